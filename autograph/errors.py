@@ -1,0 +1,60 @@
+"""The exceptions of the compiler.
+
+Every error carries one or more located `Diagnostic` records; ``str(error)`` is what a
+person needs to read. The codes are explained in ``docs/errors.md``: ``AG1xx`` source and
+conversion, ``AG2xx`` staging, ``AG3xx`` values, ``AG4xx`` the command line.
+"""
+
+from __future__ import annotations
+
+from .diagnostics import Diagnostic
+
+__all__ = [
+    "AutographError",
+    "ConversionError",
+    "SourceError",
+    "StagingError",
+    "TensorValueError",
+]
+
+
+class AutographError(Exception):
+    """The base of all errors of this package.
+
+    >>> error = AutographError(Diagnostic("AG102", "no source", "it is a builtin"))
+    >>> error.code
+    'AG102'
+    >>> print(error)
+    AG102 no source
+      why: it is a builtin
+    """
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        if not diagnostics:
+            raise ValueError("an AutographError needs at least one Diagnostic")
+        super().__init__(*diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+
+    @property
+    def code(self) -> str:
+        """The code of the first diagnostic, such as ``AG101``."""
+        return self.diagnostics[0].code
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics))
+
+
+class SourceError(AutographError):
+    """The source could not be had: missing, not Python, or the target is not in it."""
+
+
+class ConversionError(AutographError):
+    """The source is valid Python that cannot be converted; the message says why."""
+
+
+class StagingError(AutographError):
+    """A converted program could not be staged by the tensor library in use."""
+
+
+class TensorValueError(AutographError, TypeError):
+    """A staged value was used where Python needs a value that is known now."""

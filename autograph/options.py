@@ -1,0 +1,23 @@
+"""How to convert: a small frozen record, usable as a part of cache keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT", "ConversionOptions"]
+
+
+@dataclass(frozen=True)
+class ConversionOptions:
+    """The choices of a conversion.
+
+    `recursive`: also convert the functions that the converted code calls.
+
+    >>> ConversionOptions() == ConversionOptions(recursive=True)
+    True
+    """
+
+    recursive: bool = True
+
+
+DEFAULT = ConversionOptions()
