@@ -1,0 +1,70 @@
+# make demo    one function through all its stages
+# make test    lint, types, floors and tests, on every supported Python found here
+# make check   the same on the default Python only (quick)
+# make lint    lint, types and floors alone
+#
+# Needs Python and pip, nothing else: each target makes its own environment.
+
+SUPPORTED := 3.10 3.11 3.12 3.13
+
+# The Python of .venv: `python3` where it is a supported one, else the newest found.
+ifndef PYTHON
+PYTHON := $(shell v=$$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	for v in $$v 3.13 3.12 3.11 3.10; do \
+		case " $(SUPPORTED) " in *" $$v "*) .ci/find-python $$v && break;; esac; done)
+endif
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+OTHERS := $(filter-out $(VERSION),$(SUPPORTED))
+BIN := .venv/bin
+PYTEST_ARGS ?= -q -n auto --maxprocesses=4
+
+.PHONY: demo test check lint tests other-pythons clean
+
+demo: .venv/.ready
+	$(BIN)/python -m examples.demo
+
+test: check other-pythons
+
+check: lint tests
+
+lint: .venv/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+tests: .venv/.ready
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Every supported Python is tested where it is installed; one that is missing is named.
+other-pythons:
+	@missing=; for version in $(OTHERS); do \
+		if python=$$(.ci/find-python $$version); then \
+			echo "== Python $$version ($$python)"; \
+			$(MAKE) --no-print-directory .venv-$$version/.ready PYTHON_OTHER=$$python || exit 1; \
+			.venv-$$version/bin/python -m pytest $(PYTEST_ARGS) || exit 1; \
+		else \
+			missing="$$missing $$version"; \
+		fi; \
+	done; \
+	if [ -n "$$missing" ]; then \
+		echo "== NOT TESTED: no working Python found for:$$missing"; \
+	else \
+		echo "== tested on all supported Pythons: $(SUPPORTED)"; \
+	fi
+
+.venv/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install -q -e '.[test,dev]'
+	@touch $@
+
+.venv-%/.ready: pyproject.toml
+	$(PYTHON_OTHER) -m venv --clear .venv-$*
+	.venv-$*/bin/python -m pip install -q -e '.[test]'
+	@touch $@
+
+clean:
+	rm -rf .venv .venv-3.* build dist *.egg-info .hypothesis \
+		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

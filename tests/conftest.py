@@ -1,0 +1,29 @@
+"""Options and profiles of the whole test suite."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+# `ci` repeats exactly; `fuzz` searches (HYPOTHESIS_PROFILE=fuzz).
+hypothesis.settings.register_profile(
+    "ci", deadline=None, derandomize=True, max_examples=60, print_blob=True
+)
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write the present output into the golden files instead of comparing",
+    )
+
+
+@pytest.fixture(scope="session")
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be rewritten."""
+    return bool(request.config.getoption("--update-golden"))
