@@ -1,0 +1,53 @@
+"""The operators that converted code calls, under the name ``ag``.
+
+They mean what the Python statements and expressions they stand for mean; values of a
+tensor library are answered by its backend (see `Backend` and `register`). This package
+imports neither the compiler nor a tensor library: built modules run with it alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph.operators.builtins import functions as _builtin_functions
+from autograph.operators.calls import call, set_converter
+from autograph.operators.control_flow import case, cond, for_loop, while_loop
+from autograph.operators.dispatch import (
+    UNBOUND,
+    Backend,
+    Unbound,
+    backend_of,
+    register,
+    unregister,
+)
+from autograph.operators.location import user_location
+from autograph.operators.logical import and_, compare, not_, or_
+from autograph.operators.unbound import unbound_local_error
+
+__all__ = [
+    "UNBOUND",
+    "Backend",
+    "Unbound",
+    "and_",
+    "backend_of",
+    "call",
+    "case",
+    "compare",
+    "cond",
+    "for_loop",
+    "not_",
+    "or_",
+    "register",
+    "set_converter",
+    "unbound_local_error",
+    "unregister",
+    "user_location",
+    "while_loop",
+]
+__all__ += sorted(_builtin_functions)
+globals().update(_builtin_functions)
+
+
+def __getattr__(name: str) -> Any:
+    # For type checkers: the builtins above are set by name.
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

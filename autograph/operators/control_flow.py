@@ -1,0 +1,269 @@
+"""Conditionals and loops as functions: what converted statements call.
+
+On Python values an operator calls its bodies as the statement would have run them. When
+a test or an iterable belongs to a tensor library, the library's backend stages the
+statement (see `autograph.operators.dispatch`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from autograph.diagnostics import Diagnostic
+from autograph.errors import StagingError
+from autograph.operators.dispatch import Backend, State, backend_of
+from autograph.operators.location import user_location
+from autograph.operators.unbound import as_python_raises
+from autograph.operators.variables import Variables
+
+Body = Callable[[], Any]
+
+#: Items of a Python iterable that a loop may go on for once a tensor decides whether it
+#: stops: each is staged on its own.
+UNROLL_LIMIT = 10_000
+
+
+def cond(
+    test: Any, if_true: Body | None, if_false: Body | None = None, *, state: str = ""
+) -> Any:
+    """``if test: … else: …``, also as an expression: the result of the branch taken.
+
+    Args:
+        test: decides, by its truth value; staged if it belongs to a tensor library.
+        if_true, if_false: the branches, without parameters; None does nothing.
+        state: the variables that the branches may change and that are observed later,
+            as in ``"n, self.count"``.
+
+    >>> cond(2 > 1, lambda: "yes", lambda: "no")
+    'yes'
+    """
+    if test is not True and test is not False:
+        backend = backend_of(test)
+        if backend is not None:
+            variables = Variables(state, (if_true, if_false))
+            return _staged_cond(backend, test, if_true, if_false, variables)
+    try:
+        if test:
+            return None if if_true is None else if_true()
+        return None if if_false is None else if_false()
+    except NameError as error:
+        raise as_python_raises(error, sys._getframe()) from None
+
+
+def case(
+    *branches: tuple[Callable[[], Any], Body],
+    default: Body | None = None,
+    state: str = "",
+) -> Any:
+    """``if … elif … else``: the result of the first branch whose test holds.
+
+    Args:
+        branches: pairs ``(test, body)``; a test is called when those before it failed.
+        default: the ``else`` branch.
+        state: as for `cond`.
+
+    >>> case((lambda: 1 > 2, lambda: "a"), (lambda: 2 > 1, lambda: "b"))
+    'b'
+    """
+    try:
+        for position, (test, body) in enumerate(branches):
+            value = test()
+            if value is not True and value is not False:
+                backend = backend_of(value)
+                if backend is not None:
+                    later = branches[position + 1 :]
+                    functions = [f for branch in branches for f in branch]
+                    variables = Variables(state, (*functions, default))
+                    others = (
+                        (lambda: case(*later, default=default, state=state))
+                        if later
+                        else default
+                    )
+                    return _staged_cond(backend, value, body, others, variables)
+            if value:
+                return body()
+        return None if default is None else default()
+    except NameError as error:
+        raise as_python_raises(error, sys._getframe()) from None
+
+
+def while_loop(
+    test: Callable[[], Any],
+    body: Body,
+    *,
+    until: Callable[[], Any] | None = None,
+    state: str = "",
+) -> None:
+    """``while test(): body()``, stopping early once ``until()`` holds after an iteration.
+
+    Args:
+        test: the condition, evaluated before each iteration.
+        body: the statements of the loop.
+        until: tells whether the body executed ``break``; None where it has none.
+        state: the variables that the loop may change and that are observed later or in
+            the next iteration.
+
+    A loop that starts with Python values and meets a tensor in its condition runs in
+    Python up to there; the rest is staged.
+    """
+    try:
+        while True:
+            value = test()
+            if value is not True:
+                backend = backend_of(value)
+                if backend is not None:
+                    _staged_while(backend, value, test, body, until, state)
+                    return
+                if not value:
+                    return
+            body()
+            if until is not None:
+                stop = until()
+                if stop is not False:
+                    backend = backend_of(stop)
+                    if backend is not None:
+                        go_on = backend.and_(backend.not_(stop), test)
+                        _staged_while(backend, go_on, test, body, until, state)
+                        return
+                    if stop:
+                        return
+    except NameError as error:
+        raise as_python_raises(error, sys._getframe()) from None
+
+
+def for_loop(
+    iterated: Any,
+    body: Callable[[Any], Any],
+    *,
+    until: Callable[[], Any] | None = None,
+    state: str = "",
+) -> None:
+    """``for item in iterated: body(item)``, stopping early once ``until()`` holds.
+
+    Args:
+        iterated: a Python iterable, or what a tensor library can iterate over.
+        body: the statements of the loop; its parameter is the item.
+        until, state: as for `while_loop`.
+
+    When a tensor decides whether a loop over a Python iterable stops, the remaining
+    iterations are staged one by one, each under the condition.
+    """
+    backend = backend_of(iterated)
+    try:
+        if backend is not None:
+            _staged_for(backend, iterated, body, until, state)
+        elif until is None:
+            for item in iterated:
+                body(item)
+        else:
+            items = iter(iterated)
+            for item in items:
+                body(item)
+                stop = until()
+                if stop is not False:
+                    if backend_of(stop) is not None:
+                        _staged_rest(items, body, until, state)
+                        return
+                    if stop:
+                        return
+    except NameError as error:
+        raise as_python_raises(error, sys._getframe()) from None
+
+
+def _staged_cond(
+    backend: Backend,
+    test: Any,
+    if_true: Body | None,
+    if_false: Body | None,
+    variables: Variables,
+) -> Any:
+    def trial(body: Body | None) -> Callable[[State], tuple[Any, State]]:
+        def run(state: State) -> tuple[Any, State]:
+            with variables.trial(state):
+                result = None if body is None else body()
+                return result, variables.read()
+
+        return run
+
+    result, state = backend.cond(
+        test, trial(if_true), trial(if_false), variables.read(), variables.names
+    )
+    variables.write(state)
+    return result
+
+
+def _staged_while(
+    backend: Backend,
+    first: Any,
+    test: Callable[[], Any],
+    body: Body,
+    until: Callable[[], Any] | None,
+    state: str,
+) -> None:
+    variables = Variables(state, (test, body, until))
+
+    def step(values: State) -> tuple[Any, State]:
+        with variables.trial(values):
+            body()
+            return _goes_on(test, until), variables.read()
+
+    variables.write(backend.while_loop(first, step, variables.read(), variables.names))
+
+
+def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:
+    if until is None:
+        return test()
+    stop = until()
+    backend = backend_of(stop)
+    if backend is not None:
+        return backend.and_(backend.not_(stop), test)
+    return False if stop else test()
+
+
+def _staged_for(
+    backend: Backend,
+    iterated: Any,
+    body: Callable[[Any], Any],
+    until: Callable[[], Any] | None,
+    state: str,
+) -> None:
+    variables = Variables(state, (body, until))
+
+    def step(item: Any, values: State) -> tuple[Any, State]:
+        with variables.trial(values):
+            body(item)
+            return None if until is None else until(), variables.read()
+
+    variables.write(backend.for_loop(iterated, step, variables.read(), variables.names))
+
+
+def _staged_rest(
+    items: Iterator[Any] | Iterable[Any],
+    body: Callable[[Any], Any],
+    until: Callable[[], Any],
+    state: str,
+) -> None:
+    """Stage what is left of a Python iterable, one conditional for each item."""
+    variables = Variables(state, (body, until))
+    for count, item in enumerate(items):
+        stop = until()
+        backend = backend_of(stop)
+        if backend is None:
+            if stop:
+                return
+            body(item)
+            continue
+        if count >= UNROLL_LIMIT:
+            raise StagingError(
+                Diagnostic(
+                    "AG203",
+                    "endless staged loop over a Python iterable",
+                    "a tensor decides when this loop over a Python iterable stops, and "
+                    f"after {UNROLL_LIMIT:,} staged iterations it has not ended",
+                    user_location(),
+                    "loop with `while`, or over a tensor or a tensor range",
+                )
+            )
+        _staged_cond(backend, stop, None, lambda item=item: body(item), variables)

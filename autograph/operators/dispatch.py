@@ -1,0 +1,117 @@
+"""How an operator finds the library that answers for a value.
+
+The question is asked of the value alone: its type carries ``__autograph_backend__``, or
+somebody called `register` for a type they do not own; otherwise plain Python answers.
+No library is ever imported from here.
+
+A backend is an object with the methods of `Backend`. They are pure functions over
+tuples of state values: the operators read the user's variables, hand their values to
+the backend, and write back what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+State = tuple[Any, ...]
+Names = tuple[str, ...]
+
+
+class Unbound:
+    """The value of a state variable that has no value (yet): see `UNBOUND`."""
+
+    def __repr__(self) -> str:
+        return "UNBOUND"
+
+
+#: Stands for an unbound variable in the state tuples that a backend sees.
+UNBOUND = Unbound()
+
+
+class Backend(Protocol):
+    """What a tensor library implements to have Python control flow staged.
+
+    ``state`` is the tuple of values of the variables called ``names``, any of which may
+    be `UNBOUND` or a plain Python object. The callables given to a backend take such a
+    tuple, run the user's code on it, and may be called any number of times (or never):
+    they leave no trace on the user's variables.
+    """
+
+    def cond(
+        self,
+        test: Any,
+        if_true: Callable[[State], tuple[Any, State]],
+        if_false: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> tuple[Any, State]:
+        """Run one branch, by ``test``; each returns its result and its new state."""
+
+    def while_loop(
+        self,
+        test: Any,
+        body: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """Repeat ``body`` while the test holds: at first ``test``, then what it returns."""
+
+    def for_loop(
+        self,
+        iterated: Any,
+        body: Callable[[Any, State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """Run ``body(item, state)`` for each item; it returns whether to stop, and state.
+
+        The first part of what the body returns is None for a loop without ``break``.
+        """
+
+    def and_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """``left and right()``, evaluating the right side only where Python would."""
+
+    def or_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """``left or right()``, evaluating the right side only where Python would."""
+
+    def not_(self, value: Any) -> Any:
+        """``not value``."""
+
+    def builtin(self, name: str) -> Callable[..., Any] | None:
+        """What answers for the builtin ``name`` (``len``, ``range``, …), if anything."""
+
+
+_registered: dict[type, Backend] = {}
+
+
+def register(cls: type, backend: Backend) -> None:
+    """Let ``backend`` answer for values of ``cls`` (and subclasses).
+
+    For types of another library; your own types carry ``__autograph_backend__``.
+
+    Raises:
+        ValueError: another backend already answers for ``cls``.
+    """
+    if _registered.setdefault(cls, backend) is not backend:
+        raise ValueError(f"a backend is already registered for {cls.__qualname__}")
+
+
+def unregister(cls: type) -> None:
+    """Undo `register`.
+
+    Raises:
+        KeyError: nothing is registered for ``cls``.
+    """
+    del _registered[cls]
+
+
+def backend_of(value: Any) -> Backend | None:
+    """The backend that answers for ``value``; None where plain Python does."""
+    cls = type(value)
+    backend: Backend | None = getattr(cls, "__autograph_backend__", None)
+    if backend is None and _registered:
+        for base in cls.__mro__:
+            if base in _registered:
+                return _registered[base]
+    return backend
