@@ -7,13 +7,13 @@
 
 SUPPORTED := 3.10 3.11 3.12 3.13
 
-# The Python of .venv: `python3` where it is a supported one, else the newest found.
+# The Python of .venv: the version of `python3` if it is a supported one, else the newest.
+SHOW_VERSION := -c 'import sys; print("%d.%d" % sys.version_info[:2])'
 ifndef PYTHON
-PYTHON := $(shell v=$$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	for v in $$v 3.13 3.12 3.11 3.10; do \
-		case " $(SUPPORTED) " in *" $$v "*) .ci/find-python $$v && break;; esac; done)
+USUAL := $(filter $(SUPPORTED),$(shell python3 $(SHOW_VERSION) 2>/dev/null))
+PYTHON := $(shell .ci/find-python $(USUAL) 3.13 3.12 3.11 3.10)
 endif
-VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VERSION := $(if $(PYTHON),$(shell $(PYTHON) $(SHOW_VERSION)))
 OTHERS := $(filter-out $(VERSION),$(SUPPORTED))
 BIN := .venv/bin
 PYTEST_ARGS ?= -q -n auto --maxprocesses=4

@@ -17,9 +17,9 @@ if sys.version_info < (3, 11):
 import tomllib
 
 ROOT = Path(__file__).parents[2]
-CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
-    "importlinter"
-]["contracts"]
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "tool"
+]["importlinter"]["contracts"]
 
 
 @pytest.mark.parametrize("package", ["autograph", "runtime"])

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = sorted(p for name in ("autograph", "runtime") for p in (ROOT / name).rglob("*.py"))
+MODULES = sorted(
+    p for name in ("autograph", "runtime") for p in (ROOT / name).rglob("*.py")
+)
 MAX_MODULE = 400
 MAX_FUNCTION = 60
 
