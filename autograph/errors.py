@@ -11,9 +11,11 @@ from .diagnostics import Diagnostic
 
 __all__ = [
     "AutographError",
+    "AutographWarning",
     "ConversionError",
     "SourceError",
     "StagingError",
+    "TargetError",
     "TensorValueError",
 ]
 
@@ -48,6 +50,10 @@ class SourceError(AutographError):
     """The source could not be had: missing, not Python, or the target is not in it."""
 
 
+class TargetError(SourceError):
+    """A file, module or function was named that is not there."""
+
+
 class ConversionError(AutographError):
     """The source is valid Python that cannot be converted; the message says why."""
 
@@ -58,3 +64,7 @@ class StagingError(AutographError):
 
 class TensorValueError(AutographError, TypeError):
     """A staged value was used where Python needs a value that is known now."""
+
+
+class AutographWarning(UserWarning):
+    """Something was left unconverted that was asked for."""

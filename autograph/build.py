@@ -1,0 +1,62 @@
+"""Converted modules as files: ahead of time, so that they run without the compiler."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tokenize
+from os import PathLike
+from typing import Protocol
+
+__all__ = ["write_atomically", "write_module"]
+
+
+class HasText(Protocol):
+    """What a conversion is, to this module."""
+
+    @property
+    def text(self) -> str:
+        """The converted source."""
+        ...
+
+
+def write_module(conversion: HasText, path: str | PathLike[str]) -> None:
+    """Write a converted module to `path`, whole or not at all.
+
+    The written module imports `autograph.operators` and nothing else of this package.
+    It is encoded as its coding declaration says. A link is followed, and what is not an
+    ordinary file (a terminal, a pipe) is written to directly. Raises OSError.
+    """
+    data = _encode(conversion.text)
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+        with open(path, "wb") as file:
+            file.write(data)
+    else:
+        write_atomically(path, data)
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Write a file so that other processes see the old or the new one. Raises OSError."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        if os.path.exists(path):
+            os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
+        os.replace(temporary, path)
+    except BaseException:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+        raise
+
+
+def _encode(text: str) -> bytes:
+    """The bytes of a source text, in the encoding that its first lines declare."""
+    head = "\n".join(text.split("\n", 2)[:2])
+    line = io.BytesIO(head.encode("utf-8", "replace")).readline
+    encoding, _ = tokenize.detect_encoding(line)
+    return text.encode(encoding)

@@ -1,0 +1,241 @@
+"""What a command-line target names: a file, standard input or an importable module, or
+one function or class in it. Nothing here executes the code it looks at.
+
+>>> parse_target("pkg/clip.py::Clip.apply")
+TargetName(kind='file', name='pkg/clip.py', qualname='Clip.apply')
+>>> parse_target("json.decoder:JSONDecoder")
+TargetName(kind='module', name='json.decoder', qualname='JSONDecoder')
+>>> parse_target("-")
+TargetName(kind='stdin', name='-', qualname='')
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.util
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from typing import TYPE_CHECKING, BinaryIO
+
+from .diagnostics import Diagnostic, Location
+from .errors import SourceError, TargetError
+
+if TYPE_CHECKING:
+    from .lang.source import Source
+
+__all__ = [
+    "TargetName",
+    "excerpt",
+    "find_module_spec",
+    "parse_target",
+    "read_target",
+    "spans",
+]
+
+Span = tuple[int, int]
+"""The first and the last line of a definition, from 1, decorators included."""
+
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class TargetName:
+    """A target as it was typed, taken apart."""
+
+    kind: str
+    """``'file'``, ``'module'`` or ``'stdin'``."""
+    name: str
+    qualname: str = ""
+    """The function or class wanted, such as ``Class.method``; empty for all of it."""
+
+
+def parse_target(text: str) -> TargetName:
+    """Take a target apart; a name that could be both is a file if there is one."""
+    path, separator, qualname = text.partition("::")
+    if path == "-":
+        return TargetName("stdin", path, qualname)
+    if separator or path.endswith(".py") or os.path.exists(path):
+        return TargetName("file", path, qualname)
+    module, _, qualname = path.partition(":")
+    if _MODULE.fullmatch(module):
+        return TargetName("module", module, qualname)
+    return TargetName("file", path)
+
+
+def read_target(target: TargetName, stdin: BinaryIO | None = None) -> Source:
+    """The source that the target is in, decoded as Python would.
+
+    Raises TargetError (AG401 unreadable file, AG402 no such module) and SourceError
+    (AG100, not decodable).
+    """
+    if target.kind == "stdin":
+        return _decode((stdin or sys.stdin.buffer).read(), "<stdin>")
+    if target.kind == "file":
+        return _read_file(target.name)
+    spec = find_module_spec(target.name)
+    if spec is None:
+        raise _no_module(target.name)
+    get_source = getattr(spec.loader, "get_source", None)
+    if not spec.has_location or get_source is None or spec.origin is None:
+        raise TargetError(
+            Diagnostic("AG402", f"module `{target.name}` has no Python source")
+        )
+    if os.path.isfile(spec.origin) and not spec.origin.endswith(".pyc"):
+        return _read_file(spec.origin)
+    text = get_source(target.name)  # such as a module in a zip archive
+    if text is None:
+        raise TargetError(
+            Diagnostic("AG402", f"module `{target.name}` has no Python source")
+        )
+    return _source(text, spec.origin)
+
+
+def find_module_spec(name: str) -> ModuleSpec | None:
+    """The spec of a module, found without importing it or its parent packages."""
+    path: list[str] | None = None
+    spec: ModuleSpec | None = None
+    parts = name.split(".")
+    for length in range(1, len(parts) + 1):
+        spec = _find_spec(".".join(parts[:length]), path)
+        if spec is None:
+            return None
+        path = list(spec.submodule_search_locations or ())
+    return spec
+
+
+def _find_spec(name: str, path: list[str] | None) -> ModuleSpec | None:
+    for finder in sys.meta_path:
+        find_spec = getattr(finder, "find_spec", None)
+        spec: ModuleSpec | None = find_spec(name, path) if find_spec else None
+        if spec is not None:
+            return spec
+    return None
+
+
+def _no_module(name: str) -> TargetError:
+    fix = ""
+    parent, _, last = name.rpartition(".")
+    as_path = os.path.join(*name.split(".")) + ".py"
+    if os.path.exists(as_path):
+        fix = f"did you mean the file `{as_path}`?"
+    elif parent and find_module_spec(parent) is not None:
+        fix = f"if `{last}` is defined in `{parent}`, write `{parent}:{last}`"
+    return TargetError(
+        Diagnostic("AG402", f"there is no module `{name}`", "it was not found", fix=fix)
+    )
+
+
+def _read_file(path: str) -> Source:
+    try:
+        with open(path, "rb") as file:
+            return _decode(file.read(), path)
+    except OSError as error:
+        fix = "give a file, or a module as `package.module`" if os.path.isdir(path) else ""
+        diagnostic = Diagnostic(
+            "AG401", f"cannot read `{path}`", error.strerror or str(error), fix=fix
+        )
+        raise TargetError(diagnostic) from error
+
+
+def _decode(data: bytes, filename: str) -> Source:
+    try:
+        return _source(importlib.util.decode_source(data), filename)
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        reason, location = str(error), Location(filename, line)
+    except SyntaxError as error:  # an unknown coding declaration
+        reason, location = error.msg, Location(filename, 1)
+    raise SourceError(
+        Diagnostic(
+            "AG100", "the source is not valid Python", reason, location, source=""
+        )
+    )
+
+
+def _source(text: str, filename: str) -> Source:
+    from .lang.source import Source
+
+    return Source(text, filename)
+
+
+def spans(source: Source, qualname: str) -> tuple[Span, ...]:
+    """The lines of the definitions that `qualname` names in `source`, in order.
+
+    There are several for overloads, property setters and conditional definitions. Raises
+    TargetError AG403 with the nearest names if there are none.
+    """
+    parts = [part for part in qualname.split(".") if part != "<locals>"]
+    found = _find(ast.parse(source.text, source.filename), parts)
+    if found:
+        return tuple(map(_span, found))
+    names = sorted({name for name, _ in _all_names(ast.parse(source.text), "")})
+    near = difflib.get_close_matches(qualname, names, n=3)
+    if not near:  # the right name in the wrong class, or without its class
+        near = [n for n in names if n.rpartition(".")[2] == parts[-1]][:3]
+    raise TargetError(
+        Diagnostic(
+            "AG403",
+            f"there is no `{qualname}` in {source.filename}",
+            "" if names else "the file defines no function or class",
+            fix="did you mean " + " or ".join(f"`{n}`" for n in near) + "?"
+            if near
+            else "",
+        )
+    )
+
+
+def excerpt(text: str, qualname: str) -> str:
+    """The definitions that `qualname` names in converted code, as code of their own.
+
+    Conversion may move an inner function into a generated one: it is found there too.
+    """
+    parts = [part for part in qualname.split(".") if part != "<locals>"]
+    lines = text.split("\n")
+    pieces = []
+    for first, last in map(_span, _find(ast.parse(text), parts)):
+        pieces.append(textwrap.dedent("\n".join(lines[first - 1 : last])) + "\n")
+    return "\n\n".join(pieces)
+
+
+def _find(tree: ast.AST, parts: list[str]) -> list[_Definition]:
+    found: list[ast.AST] = [tree]
+    for part in parts:
+        found = [
+            match
+            for node in found
+            for match in _named(node, part, deep=False) or _named(node, part, deep=True)
+        ]
+    return [node for node in found if isinstance(node, _Definition)]
+
+
+def _named(node: ast.AST, name: str, deep: bool) -> list[_Definition]:
+    return [d for d in _definitions(node, deep) if d.name == name]
+
+
+def _definitions(node: ast.AST, deep: bool) -> Iterator[_Definition]:
+    """The functions and classes of a scope; `deep` enters those too."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _Definition):
+            yield child
+            if not deep:
+                continue
+        if not isinstance(child, ast.expr):
+            yield from _definitions(child, deep)
+
+
+def _all_names(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Definition]]:
+    for child in _definitions(node, deep=False):
+        yield prefix + child.name, child
+        yield from _all_names(child, f"{prefix}{child.name}.")
+
+
+def _span(node: _Definition) -> Span:
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return first, node.end_lineno or first
