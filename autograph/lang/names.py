@@ -1,0 +1,95 @@
+"""Names that generated code may use without meeting the user's.
+
+>>> namer = Namer(gast.parse("def f(x): return if_true(x)"))
+>>> namer.fresh("if_false"), namer.fresh("if_true"), namer.fresh("print")
+('if_false', 'if_true_', 'print_')
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterable, Iterator
+
+import gast
+
+from .visitors import walk
+
+__all__ = ["Namer", "identifiers"]
+
+_RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+
+
+def identifiers(tree: gast.AST) -> Iterator[str]:
+    r"""Every name that `tree` binds, reads or declares, with repetitions.
+
+    Attributes and the names of keyword arguments are no identifiers: they live in
+    spaces of their own.
+
+    >>> list(identifiers(gast.parse("import a.b as c\nd.e(f=g)")))
+    ['c', 'd', 'g']
+    """
+    for node in walk(tree):
+        yield from _identifiers_of(node)
+
+
+def _identifiers_of(node: gast.AST) -> Iterator[str]:
+    if isinstance(node, gast.Name):
+        yield node.id
+    elif isinstance(node, gast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, (gast.Global, gast.Nonlocal)):
+        yield from node.names
+    elif isinstance(node, gast.MatchMapping):
+        if node.rest is not None:
+            yield node.rest
+    elif isinstance(node, _NAMED) and isinstance(node.name, str):
+        # The name of a `type X = ...` or an `except ... as x` is a Name node.
+        yield node.name
+
+
+_NAMED = (
+    gast.FunctionDef,
+    gast.AsyncFunctionDef,
+    gast.ClassDef,
+    gast.MatchAs,
+    gast.MatchStar,
+    gast.TypeVar,
+    gast.ParamSpec,
+    gast.TypeVarTuple,
+)
+
+
+class Namer:
+    """Gives out names that are free in a tree, or beside a collection of names.
+
+    Builtins and keywords are never given out.
+    """
+
+    def __init__(self, used: gast.AST | Iterable[str] = ()) -> None:
+        names = identifiers(used) if isinstance(used, gast.AST) else used
+        self._used = set(names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._used or name in _RESERVED
+
+    def fresh(self, base: str) -> str:
+        """`base` if it is free, else `base` with as many underscores as it takes.
+
+        The name is not reserved: asking again gives it again, for names that may
+        repeat, such as those of helper functions that are called at once.
+        """
+        while base in self:
+            base += "_"
+        return base
+
+    def reserve(self, base: str) -> str:
+        """A fresh name that is not given out again.
+
+        >>> namer = Namer()
+        >>> namer.reserve("flag"), namer.reserve("flag"), namer.fresh("flag")
+        ('flag', 'flag_', 'flag__')
+        """
+        name = self.fresh(base)
+        self._used.add(name)
+        return name

@@ -1,0 +1,128 @@
+"""Constructors for the nodes that converters make, located where the user's code is.
+
+Every constructor takes the node ``at`` whose position the new node takes: what is
+executed is the tree, and its positions are what tracebacks and coverage show.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+def located(node: gast.AST, at: gast.AST) -> Any:
+    """``node`` itself, positioned where ``at`` is."""
+    for field in _POSITION:
+        setattr(node, field, getattr(at, field, None))
+    return node
+
+
+def replaced(node: gast.AST, **fields: Any) -> Any:
+    """A copy of ``node`` with other values for some fields."""
+    new = copy.copy(node)
+    for field, value in fields.items():
+        setattr(new, field, value)
+    return new
+
+
+def name(identifier: str, at: gast.AST) -> gast.Name:
+    """A variable that is read."""
+    return located(gast.Name(identifier, gast.Load(), None, None), at)
+
+
+def target(identifier: str, at: gast.AST) -> gast.Name:
+    """A variable that is assigned."""
+    return located(gast.Name(identifier, gast.Store(), None, None), at)
+
+
+def constant(value: Any, at: gast.AST) -> gast.Constant:
+    """A literal."""
+    return located(gast.Constant(value, None), at)
+
+
+def attribute(value: gast.AST, attr: str, at: gast.AST) -> gast.Attribute:
+    """``value.attr``."""
+    return located(gast.Attribute(value, attr, gast.Load()), at)
+
+
+def call(
+    function: gast.AST,
+    args: Sequence[gast.AST],
+    at: gast.AST,
+    **keywords: gast.AST | None,
+) -> gast.Call:
+    """``function(*args, **keywords)``; keywords whose value is None are left out."""
+    passed = [
+        located(gast.keyword(key, value), at)
+        for key, value in keywords.items()
+        if value is not None
+    ]
+    return located(gast.Call(function, list(args), passed), at)
+
+
+def not_(value: gast.AST, at: gast.AST) -> gast.UnaryOp:
+    """``not value``."""
+    return located(gast.UnaryOp(gast.Not(), value), at)
+
+
+def assign(identifier: str, value: gast.AST, at: gast.AST) -> gast.Assign:
+    """``identifier = value``."""
+    return located(gast.Assign([target(identifier, at)], value, None), at)
+
+
+def expression(value: gast.AST, at: gast.AST) -> gast.Expr:
+    """An expression as a statement."""
+    return located(gast.Expr(value), at)
+
+
+def return_(value: gast.AST | None, at: gast.AST) -> gast.Return:
+    """``return value``."""
+    return located(gast.Return(value), at)
+
+
+def if_(
+    test: gast.AST, body: list[gast.AST], orelse: list[gast.AST], at: gast.AST
+) -> gast.If:
+    """``if test: body else: orelse``."""
+    return located(gast.If(test, body, orelse), at)
+
+
+def nonlocal_(names: Sequence[str], at: gast.AST) -> gast.Nonlocal:
+    """``nonlocal a, b``."""
+    return located(gast.Nonlocal(list(names)), at)
+
+
+def global_(names: Sequence[str], at: gast.AST) -> gast.Global:
+    """``global a, b``."""
+    return located(gast.Global(list(names)), at)
+
+
+def declaration(identifier: str, at: gast.AST) -> gast.AnnAssign:
+    """``identifier: object``, which makes a variable local and binds nothing."""
+    annotation = name("object", at)
+    return located(gast.AnnAssign(target(identifier, at), annotation, None, 1), at)
+
+
+def arguments(parameters: Sequence[str], at: gast.AST) -> gast.arguments:
+    """Positional parameters without defaults."""
+    names = [located(gast.Name(p, gast.Param(), None, None), at) for p in parameters]
+    return gast.arguments(names, [], None, [], [], None, [])
+
+
+def lambda_(body: gast.AST, at: gast.AST, *parameters: str) -> gast.Lambda:
+    """``lambda *parameters: body``."""
+    return located(gast.Lambda(arguments(parameters, at), body), at)
+
+
+def function(
+    identifier: str, body: list[gast.AST], at: gast.AST, *parameters: str
+) -> gast.FunctionDef:
+    """``def identifier(*parameters): body``."""
+    args = arguments(parameters, at)
+    definition = gast.FunctionDef(identifier, args, body, [], None, None, [])
+    return located(definition, at)

@@ -1,0 +1,218 @@
+"""From source to gast trees: whole modules, and the definition of a function object.
+
+A file is parsed once, by the standard library; of a function asked for, only its own
+node becomes a gast tree. So the first function of a file costs the parse, the others
+next to nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import gast
+
+from ..diagnostics import Diagnostic, Location
+from ..errors import SourceError
+from .lambdas import choose_lambda
+from .source import Source, code_of, source_of
+
+__all__ = ["Enclosing", "Found", "find_function", "parse_module"]
+
+
+@dataclass(frozen=True)
+class Enclosing:
+    """A function, lambda or class that a definition stands in."""
+
+    kind: str
+    """``'function'``, ``'class'`` or ``'lambda'``."""
+    name: str
+    lineno: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A function's definition in its source."""
+
+    source: Source
+    node: gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
+    """A tree of its own: nobody else holds it."""
+    enclosing: tuple[Enclosing, ...]
+    """The definitions around it, outermost first."""
+
+    @property
+    def class_name(self) -> str | None:
+        """The innermost class around; private names (``__x``) are mangled with it."""
+        classes = [outer.name for outer in self.enclosing if outer.kind == "class"]
+        return classes[-1] if classes else None
+
+
+def parse_module(source: Source) -> gast.Module:
+    """The tree of a whole source; a syntax error raises a located SourceError AG100.
+
+    >>> parse_module(Source("a = 1")).body[0].targets[0].id
+    'a'
+    >>> parse_module(Source("a = = 1", "f.py"))
+    Traceback (most recent call last):
+        ...
+    autograph.errors.SourceError: f.py:1:5: AG100 the source is not valid Python
+       1 | a = = 1
+         |     ^
+      why: invalid syntax
+    """
+    tree = _parse(source)
+    try:
+        return gast.ast_to_gast(tree)
+    except RecursionError as error:
+        raise _syntax_error(source, "the code is nested too deeply") from error
+
+
+def find_function(fn: Any) -> Found:
+    """The definition of a function, method, lambda or code object.
+
+    Raises SourceError: AG102 if there is no text, or it no longer holds the function;
+    AG103 if several lambdas fit; AG100 if the text is not valid Python.
+
+    >>> find_function(find_function).node.name
+    'find_function'
+    """
+    source = source_of(fn)
+    code = code_of(fn)
+    if code is None:
+        raise _not_found(fn, source, "it is not a function")
+    definitions = _definitions(source)
+    if code.co_name == "<lambda>":
+        candidates = definitions.lambdas.get(code.co_firstlineno, [])
+        found = choose_lambda(code, source, candidates)
+        if found is None:
+            why = f"line {code.co_firstlineno} no longer holds this lambda"
+            raise _not_found(fn, source, why)
+    else:
+        found = definitions.functions.get((code.co_firstlineno, code.co_name))
+        if found is None:
+            why = f"line {code.co_firstlineno} no longer defines `{code.co_name}`"
+            raise _not_found(fn, source, why)
+    node, enclosing = found
+    return Found(source, gast.ast_to_gast(node), enclosing)
+
+
+def _parse(source: Source) -> ast.Module:
+    """The standard library's tree, with errors located and warnings left out."""
+    try:
+        with warnings.catch_warnings():
+            # Python warned about a `"\d"` when it compiled the file for its user.
+            warnings.simplefilter("ignore")
+            return ast.parse(source.text, source.filename)
+    except SyntaxError as error:
+        raise _syntax_error(source, error.msg, error) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _syntax_error(source, str(error) or "nested too deeply") from error
+
+
+def _syntax_error(
+    source: Source, message: str, error: SyntaxError | None = None
+) -> SourceError:
+    location = Location(source.filename, 1)
+    if error is not None and error.lineno is not None:
+        # Python counts characters from 1 here, the diagnostics bytes from 0.
+        line = source.lines[min(error.lineno, len(source.lines)) - 1]
+        column = len(line[: max((error.offset or 1) - 1, 0)].encode())
+        location = Location(source.filename, error.lineno, column)
+    title = "the source is not valid Python"
+    return SourceError(
+        Diagnostic("AG100", title, message, location, source=source.text)
+    )
+
+
+def _not_found(fn: Any, source: Source, why: str) -> SourceError:
+    name = getattr(fn, "__qualname__", None) or getattr(fn, "co_name", repr(fn))
+    message = f"`{name}` was not found in {source.filename}: {why}"
+    fix = "reload the module if its file was edited after the import"
+    return SourceError(Diagnostic("AG102", "no source", message, fix=fix))
+
+
+_Definition = tuple[ast.AST, tuple[Enclosing, ...]]
+
+
+class _Definitions:
+    """Where the functions of a parsed file begin."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._tree = _parse(source)
+
+    @cached_property
+    def functions(self) -> dict[tuple[int, str], _Definition]:
+        """By first line, decorators included, and name: as code objects know it."""
+        return {
+            (_first_line(node), node.name): (node, enclosing)
+            for node, enclosing in _statements(self._tree.body, ())
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        }
+
+    @cached_property
+    def lambdas(self) -> dict[int, list[_Definition]]:
+        """By line. A file of functions never needs them, so they are found late."""
+        found: dict[int, list[_Definition]] = {}
+        stack: list[_Definition] = [(self._tree, ())]
+        while stack:
+            node, enclosing = stack.pop()
+            if isinstance(node, ast.Lambda):
+                found.setdefault(node.lineno, []).append((node, enclosing))
+            inner = _enter(node, enclosing)
+            children = list(ast.iter_child_nodes(node))
+            stack.extend((child, inner) for child in reversed(children))
+        return found
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
+def _enter(node: ast.AST, enclosing: tuple[Enclosing, ...]) -> tuple[Enclosing, ...]:
+    """The definitions around the parts of `node`."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return (*enclosing, Enclosing("function", node.name, node.lineno))
+    if isinstance(node, ast.ClassDef):
+        return (*enclosing, Enclosing("class", node.name, node.lineno))
+    if isinstance(node, ast.Lambda):
+        return (*enclosing, Enclosing("lambda", "<lambda>", node.lineno))
+    return enclosing
+
+
+def _statements(
+    body: list[ast.stmt], enclosing: tuple[Enclosing, ...]
+) -> Iterator[tuple[ast.stmt, tuple[Enclosing, ...]]]:
+    """All compound statements below `body`, which is where any `def` is."""
+    for statement in body:
+        if isinstance(statement, _SIMPLE):
+            continue
+        yield statement, enclosing
+        inner = _enter(statement, enclosing)
+        for block in _blocks(statement):
+            yield from _statements(block, inner)
+
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign)
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        yield getattr(statement, name, [])
+    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        yield part.body
+
+
+def _definitions(source: Source) -> _Definitions:
+    known = _parsed.get(source.filename)
+    if known is None or known.source != source:
+        known = _parsed[source.filename] = _Definitions(source)
+    return known
+
+
+#: Per file name, the text that was parsed last.
+_parsed: dict[str, _Definitions] = {}

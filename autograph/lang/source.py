@@ -1,0 +1,149 @@
+"""Source texts, and where the text of an object comes from."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+import tokenize
+import types
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike, fspath
+from typing import Any
+
+import gast
+
+from ..diagnostics import Diagnostic
+from ..errors import SourceError
+
+__all__ = ["Source", "code_of", "source_of"]
+
+
+@dataclass(frozen=True)
+class Source:
+    r"""The text of a file, a notebook cell or a string, and its name.
+
+    >>> source = Source("a = 1\nb = (2 +\n     3)\n", "f.py")
+    >>> source.lines
+    ('a = 1', 'b = (2 +', '     3)', '')
+    """
+
+    text: str
+    filename: str = "<string>"
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Source:
+        """The source in a file, decoded as Python does; else SourceError AG102."""
+        filename = fspath(path)
+        try:
+            with tokenize.open(filename) as file:
+                return cls(file.read(), filename)
+        except (OSError, SyntaxError, UnicodeError) as error:
+            raise _no_source(f"{filename} cannot be read: {error}") from error
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines without their ends, as the parser counts them.
+
+        Line 1 is ``lines[0]``. Form feeds and other separators do not end a line.
+        """
+        text = self.text
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return tuple(text.split("\n"))
+
+    def column(self, lineno: int, col_offset: int) -> int:
+        """The character column of a byte offset, which is what trees carry.
+
+        >>> Source("é = x").column(1, 5)
+        4
+        """
+        line = self.lines[lineno - 1]
+        if line.isascii():
+            return col_offset
+        return len(line.encode()[:col_offset].decode(errors="ignore"))
+
+    def segment(self, node: gast.AST) -> str:
+        r"""The text of a located node (``ast`` or ``gast``), lines joined by ``\n``.
+
+        >>> source = Source("a = 1\nb = (2 +\n     3)\n")
+        >>> source.segment(gast.parse(source.text).body[1].value)
+        '2 +\n     3'
+        """
+        first, last = node.lineno, node.end_lineno
+        start = self.column(first, node.col_offset)
+        end = self.column(last, node.end_col_offset)
+        if first == last:
+            return str(self.lines[first - 1][start:end])
+        head = self.lines[first - 1][start:]
+        tail = self.lines[last - 1][:end]
+        return "\n".join([head, *self.lines[first : last - 1], tail])
+
+
+def code_of(obj: Any) -> types.CodeType | None:
+    """The code object of a function, method or code object; None of anything else."""
+    if isinstance(obj, (types.MethodType, classmethod, staticmethod)):
+        obj = obj.__func__
+    if isinstance(obj, types.CodeType):
+        return obj
+    return obj.__code__ if isinstance(obj, types.FunctionType) else None
+
+
+def source_of(obj: Any) -> Source:
+    """The whole source text that `obj` was defined in.
+
+    `obj` is a function, method, class, module or code object. Files, zip archives,
+    notebook cells, doctests and registered generated code are found; what has no text
+    raises SourceError AG102.
+
+    >>> source_of(source_of).filename == __file__
+    True
+    """
+    filename, namespace = _origin(obj)
+    linecache.checkcache(filename)
+    # The module attribute is used on purpose: doctest replaces it.
+    lines = linecache.getlines(filename, namespace)
+    if not lines:
+        raise _no_source(
+            f"{_name(obj)} was defined in {filename}, whose text is not available"
+        )
+    known = _sources.get(filename)
+    if known is None or known[0] is not lines:
+        known = (lines, Source("".join(lines), filename))
+        _sources[filename] = known
+    return known[1]
+
+
+#: Per file: linecache's list of lines, which is a new list when the file changes.
+_sources: dict[str, tuple[list[str], Source]] = {}
+
+
+def _origin(obj: Any) -> tuple[str, dict[str, Any] | None]:
+    """The file name and the module namespace (for its loader) of an object."""
+    if isinstance(obj, types.ModuleType):
+        namespace = vars(obj)
+    else:
+        module = sys.modules.get(getattr(obj, "__module__", None) or "")
+        namespace = getattr(obj, "__globals__", None) or getattr(module, "__dict__", {})
+    code = code_of(obj)
+    if code is None and isinstance(obj, type):
+        # A class of a notebook cell has no file, but its methods know their cell.
+        codes = (code_of(value) for value in vars(obj).values())
+        code = next((c for c in codes if c is not None), None)
+    if code is not None:
+        return code.co_filename, namespace
+    try:
+        return inspect.getsourcefile(obj) or inspect.getfile(obj), namespace
+    except (TypeError, OSError) as error:
+        raise _no_source(f"{_name(obj)} is not defined in Python code") from error
+
+
+def _name(obj: Any) -> str:
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    return f"`{name}`" if name else f"a `{type(obj).__name__}` object"
+
+
+def _no_source(message: str) -> SourceError:
+    fix = "convert something that is defined in a file, a notebook cell or the console"
+    return SourceError(Diagnostic("AG102", "no source", message, fix=fix))
