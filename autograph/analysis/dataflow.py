@@ -1,0 +1,87 @@
+"""The one worklist solver that every flow analysis of this package runs on.
+
+Facts are bits of Python ints. An analysis says what crossing a node adds (`gen`) and
+removes (`kill`), once for the normal way out of the node and once for an exception that
+leaves it half done; the direction and the way in which paths meet do the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograph.analysis.cfg import Graph
+
+__all__ = ["Transfer", "solve"]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What crossing each node does to the facts, indexed by ``node.index``.
+
+    ``gen``/``kill`` hold when the node completes, ``raise_gen``/``raise_kill`` when an
+    exception leaves it.
+    """
+
+    gen: Sequence[int]
+    kill: Sequence[int]
+    raise_gen: Sequence[int]
+    raise_kill: Sequence[int]
+
+
+def solve(
+    graph: Graph, transfer: Transfer, *, forward: bool, must: bool, start: int, top: int
+) -> list[int]:
+    """The facts that hold just before each node, by node index.
+
+    ``start`` holds at the entry (forward) or at the exit (backward); every other node
+    begins with ``top``: all facts for a *must* problem, those that hold in any case for
+    a *may* problem.
+    """
+    edges = _edges(graph, transfer, forward)
+    state = [top] * len(edges)
+    state[graph.entry.index if forward else graph.exit.index] = start
+    work = list(range(len(edges)))
+    if forward:
+        work.reverse()
+    waiting = [True] * len(work)
+    while work:
+        index = work.pop()
+        waiting[index] = False
+        here = state[index]
+        for target, gen, keep in edges[index]:
+            old = state[target]
+            arriving = here & keep | gen
+            new = old & arriving if must else old | arriving
+            if new != old:
+                state[target] = new
+                if not waiting[target]:
+                    waiting[target] = True
+                    work.append(target)
+    return state
+
+
+def _edges(
+    graph: Graph, transfer: Transfer, forward: bool
+) -> list[list[tuple[int, int, int]]]:
+    """(target, gen, keep) for each edge, by the index of the node the facts come from.
+
+    Both directions cross the node at the *source* end of the edge in program order:
+    going forward the facts leave it, going backward they arrive at it.
+    """
+    edges: list[list[tuple[int, int, int]]] = [[] for _ in graph.nodes]
+    for node in graph.nodes:
+        index = node.index
+        gen, keep = transfer.gen[index], ~transfer.kill[index]
+        for successor in node.succ:
+            if forward:
+                edges[index].append((successor.index, gen, keep))
+            else:
+                edges[successor.index].append((index, gen, keep))
+        if node.exc is not None:
+            gen, keep = transfer.raise_gen[index], ~transfer.raise_kill[index]
+            if forward:
+                edges[index].append((node.exc.index, gen, keep))
+            else:
+                edges[node.exc.index].append((index, gen, keep))
+    return edges

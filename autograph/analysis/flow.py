@@ -1,0 +1,113 @@
+"""Liveness and assignment: what each step of the graph does to the function's names.
+
+A name is one bit; the names are those that the function itself can bind (locals, and
+what it declares nonlocal or global).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autograph.analysis.cfg import Graph, Node
+from autograph.analysis.dataflow import Transfer, solve
+from autograph.analysis.events import (
+    CAPTURED,
+    DELETE,
+    GLOBAL,
+    LATER,
+    MAYBE,
+    READ,
+    WRITE,
+    Event,
+    Log,
+)
+
+__all__ = ["definitely_assigned", "live", "maybe_assigned", "node_events"]
+
+
+def node_events(log: Log, node: Node) -> Iterator[Event]:
+    """The events of one step, in order."""
+    if node.kind == "unbind":
+        yield log.events[log.unbinds[node.stmt]]
+        return
+    for part in node.parts:
+        start, end = log.spans[part]
+        for event in log.events[start:end]:
+            if node.kind == "match" and event[0] & WRITE:
+                # A pattern that fails may have bound some of its names.
+                yield (event[0] | MAYBE, event[1], event[2])
+            else:
+                yield event
+
+
+def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]:
+    """Names that may still be read, before each node.
+
+    ``always`` are the names that others can read at any time.
+    """
+    gens, kills, reads = [], [], []
+    for node in graph.nodes:
+        exposed = overwritten = 0
+        for flags, name, _ in node_events(log, node):
+            bit = bits.get(name, 0)
+            if flags & READ:
+                if not flags & GLOBAL:
+                    exposed |= bit & ~overwritten
+            elif flags & (WRITE | DELETE) and not flags & (MAYBE | CAPTURED):
+                overwritten |= bit
+        gens.append(exposed)
+        kills.append(overwritten)
+        reads.append(exposed)
+    transfer = Transfer(gens, kills, reads, [0] * len(reads))
+    return solve(graph, transfer, forward=False, must=False, start=always, top=always)
+
+
+def definitely_assigned(
+    log: Log, graph: Graph, bits: dict[str, int], params: int, everything: int
+) -> list[int]:
+    """Names bound on every path to each node; all names where no path leads."""
+    gens, kills, lost = [], [], []
+    for node in graph.nodes:
+        bound = unbound = ever_unbound = 0
+        for flags, name, _ in node_events(log, node):
+            bit = bits.get(name, 0)
+            if flags & DELETE:
+                bound &= ~bit
+                unbound |= bit
+                ever_unbound |= bit
+            elif flags & WRITE and not flags & (MAYBE | CAPTURED):
+                bound |= bit
+                unbound &= ~bit
+        gens.append(bound)
+        kills.append(unbound)
+        lost.append(ever_unbound)
+    transfer = Transfer(gens, kills, [0] * len(gens), lost)
+    return solve(graph, transfer, forward=True, must=True, start=params, top=everything)
+
+
+def maybe_assigned(
+    log: Log, graph: Graph, bits: dict[str, int], params: int, others: int
+) -> list[int]:
+    """Names bound on some path to each node.
+
+    ``others`` are the names that others can bind at any time.
+    """
+    gens, kills, ever_bound = [], [], []
+    for node in graph.nodes:
+        bound = unbound = ever = 0
+        for flags, name, _ in node_events(log, node):
+            bit = bits.get(name, 0)
+            if flags & WRITE and not flags & (LATER | GLOBAL):
+                bound |= bit
+                unbound &= ~bit
+                ever |= bit
+            elif flags & DELETE and not flags & (MAYBE | CAPTURED):
+                bound &= ~bit
+                unbound |= bit
+        gens.append(bound | others)
+        kills.append(unbound)
+        ever_bound.append(ever | others)
+    transfer = Transfer(gens, kills, ever_bound, [0] * len(gens))
+    return solve(
+        graph, transfer, forward=True, must=False, start=params | others, top=0
+    )

@@ -1,0 +1,100 @@
+"""The names of one function, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autograph.analysis.events import (
+    CAPTURED,
+    DELETE,
+    GLOBAL,
+    LATER,
+    WRITE,
+    Log,
+)
+from autograph.analysis.nameset import NameSet
+
+__all__ = ["Scope", "scope_of"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names of one function. ``str(scope)`` is stable.
+
+    A name is in exactly one of `bound`, `globals`, `nonlocals` and `free`.
+    """
+
+    #: Parameters: positional, ``*args``, keyword-only, ``**kwargs``.
+    params: tuple[str, ...]
+    #: All local names: parameters first, then in the order of their first binding.
+    bound: NameSet
+    #: Names declared ``global`` here.
+    globals: NameSet
+    #: Names declared ``nonlocal`` here.
+    nonlocals: NameSet
+    #: Names read here, or by a nested scope, that are somebody else's: of an enclosing
+    #: function, of the module, builtins.
+    free: NameSet
+    #: Local and nonlocal names that a nested function, lambda, generator expression or
+    #: class body mentions: their variables are shared cells.
+    captured: NameSet
+    #: Names that nested functions may bind or unbind whenever they are called.
+    rebound_by_others: NameSet
+    #: ``super`` or ``__class__`` is used, here or in a nested function.
+    uses_class: bool
+    #: Names of enclosing functions, as far as the analysis was told.
+    enclosing: frozenset[str]
+
+    def kind(self, name: str) -> str:
+        """Whose the name is: ``'local'``, ``'nonlocal'`` or ``'global'``.
+
+        Builtins are global names. KeyError: the function does not mention the name.
+        """
+        if name in self.bound:
+            return "local"
+        if name in self.nonlocals:
+            return "nonlocal"
+        if name in self.globals:
+            return "global"
+        if name in self.free:
+            return "nonlocal" if name in self.enclosing else "global"
+        raise KeyError(f"{name!r} is not a name of this function")
+
+    def __str__(self) -> str:
+        rows = [("params", self.params)]
+        for row in ("bound", "globals", "nonlocals", "free", "captured"):
+            rows.append((row, tuple(getattr(self, row))))
+        if self.uses_class:
+            rows.append(("uses", ("__class__",)))
+        return "\n".join(f"{row}: {', '.join(names)}" for row, names in rows if names)
+
+
+def scope_of(log: Log, enclosing: Iterable[str]) -> Scope:
+    """The scope of a finished log; ``enclosing`` names are those of outer functions."""
+    own = {**log.bound, **log.nonlocals}
+    shared = dict.fromkeys(log.nonlocals)
+    captured, rebound, free = {}, {}, {}
+    uses_class = False
+    for flags, name, _ in log.events:
+        if not name or (flags & GLOBAL and name in own):
+            continue
+        if name in own:
+            if flags & CAPTURED:
+                captured[name] = None
+            if flags & LATER and flags & (WRITE | DELETE):
+                rebound[name] = None
+        elif name not in log.globals:
+            free[name] = None
+        uses_class = uses_class or name in ("super", "__class__")
+    return Scope(
+        params=log.params,
+        bound=NameSet(log.bound),
+        globals=NameSet(log.globals),
+        nonlocals=NameSet(shared),
+        free=NameSet(free),
+        captured=NameSet(captured),
+        rebound_by_others=NameSet(rebound),
+        uses_class=uses_class,
+        enclosing=frozenset(enclosing),
+    )
