@@ -1,0 +1,1 @@
+"""Tensors over NumPy with the names of TensorFlow 2."""

@@ -1,0 +1,104 @@
+"""What is going on right now: the graph being built, the name scope, and switches.
+
+The state lies in context variables, so that threads and async tasks do not see each
+other's graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runtime.graph import Graph
+
+__all__ = [
+    "building",
+    "current_graph",
+    "executing_eagerly",
+    "functions_run_eagerly",
+    "init_scope",
+    "inside_function",
+    "name_scope",
+    "run_functions_eagerly",
+    "scoped_name",
+]
+
+_graph: ContextVar[Graph | None] = ContextVar("graph", default=None)
+_scope: ContextVar[str] = ContextVar("name scope", default="")
+_run_eagerly = False
+
+#: The graph being built, or None when operations run at once. (The bare C function of
+#: the variable: every operation asks.)
+current_graph = _graph.get
+
+
+@contextmanager
+def building(graph: Graph | None) -> Iterator[Graph | None]:
+    """Within the block operations become nodes of `graph`, or run at once if None."""
+    token = _graph.set(graph)
+    scope = _scope.set("")
+    try:
+        yield graph
+    finally:
+        _scope.reset(scope)
+        _graph.reset(token)
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Leave all graphs being built: operations in the block run at once."""
+    with building(None):
+        yield
+
+
+def executing_eagerly() -> bool:
+    """Whether operations run at once: False while a function is traced."""
+    return current_graph() is None
+
+
+def inside_function() -> bool:
+    """Whether a function is being traced."""
+    return current_graph() is not None
+
+
+@contextmanager
+def name_scope(name: str) -> Iterator[str]:
+    """Within the block the names of nodes start with ``name/``.
+
+    Yields the full prefix. An existing scope is entered again by its full name with a
+    slash at the end.
+    """
+    scope = _scope.get()
+    graph = current_graph()
+    if name.endswith("/"):
+        full = name
+    elif not name:
+        full = ""
+    elif graph is not None:
+        full = graph.unique_name(name) + "/"
+    else:
+        full = f"{scope}{name}/"
+    token = _scope.set(full)
+    try:
+        yield full
+    finally:
+        _scope.reset(token)
+
+
+def scoped_name(name: str) -> str:
+    """`name` under the name scope in force."""
+    return _scope.get() + name
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Switch off (True) or on (False) tracing: functions then run as plain Python."""
+    global _run_eagerly
+    _run_eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether functions run as plain Python rather than being traced."""
+    return _run_eagerly

@@ -1,0 +1,223 @@
+"""The exceptions of the runtime, under TensorFlow's names.
+
+Two families. `OpError` and its children say that an operation could not be computed:
+``InvalidArgumentError`` for shapes, dtypes or values that do not fit, and so on through
+TensorFlow's list. `SymbolicTensorError` says that Python asked a tensor for its value
+while a function was being traced, when it has none yet.
+
+Every class carries a stable ``code`` (``AG3xx``) that ``docs/errors.md`` explains.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "AbortedError",
+    "AlreadyExistsError",
+    "CancelledError",
+    "ConversionError",
+    "DTypeMismatchError",
+    "DataLossError",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InaccessibleTensorError",
+    "InternalError",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "OpError",
+    "OperatorNotAllowedInGraphError",
+    "OutOfRangeError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "SymbolicTensorError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnhashableTensorError",
+    "UnimplementedError",
+    "UnknownError",
+]
+
+
+class OpError(Exception):
+    """An operation could not be computed.
+
+    TensorFlow's constructor takes a node, an op and a message; one argument alone is the
+    message. ``op`` is the name of the op, filled in by the runtime where it is known.
+
+    >>> error = InvalidArgumentError("the axis 3 is out of range")
+    >>> error.for_op("Sum").message
+    'cannot compute Sum: the axis 3 is out of range [Op:Sum]'
+    """
+
+    code = "AG350"
+    error_code = 2
+
+    def __init__(
+        self, node_def: Any = None, op: Any = None, message: str | None = None
+    ) -> None:
+        if message is None:
+            node_def, message = None, "" if node_def is None else str(node_def)
+        super().__init__(message)
+        self.node_def = node_def
+        self.op = op
+
+    @property
+    def message(self) -> str:
+        """What went wrong, as ``str(error)`` prints it."""
+        return str(self)
+
+    def for_op(self, op: str) -> OpError:
+        """This error with the name of the op in its message; once named it stays."""
+        if self.op is None:
+            self.op = op
+            self.args = (f"cannot compute {op}: {self} [Op:{op}]",)
+        return self
+
+
+class CancelledError(OpError):
+    """The operation was cancelled before it finished."""
+
+    code, error_code = "AG351", 1
+
+
+class UnknownError(OpError):
+    """The cause is not known."""
+
+    code, error_code = "AG352", 2
+
+
+class InvalidArgumentError(OpError):
+    """The shapes, dtypes or values given to an operation do not fit it."""
+
+    code, error_code = "AG310", 3
+
+
+class DTypeMismatchError(InvalidArgumentError, TypeError):
+    """An operation was given tensors whose dtypes it does not take together.
+
+    Tensors are never promoted silently; cast one of them (``tf.cast(x, tf.float32)``).
+    """
+
+    code = "AG311"
+
+
+class DeadlineExceededError(OpError):
+    """The operation took longer than it was given."""
+
+    code, error_code = "AG354", 4
+
+
+class NotFoundError(OpError):
+    """A file, a table key or another named thing does not exist."""
+
+    code, error_code = "AG355", 5
+
+
+class AlreadyExistsError(OpError):
+    """The thing to be created exists already."""
+
+    code, error_code = "AG356", 6
+
+
+class PermissionDeniedError(OpError):
+    """The caller may not do this."""
+
+    code, error_code = "AG357", 7
+
+
+class ResourceExhaustedError(OpError):
+    """Memory or another resource ran out."""
+
+    code, error_code = "AG358", 8
+
+
+class FailedPreconditionError(OpError):
+    """The system is not in the state that the operation needs."""
+
+    code, error_code = "AG359", 9
+
+
+class AbortedError(OpError):
+    """The operation was given up, most often because of a concurrent one."""
+
+    code, error_code = "AG360", 10
+
+
+class OutOfRangeError(OpError):
+    """The operation went past the valid range, such as the end of an iterator."""
+
+    code, error_code = "AG361", 11
+
+
+class UnimplementedError(OpError):
+    """The operation, or this use of it, does not exist here."""
+
+    code, error_code = "AG362", 12
+
+
+class InternalError(OpError):
+    """Something that must hold inside the runtime does not: please report it."""
+
+    code, error_code = "AG363", 13
+
+
+class UnavailableError(OpError):
+    """The service is not there at the moment."""
+
+    code, error_code = "AG364", 14
+
+
+class DataLossError(OpError):
+    """Data was lost or is corrupt."""
+
+    code, error_code = "AG365", 15
+
+
+class UnauthenticatedError(OpError):
+    """The caller did not say who it is."""
+
+    code, error_code = "AG366", 16
+
+
+class ConversionError(TypeError, ValueError):
+    """A Python value does not become a tensor of the dtype or shape asked for."""
+
+    code = "AG312"
+
+
+class UnhashableTensorError(TypeError):
+    """A tensor was used as a dict key or set member; ``tensor.ref()`` can be one."""
+
+    code = "AG313"
+
+
+class SymbolicTensorError(TypeError):
+    """A symbolic tensor was used where Python needs its value.
+
+    While a function is traced its tensors stand for values of later calls. ``AG301``: as
+    a bool, ``AG302``: as a number, ``AG303``: iterated, ``AG304``: its length,
+    ``AG305``: as a NumPy array.
+    """
+
+    code = "AG300"
+
+    def __init__(
+        self, message: str, code: str = "AG300", location: tuple[str, int] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.location = location
+
+
+OperatorNotAllowedInGraphError = SymbolicTensorError
+
+
+class InaccessibleTensorError(TypeError):
+    """A tensor was used outside the function (or branch, or loop body) that made it.
+
+    What a traced function computes leaves it through its return value or a variable, not
+    through a global, an attribute or a list.
+    """
+
+    code = "AG306"

@@ -1,0 +1,299 @@
+"""Programs as data: a `Graph` holds `Node` records in the order in which they ran.
+
+A graph is built by tracing: while it is the current graph (`context.building`), every
+operation appends a node and gives symbolic tensors, which later operations take as
+inputs. The bodies of control flow are graphs of their own, whose ``parent`` is the graph
+that they are written in; what they use from outside becomes an input, a *capture*.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from runtime import context
+from runtime.dtypes import of_array
+from runtime.errors import InaccessibleTensorError
+from runtime.specs import TensorSpec
+
+if TYPE_CHECKING:
+    from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+__all__ = ["Graph", "Node", "user_location"]
+
+Location = tuple[str, int]
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
+_is_ours: dict[str, bool] = {}
+
+
+def user_location() -> Location | None:
+    """The file and line of the user's code that is running: the nearest frame that is
+    neither of this package nor of the compiler.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        ours = _is_ours.get(filename)
+        if ours is None:
+            ours = _is_ours[filename] = filename.startswith(_OUR_FOLDERS)
+        if not ours:
+            return filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+class Node:
+    """One operation of a graph.
+
+    ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are the
+    static arguments of the kernel (sub-graphs among them), ``location`` is the user's
+    ``(filename, lineno)`` where it was written.
+    """
+
+    __slots__ = ("attrs", "inputs", "location", "name", "op", "outputs")
+
+    op: str
+    inputs: tuple[SymbolicTensor, ...]
+    attrs: dict[str, Any]
+    outputs: tuple[SymbolicTensor, ...]
+    name: str
+    location: Location | None
+
+    def __init__(
+        self,
+        op: str,
+        inputs: tuple[SymbolicTensor, ...],
+        attrs: dict[str, Any],
+        name: str,
+        location: Location | None,
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.attrs = attrs
+        self.outputs = ()
+        self.name = name
+        self.location = location
+
+    @property
+    def type(self) -> str:
+        """The name of the op, as TensorFlow calls it."""
+        return self.op
+
+    def subgraphs(self) -> Iterator[tuple[str, Graph]]:
+        """The graphs among the attributes, as ``(label, graph)``."""
+        for key, value in self.attrs.items():
+            if isinstance(value, Graph):
+                yield key, value
+            elif isinstance(value, (tuple, list)):
+                for index, item in enumerate(value):
+                    if isinstance(item, Graph):
+                        yield f"{key}[{index}]", item
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.op}>"
+
+
+class Graph:
+    """A traced program: inputs, nodes in program order, outputs.
+
+    ``captures`` maps tensors of the parent to the inputs of this graph that stand for
+    them. ``str(graph)`` is the readable text.
+    """
+
+    #: Makes the outputs of nodes; `runtime.tensor` fills it in.
+    tensor_type: ClassVar[type[SymbolicTensor]]
+
+    def __init__(self, name: str = "graph", parent: Graph | None = None) -> None:
+        self.name = name
+        self.parent = parent
+        self.inputs: list[SymbolicTensor] = []
+        self.captures: dict[Tensor, SymbolicTensor] = {}
+        self.nodes: list[Node] = []
+        self.outputs: list[SymbolicTensor] = []
+        self._names: dict[str, int] = {}
+        self._constants: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
+
+    # --- building ---------------------------------------------------------------------
+
+    def unique_name(self, name: str) -> str:
+        """A node name not used yet: `name` in the name scope, numbered if it is taken."""
+        name = context.scoped_name(name)
+        count = self._names.get(name)
+        if count is None:
+            self._names[name] = 1
+            return name
+        while f"{name}_{count}" in self._names:
+            count += 1
+        self._names[name] = count + 1
+        unique = f"{name}_{count}"
+        self._names[unique] = 1
+        return unique
+
+    def add_input(self, spec: TensorSpec, name: str = "x") -> SymbolicTensor:
+        """Append an input. It is the output of a ``Placeholder`` not among the nodes."""
+        node = Node("Placeholder", (), {}, self.unique_name(name), user_location())
+        tensor = self.tensor_type(self, node, 0, spec)
+        node.outputs = (tensor,)
+        self.inputs.append(tensor)
+        return tensor
+
+    def add(
+        self,
+        op: str,
+        inputs: Iterable[Tensor],
+        attrs: dict[str, Any],
+        specs: Iterable[TensorSpec],
+        name: str | None = None,
+    ) -> tuple[SymbolicTensor, ...]:
+        """Append a node and give its outputs, one for each of `specs`.
+
+        Inputs from elsewhere are captured. `name` is made unique unless it ends with a
+        slash, which says that it is (`unique_name` made it).
+        """
+        own_inputs = tuple([self.capture(tensor) for tensor in inputs])
+        if name is not None and name.endswith("/"):
+            unique = name[:-1]
+        else:
+            unique = self.unique_name(name or op)
+        node = Node(op, own_inputs, attrs, unique, user_location())
+        tensor_type = self.tensor_type
+        node.outputs = tuple(
+            [tensor_type(self, node, index, spec) for index, spec in enumerate(specs)]
+        )
+        self.nodes.append(node)
+        return node.outputs
+
+    def capture(self, tensor: Tensor) -> SymbolicTensor:
+        """The tensor of this graph that stands for `tensor`.
+
+        A tensor of an enclosing graph becomes an input here (and, on the way, of the
+        graphs between); an eager tensor becomes a constant, one for each object. Raises
+        InaccessibleTensorError for a tensor of any other graph.
+        """
+        if isinstance(tensor, self.tensor_type):
+            if tensor.graph is self:
+                return tensor
+            return self._capture_symbolic(tensor)
+        return self.capture_constant(tensor)  # type: ignore[arg-type]
+
+    def capture_constant(self, tensor: EagerTensor) -> SymbolicTensor:
+        """The constant that stands for an eager tensor."""
+        known = self._constants.get(id(tensor))
+        if known is not None:
+            return known[1]
+        array = tensor._array
+        spec = TensorSpec(array.shape, of_array(array))
+        (constant,) = self.add("Const", (), {"value": array}, (spec,))
+        # The tensor is kept alive, so that no other object can get its id.
+        self._constants[id(tensor)] = tensor, constant
+        return constant
+
+    def _capture_symbolic(self, tensor: SymbolicTensor) -> SymbolicTensor:
+        ancestor = self.parent
+        while ancestor is not None and ancestor is not tensor.graph:
+            ancestor = ancestor.parent
+        if ancestor is None:
+            raise leak_error(tensor, self)
+        assert self.parent is not None
+        outer = self.parent.capture(tensor)
+        inner = self.captures.get(outer)
+        if inner is None:
+            inner = self.add_input(outer.spec, outer.node.name.rpartition("/")[2])
+            self.captures[outer] = inner
+        return inner
+
+    # --- reading ----------------------------------------------------------------------
+
+    def get_operations(self) -> list[Node]:
+        """The placeholders and the nodes, in order."""
+        return [tensor.node for tensor in self.inputs] + self.nodes
+
+    def as_default(self) -> Any:
+        """A context manager: operations in its block become nodes of this graph."""
+        return context.building(self)
+
+    def __repr__(self) -> str:
+        return f"<Graph {self.name!r}: {len(self.nodes)} nodes>"
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self, f"graph {self.name}"))
+
+
+def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTensorError:
+    """The error for a tensor that `graph` (None: eager code) cannot reach."""
+    where = ""
+    if tensor.node.location is not None:
+        filename, lineno = tensor.node.location
+        where = f" at {filename}:{lineno}"
+    reader = "eager code" if graph is None else f"the graph {graph.name!r}"
+    return InaccessibleTensorError(
+        f"AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made{where} while "
+        f"tracing {tensor.graph.name!r}, is out of scope: {reader} cannot use it. "
+        "Return it from the function (or branch, or loop body) that makes it, or keep "
+        "it in a tf.Variable or tf.TensorArray; a global, an attribute or a list does "
+        "not carry a traced value out."
+    )
+
+
+# --- printing -------------------------------------------------------------------------
+
+
+def _lines(graph: Graph, title: str, indent: str = "") -> Iterator[str]:
+    """The text of a graph, line by line."""
+    numbers: dict[SymbolicTensor, str] = {}
+
+    def define(tensor: SymbolicTensor) -> str:
+        numbers[tensor] = f"%{len(numbers)}"
+        return f"{numbers[tensor]}: {tensor.spec.describe()}"
+
+    captured = {inner: outer for outer, inner in graph.captures.items()}
+    inputs = [
+        f"{define(tensor)} {'captured ' if tensor in captured else ''}"
+        f"{tensor.node.name!r}"
+        for tensor in graph.inputs
+    ]
+    yield f"{indent}{title}({', '.join(inputs)}):"
+    for node in graph.nodes:
+        arguments = [numbers.get(tensor, tensor.name) for tensor in node.inputs]
+        arguments += [
+            f"{key}={_attr_text(value)}"
+            for key, value in node.attrs.items()
+            if not _holds_graph(value)
+        ]
+        results = ", ".join(map(define, node.outputs))
+        call = f"{node.op}({', '.join(arguments)})"
+        line = f"{indent}  {results} = {call}" if results else f"{indent}  {call}"
+        if node.location is not None:
+            filename, lineno = node.location
+            line += f"  # {os.path.basename(filename)}:{lineno}"
+        yield line
+        for label, subgraph in node.subgraphs():
+            yield from _lines(subgraph, label, indent + "    ")
+    outputs = ", ".join(numbers.get(tensor, tensor.name) for tensor in graph.outputs)
+    yield f"{indent}  return {outputs}".rstrip()
+
+
+def _holds_graph(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(isinstance(item, Graph) for item in value)
+    return isinstance(value, Graph)
+
+
+def _attr_text(value: Any) -> str:
+    """A static argument on one line, shortened where it is long."""
+    if isinstance(value, np.ndarray):
+        if value.ndim == 0:
+            return repr(value.item())
+        with np.printoptions(threshold=8, edgeitems=2, linewidth=10_000):
+            text = " ".join(str(value).split())
+    elif callable(value) and hasattr(value, "__qualname__"):
+        text = value.__qualname__
+    else:
+        text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

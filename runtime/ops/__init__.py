@@ -1,0 +1,1 @@
+"""The operations: `registry` holds them, each family of ops has a module."""

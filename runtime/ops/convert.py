@@ -1,0 +1,343 @@
+"""Python values and NumPy arrays as tensors, and which dtype two operands meet in.
+
+A Python number has no dtype of its own: beside a tensor it takes the tensor's. A tensor
+or array has one and keeps it.
+
+>>> convert_to_tensor([1, 2]), convert_to_tensor([1.5, 2])
+(<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>,
+ <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 2. ], dtype=float32)>)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.context import current_graph
+from runtime.dtypes import DType, as_dtype, of_array
+from runtime.errors import (
+    ConversionError,
+    DTypeMismatchError,
+    UnimplementedError,
+)
+from runtime.ops.registry import OpDef, apply, register
+from runtime.ops.values import compatible, fit_array, to_array, weak_dtype
+from runtime.shapes import TensorShape, as_shape
+from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+__all__ = [
+    "as_tensor",
+    "cast",
+    "constant",
+    "convert_to_tensor",
+    "get_static_value",
+    "is_symbolic_tensor",
+    "is_tensor",
+    "promote",
+    "promote_all",
+]
+
+Array = np.ndarray[Any, Any]
+
+
+# --- ops ------------------------------------------------------------------------------
+
+register(
+    OpDef(
+        "Const",
+        kernel=lambda value: value,
+        infer=lambda value: TensorSpec(value.shape, of_array(value)),
+        strong=True,
+    )
+)
+
+
+def _cast_kernel(array: Array, dtype: DType) -> Array:
+    if dtype.kind == "O" or array.dtype.kind == "O":
+        source = of_array(array).name
+        raise UnimplementedError(f"casting {source} to {dtype.name} is not supported")
+    if array.dtype.kind == "c" and dtype.kind not in "cb":
+        array = array.real
+    return array.astype(dtype.np_dtype)
+
+
+def _cast_infer(spec: TensorSpec, dtype: DType) -> TensorSpec:
+    if spec.dtype is not dtype and dtypes.string in (dtype, spec.dtype):
+        raise UnimplementedError(
+            f"casting {spec.dtype.name} to {dtype.name} is not supported"
+        )
+    return TensorSpec(spec.shape, dtype)
+
+
+register(OpDef("Cast", kernel=_cast_kernel, infer=_cast_infer, strong=True))
+
+
+# --- making tensors -------------------------------------------------------------------
+
+
+def make_constant(array: Array, name: str | None = None, weak: bool = False) -> Tensor:
+    """A tensor of an array that nobody changes: eager, or a ``Const`` of the graph."""
+    graph = current_graph()
+    if graph is None:
+        return EagerTensor(array)
+    spec = TensorSpec(array.shape, of_array(array), weak=weak)
+    return graph.add("Const", (), {"value": array}, (spec,), name)[0]
+
+
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const"
+) -> Tensor:
+    """A tensor of a Python value or NumPy array.
+
+    Python ints become int32 (int64 where they do not fit), floats float32, complex
+    numbers complex128, text UTF-8 strings; arrays keep their dtype. `shape` repeats one
+    value, or reshapes as many as it needs. Raises ConversionError.
+
+    >>> constant(3, shape=[2, 2])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[3, 3],
+           [3, 3]], dtype=int32)>
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    tensor = _from_value(value, wanted, name)
+    if shape is None:
+        return tensor
+    if not isinstance(tensor, EagerTensor) and tensor.node.op != "Const":
+        raise ConversionError("a symbolic tensor cannot be given a shape; reshape it")
+    array = get_static_value(tensor)
+    dims = as_shape(shape)
+    if array.size != 1 and array.size != dims.num_elements():
+        raise ConversionError(
+            f"{array.size} values do not fill the shape {dims} of "
+            f"{dims.num_elements()} elements"
+        )
+    if array.size == 1:
+        return make_constant(np.full(dims.as_list(), array.item(), array.dtype), name)
+    return make_constant(array.reshape(dims.as_list()), name)
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Tensor:
+    """`value` as a tensor; a tensor is given back as it is.
+
+    `dtype` must be the dtype of a tensor and fit a Python value; `dtype_hint` is taken
+    where it fits and passed over elsewhere. Raises ConversionError.
+    """
+    if dtype is not None:
+        return _from_value(value, as_dtype(dtype), name)
+    if dtype_hint is not None and not isinstance(value, Tensor):
+        hint = as_dtype(dtype_hint)
+        found = _foreign(value, None)
+        if found is not None:
+            return found
+        array, _ = to_array(value)
+        if compatible(hint, array.dtype.kind):
+            return _from_value(value, hint, name)
+    return _from_value(value, None, name)
+
+
+def as_tensor(value: Any, name: str | None = None) -> Tensor:
+    """`value` as a tensor, for the one operand of an op."""
+    return value if isinstance(value, Tensor) else _from_value(value, None, name)
+
+
+def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
+    found = _foreign(value, dtype)
+    if found is None:
+        found = _packed(value, dtype)
+    if found is None:
+        return make_constant(to_array(value, dtype)[0], name)
+    if dtype is not None and found.dtype is not dtype:
+        if found.spec.weak and compatible(dtype, found.dtype.kind):
+            return apply("Cast", found, dtype=dtype)
+        raise ConversionError(
+            f"the tensor {found!r} has the dtype {found.dtype.name}, not "
+            f"{dtype.name}; use tf.cast"
+        )
+    return found
+
+
+def _foreign(value: Any, dtype: DType | None) -> Tensor | None:
+    """A tensor, or what stands for one (variables), as a tensor; None for values."""
+    if isinstance(value, Tensor):
+        return value
+    convert = getattr(type(value), "__tf_tensor__", None)
+    return None if convert is None else convert(value, dtype)
+
+
+def _packed(value: Any, dtype: DType | None) -> Tensor | None:
+    """A list or tuple with tensors in it, stacked; None if there are none."""
+    if not isinstance(value, (list, tuple)) or not _holds_tensor(value):
+        return None
+    items = [
+        item if (found := _foreign(item, None)) is None else found for item in value
+    ]
+    items = [
+        item if (packed := _packed(item, dtype)) is None else packed for item in items
+    ]
+    tensors = promote_all(items, "Pack", dtype)
+    return apply("Pack", *tensors, axis=0)
+
+
+def _holds_tensor(value: Any) -> bool:
+    for item in value:
+        if isinstance(item, (list, tuple)):
+            if _holds_tensor(item):
+                return True
+        elif isinstance(item, Tensor) or hasattr(type(item), "__tf_tensor__"):
+            return True
+    return False
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """`x` with another dtype. Floats are cut towards zero, complex numbers lose their
+    imaginary part; strings cannot be cast.
+
+    >>> cast([1.9, -1.9], "int32")
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -1], dtype=int32)>
+    """
+    wanted = as_dtype(dtype)
+    tensor = as_tensor(x)
+    if tensor.dtype is wanted and not tensor.spec.weak:
+        return tensor
+    return apply("Cast", tensor, dtype=wanted, name=name)
+
+
+# --- promotion ------------------------------------------------------------------------
+
+
+def promote(
+    x: Any, y: Any, op: str, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Both operands as tensors of one dtype.
+
+    A weak operand (a Python number, or a tensor that stands for one) takes the dtype of
+    the other; a weak float beside integers makes both float32. Raises
+    DTypeMismatchError for two tensors of different dtypes. `name` is the name of the
+    node to come, for the names of its constants.
+    """
+    left, right = promote_all((x, y), op, None, name)
+    return left, right
+
+
+def promote_all(
+    values: Any, op: str, dtype: DType | None = None, name: str | None = None
+) -> list[Tensor]:
+    """All operands as tensors of one dtype, which `dtype` can fix: see `promote`."""
+    operands = [_Operand(value) for value in values]
+    target = dtype or _target(operands, op)
+    prefix = f"{name or op}".rstrip("/")
+    keep_weak = any(operand.tensor is not None for operand in operands)
+    labels = "xy" if len(operands) == 2 else range(len(operands))
+    return [
+        operand.convert(target, op, f"{prefix}/{label}", keep_weak)
+        for operand, label in zip(operands, labels)
+    ]
+
+
+class _Operand:
+    """One operand: a tensor, or an array made from a value; weak or not."""
+
+    __slots__ = ("array", "dtype", "tensor", "weak")
+
+    def __init__(self, value: Any) -> None:
+        self.array: Array | None = None
+        self.tensor = _foreign(value, None)
+        if self.tensor is None:
+            self.tensor = _packed(value, None)
+        if self.tensor is not None:
+            spec = self.tensor.spec
+            self.dtype, self.weak = spec.dtype, spec.weak
+        else:
+            self.array, self.weak = to_array(value)
+            self.dtype = of_array(self.array)
+
+    def convert(self, target: DType, op: str, name: str, keep_weak: bool) -> Tensor:
+        if self.tensor is None:
+            assert self.array is not None
+            array = fit_array(self.array, target)
+            return make_constant(array, name, weak=self.weak and keep_weak)
+        if self.dtype is target:
+            return self.tensor
+        if self.weak:
+            return _weak_cast(self.tensor, target)
+        return apply("Cast", self.tensor, dtype=target)
+
+
+def _target(operands: list[_Operand], op: str) -> DType:
+    """The dtype in which the operands meet."""
+    strong = [operand.dtype for operand in operands if not operand.weak]
+    # Arrays give way to tensors: they come from NumPy's defaults, float64 and int64.
+    tensors = [o.dtype for o in operands if not o.weak and o.tensor is not None]
+    weak = [operand.dtype for operand in operands if operand.weak]
+    base = None
+    for dtype in tensors or strong[:1]:
+        if base is not None and dtype is not base:
+            raise DTypeMismatchError(
+                f"the operands have different dtypes, {base.name} and {dtype.name}; "
+                "cast one of them"
+            ).for_op(op)
+        base = dtype
+    for dtype in strong:
+        if base is not None and dtype is not base and not compatible(base, dtype.kind):
+            raise DTypeMismatchError(
+                f"the operands have different dtypes, {base.name} and {dtype.name}; "
+                "cast one of them"
+            ).for_op(op)
+    for dtype in weak:
+        joined = dtype if base is None else weak_dtype(base, dtype)
+        if joined is None:
+            assert base is not None
+            raise DTypeMismatchError(
+                f"a {base.name} tensor and a Python value of type {dtype.name} do not "
+                "go together"
+            ).for_op(op)
+        base = joined
+    assert base is not None
+    return base
+
+
+def _weak_cast(tensor: Tensor, dtype: DType) -> Tensor:
+    """Cast a weak tensor; the result is weak as well."""
+    assert isinstance(tensor, SymbolicTensor)
+    graph = current_graph()
+    if graph is None:
+        return apply("Cast", tensor, dtype=dtype)
+    spec = TensorSpec(tensor.shape, dtype, weak=True)
+    return graph.add("Cast", (tensor,), {"dtype": dtype}, (spec,), None)[0]
+
+
+# --- asking ---------------------------------------------------------------------------
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor or a variable."""
+    return isinstance(x, Tensor) or hasattr(type(x), "__tf_tensor__")
+
+
+def is_symbolic_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor of a graph."""
+    return isinstance(x, SymbolicTensor)
+
+
+def get_static_value(tensor: Any) -> Any:
+    """The value of a tensor if it is known now, as an array, else None."""
+    if isinstance(tensor, EagerTensor):
+        return tensor._array
+    if isinstance(tensor, SymbolicTensor) and tensor.node.op == "Const":
+        return tensor.node.attrs["value"]
+    return None
+
+
+def static_shape(value: Any) -> TensorShape | None:
+    """A shape given as a TensorShape, a list or a tensor, as far as it is known now."""
+    if isinstance(value, TensorShape):
+        return value
+    if isinstance(value, Tensor):
+        known = get_static_value(value)
+        return None if known is None else TensorShape(known.tolist())
+    return TensorShape(value)

@@ -1,0 +1,172 @@
+"""The table of operations, and `apply`, the only way to run one.
+
+An operation is one record, an `OpDef`: how to compute it with NumPy, what is known of
+its results before that, and how to write it in generated source.
+
+>>> import numpy as np
+>>> from runtime.tensor import EagerTensor
+>>> apply("Neg", EagerTensor(np.array([1.0, -2.0])))
+<tf.Tensor: shape=(2,), dtype=float64, numpy=array([-1.,  2.])>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runtime.context import current_graph
+from runtime.errors import InternalError, InvalidArgumentError, OpError
+from runtime.graph import Graph, leak_error
+from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+__all__ = ["OpDef", "apply", "get", "infer_specs", "names", "register", "run_kernel"]
+
+Array = np.ndarray[Any, Any]
+Source = str | Callable[[list[str], dict[str, Any]], str]
+
+
+@dataclass(frozen=True)
+class OpDef:
+    """One operation.
+
+    ``kernel(*arrays, **attrs)`` gives an array or a tuple of arrays;
+    ``infer(*specs, **attrs)`` gives their TensorSpec, or a tuple of them, from partial
+    ones. A stateful op is neither removed, repeated nor reordered. ``source`` is what
+    generated NumPy source says, such as ``'{0} + {1}'``; None calls the kernel. The
+    results of a ``strong`` op are never weak, whatever its inputs are.
+    """
+
+    name: str
+    kernel: Callable[..., Any]
+    infer: Callable[..., Any]
+    stateful: bool = False
+    source: Source | None = None
+    strong: bool = False
+
+
+_ops: dict[str, OpDef] = {}
+
+
+def register(definition: OpDef) -> OpDef:
+    """Add an operation to the table. A name can be used once."""
+    if definition.name in _ops:
+        raise ValueError(f"the op {definition.name!r} is registered already")
+    _ops[definition.name] = definition
+    return definition
+
+
+def get(name: str) -> OpDef:
+    """The operation of that name. Raises InternalError if there is none."""
+    try:
+        return _ops[name]
+    except KeyError:
+        raise InternalError(f"no op is registered as {name!r}") from None
+
+
+def names() -> list[str]:
+    """The names of all operations, sorted."""
+    return sorted(_ops)
+
+
+def apply(op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any:
+    """Run an operation on tensors: at once, or as a node of the graph being built.
+
+    Gives one tensor, or a tuple where the op has several (or no) results. ``name`` names
+    the node. Raises an `OpError` that names the op if it cannot be computed; while a
+    graph is built, that is as soon as the static shapes and dtypes show it.
+    """
+    definition = get(op)
+    graph = current_graph()
+    if graph is None:
+        return _apply_eagerly(definition, tensors, attrs)
+    return add_node(graph, definition, tensors, attrs, name)
+
+
+def _apply_eagerly(
+    definition: OpDef, tensors: Sequence[Tensor], attrs: dict[str, Any]
+) -> Any:
+    arrays = []
+    for tensor in tensors:
+        if type(tensor) is not EagerTensor:
+            raise _not_eager(definition, tensor)
+        arrays.append(tensor._array)
+    result = run_kernel(definition, arrays, attrs)
+    if type(result) is tuple:
+        return tuple([EagerTensor(as_array(item)) for item in result])
+    return EagerTensor(as_array(result))
+
+
+def add_node(
+    graph: Graph,
+    definition: OpDef,
+    tensors: Sequence[Tensor],
+    attrs: dict[str, Any],
+    name: str | None = None,
+) -> Any:
+    """Append the operation to `graph`; gives what `apply` gives."""
+    specs = [tensor.spec for tensor in tensors]
+    inferred = infer_specs(definition, specs, attrs)
+    results = inferred if type(inferred) is tuple else (inferred,)
+    if specs and not definition.strong and all(spec.weak for spec in specs):
+        results = tuple([spec.with_weak(spec.dtype.is_numeric) for spec in results])
+    outputs = graph.add(definition.name, tensors, attrs, results, name)
+    return outputs if type(inferred) is tuple else outputs[0]
+
+
+def infer_specs(
+    definition: OpDef, specs: Sequence[TensorSpec], attrs: dict[str, Any]
+) -> Any:
+    """What `definition.infer` gives; its errors name the op."""
+    try:
+        return definition.infer(*specs, **attrs)
+    except OpError as error:
+        raise error.for_op(definition.name) from None
+
+
+def run_kernel(
+    definition: OpDef, arrays: Sequence[Array], attrs: dict[str, Any]
+) -> Any:
+    """What the kernel gives, without NumPy's warnings; all errors name the op."""
+    try:
+        with np.errstate(all="ignore"):
+            return definition.kernel(*arrays, **attrs)
+    except OpError as error:
+        raise error.for_op(definition.name) from None
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise kernel_error(definition, arrays, attrs, error) from None
+
+
+def kernel_error(
+    definition: OpDef, arrays: Sequence[Array], attrs: dict[str, Any], error: Exception
+) -> Exception:
+    """The error to show where NumPy refused: what inference says of the inputs."""
+    specs = [EagerTensor(array).spec for array in arrays]
+    try:
+        infer_specs(definition, specs, attrs)
+    except OpError as inferred:
+        return inferred
+    if type(error) is InvalidArgumentError or isinstance(error, OpError):
+        return error
+    return InvalidArgumentError(str(error)).for_op(definition.name)
+
+
+def as_array(result: Any) -> Array:
+    """The result of a kernel as an array: NumPy gives scalars where we want 0-d ones."""
+    if type(result) is np.ndarray:
+        return result
+    if isinstance(result, bytes):
+        # NumPy would make a fixed-length text of it.
+        return np.array(result, dtype=object)
+    return np.asarray(result)
+
+
+def _not_eager(definition: OpDef, value: Any) -> Exception:
+    if isinstance(value, SymbolicTensor):
+        return leak_error(value, None)
+    return InternalError(
+        f"inputs must be converted to tensors first, not {type(value).__name__}"
+    ).for_op(definition.name)

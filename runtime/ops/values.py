@@ -1,0 +1,220 @@
+"""Python values as NumPy arrays of our dtypes, and how Python numbers take a dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.dtypes import DType, as_dtype
+from runtime.errors import ConversionError
+
+__all__ = ["compatible", "fit_array", "to_array", "weak_dtype"]
+
+Array = np.ndarray[Any, Any]
+
+_INT32 = np.dtype(np.int32)
+_FLOAT32 = np.dtype(np.float32)
+
+
+def compatible(dtype: DType, kind: str) -> bool:
+    """Whether values of a kind (a letter of NumPy) can be taken as `dtype` unasked."""
+    return kind in _TAKES[dtype.kind]
+
+
+_TAKES = {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc", "O": "OSU"}
+
+
+def weak_dtype(strong: DType, weak: DType) -> DType | None:
+    """The dtype in which a tensor of `strong` meets a Python number of dtype `weak`.
+
+    None where the two do not go together (a number and a string, say).
+    """
+    if compatible(strong, weak.kind):
+        return strong
+    if strong.kind in "iu" and weak.kind == "f":
+        return dtypes.float32
+    if strong.kind in "iuf" and weak.kind == "c":
+        return dtypes.complex128 if strong is dtypes.float64 else dtypes.complex64
+    return None
+
+
+def to_array(value: Any, dtype: DType | None = None) -> tuple[Array, bool]:
+    """A new array for `value`, and whether it is weak: made of Python numbers alone.
+
+    Raises ConversionError where the value is no array, or does not fit `dtype`.
+    """
+    kind = type(value)
+    if kind is int or kind is float or kind is bool:
+        return _number(value, dtype), True
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(np.asarray(value), dtype), isinstance(value, np.generic)
+    if isinstance(value, (str, bytes)):
+        array = np.array(_encode(value), dtype=object)
+        return _checked(array, value, dtype), True
+    if isinstance(value, (bool, int, float, complex)):
+        return _checked(np.array(value), value, dtype), True
+    if isinstance(value, range):
+        value = list(value)
+    if isinstance(value, (list, tuple)):
+        return _from_sequence(value, dtype)
+    if hasattr(value, "__array__"):
+        return _from_numpy(np.asarray(value), dtype), False
+    raise _unsupported(value)
+
+
+def fit_array(array: Array, dtype: DType) -> Array:
+    """An array as `dtype`. Raises ConversionError where that cannot hold its values."""
+    return array if array.dtype == dtype.np_dtype else _checked(array, array, dtype)
+
+
+def _number(value: Any, dtype: DType | None) -> Array:
+    """A Python bool, int or float, by the quickest way."""
+    if dtype is None:
+        if type(value) is float:
+            return np.array(value, _FLOAT32)
+        if type(value) is bool:
+            return np.array(value)
+        if -(2**31) <= value < 2**31:
+            return np.array(value, _INT32)
+        return _checked_range(value, value, dtypes.int64)
+    if type(value) is int and dtype.kind in "iu":
+        return _checked_range(value, value, dtype)
+    return _checked(np.array(value), value, dtype)
+
+
+def _from_numpy(array: Array, dtype: DType | None) -> Array:
+    """A copy of an array, cast to `dtype` if one is asked for."""
+    if array.dtype.kind in "OSU":
+        return _checked(_strings(array), array, dtype)
+    try:
+        own = as_dtype(array.dtype)
+    except TypeError:
+        raise _unsupported(array) from None
+    if dtype is None or dtype is own:
+        return array.astype(own.np_dtype)
+    if dtype.kind == "O":
+        raise _does_not_fit(array, dtype)
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        raise _does_not_fit(array, dtype)
+    with np.errstate(all="ignore"):
+        return array.astype(dtype.np_dtype)
+
+
+def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
+    types = _leaf_types(value)
+    weak = not any(issubclass(kind, (np.ndarray, np.generic)) for kind in types)
+    if types and types <= {str, bytes, np.str_, np.bytes_}:
+        array = _strings(_rectangular(value, object))
+        return _checked(array, value, dtype), weak
+    array = _rectangular(value, None)
+    if array.dtype.kind not in "biufc":
+        raise _unsupported(value)
+    if dtype is not None or not types:
+        return _checked(array, value, dtype or dtypes.float32), weak
+    if array.dtype.kind == "i" and np.ndarray not in types:
+        fits = array.size == 0 or (array.min() >= -(2**31) and array.max() < 2**31)
+        return (array.astype(_INT32) if fits else array), weak
+    if array.dtype.kind == "f" and float in types:
+        return array.astype(_FLOAT32), weak
+    if array.dtype.kind == "u" and weak:
+        raise ConversionError(f"{_short(value)} holds an int that no dtype can hold")
+    return _from_numpy(array, None), weak
+
+
+def _leaf_types(value: Any) -> set[type]:
+    """The types of the elements of nested lists and tuples."""
+    types = set(map(type, value))
+    nested = {kind for kind in types if issubclass(kind, (list, tuple, range))}
+    if nested:
+        types -= nested
+        for item in value:
+            if type(item) in nested:
+                types |= _leaf_types(item)
+    return types
+
+
+def _rectangular(value: Any, numpy_type: Any) -> Array:
+    shape = _shape_of(value)
+    try:
+        array = np.array(value, dtype=numpy_type)
+    except (ValueError, TypeError, OverflowError):
+        raise _not_rectangular(value) from None
+    if numpy_type is object and array.shape != shape:
+        raise _not_rectangular(value)
+    return array
+
+
+def _shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of nested lists. Raises ConversionError where rows differ in length."""
+    if not isinstance(value, (list, tuple, range)):
+        return np.shape(value)
+    if not any(isinstance(item, (list, tuple, range, np.ndarray)) for item in value):
+        return (len(value),)
+    shapes = {_shape_of(item) for item in value}
+    if len(shapes) > 1:
+        raise _not_rectangular(value)
+    return (len(value), *shapes.pop())
+
+
+def _strings(array: Array) -> Array:
+    """An array of texts as an object array of bytes."""
+    flat = [_encode(item) for item in array.ravel().tolist()]
+    result = np.empty(array.size, dtype=object)
+    result[:] = flat
+    return result.reshape(array.shape)
+
+
+def _encode(value: Any) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return bytes(value)
+    raise _unsupported(value)
+
+
+def _checked(array: Array, value: Any, dtype: DType | None) -> Array:
+    """`array`, made from the Python value, as `dtype`, if that holds all of it."""
+    if dtype is None:
+        return array
+    if not compatible(dtype, array.dtype.kind):
+        raise _does_not_fit(value, dtype)
+    if dtype.kind in "iu" and array.dtype.kind in "iu":
+        return _checked_range(array, value, dtype)
+    with np.errstate(all="ignore"):
+        return array.astype(dtype.np_dtype, copy=False)
+
+
+def _checked_range(array: Any, value: Any, dtype: DType) -> Array:
+    low, high = dtype.limits
+    if isinstance(array, int):
+        fits = low <= array <= high
+    else:
+        fits = array.size == 0 or (int(array.min()) >= low and int(array.max()) <= high)
+    if not fits:
+        raise ConversionError(
+            f"AG312: {_short(value)} is out of the range of {dtype.name}, {low} to {high}"
+        )
+    return np.array(array, dtype.np_dtype)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _does_not_fit(value: Any, dtype: DType) -> ConversionError:
+    return ConversionError(f"AG312: {_short(value)} cannot become a {dtype.name} tensor")
+
+
+def _not_rectangular(value: Any) -> ConversionError:
+    return ConversionError(
+        f"AG312: {_short(value)} cannot become a tensor: its rows differ in length"
+    )
+
+
+def _unsupported(value: Any) -> ConversionError:
+    return ConversionError(
+        f"AG312: {_short(value)} of type {type(value).__name__} cannot become a tensor"
+    )
