@@ -6,7 +6,6 @@ executed is the tree, and its positions are what tracebacks and coverage show.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,14 +19,6 @@ def located(node: gast.AST, at: gast.AST) -> Any:
     for field in _POSITION:
         setattr(node, field, getattr(at, field, None))
     return node
-
-
-def replaced(node: gast.AST, **fields: Any) -> Any:
-    """A copy of ``node`` with other values for some fields."""
-    new = copy.copy(node)
-    for field, value in fields.items():
-        setattr(new, field, value)
-    return new
 
 
 def name(identifier: str, at: gast.AST) -> gast.Name:
