@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph.operators.builtins import functions as _builtin_functions
-from autograph.operators.calls import call, set_converter
-from autograph.operators.control_flow import case, cond, for_loop, while_loop
-from autograph.operators.dispatch import (
+from .builtins import functions as _builtin_functions
+from .calls import call, set_converter
+from .control_flow import case, cond, for_loop, while_loop
+from .dispatch import (
     UNBOUND,
     Backend,
     Unbound,
@@ -20,9 +20,9 @@ from autograph.operators.dispatch import (
     register,
     unregister,
 )
-from autograph.operators.location import user_location
-from autograph.operators.logical import and_, compare, not_, or_
-from autograph.operators.unbound import unbound_local_error
+from .location import user_location
+from .logical import and_, compare, not_, or_
+from .unbound import unbound_local_error
 
 __all__ = [
     "UNBOUND",

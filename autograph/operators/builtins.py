@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from autograph.operators.dispatch import backend_of
+from .dispatch import backend_of
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.
 NAMES = (

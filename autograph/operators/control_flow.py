@@ -11,12 +11,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from autograph.diagnostics import Diagnostic
-from autograph.errors import StagingError
-from autograph.operators.dispatch import Backend, State, backend_of
-from autograph.operators.location import user_location
-from autograph.operators.unbound import as_python_raises
-from autograph.operators.variables import Variables
+from ..diagnostics import Diagnostic
+from ..errors import StagingError
+from .dispatch import Backend, State, backend_of
+from .location import user_location
+from .unbound import as_python_raises
+from .variables import Variables
 
 Body = Callable[[], Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from autograph.diagnostics import Location
+from ..diagnostics import Location
 
 
 def user_location() -> Location | None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import CellType, FunctionType
 from typing import Any
 
-from autograph.operators.dispatch import UNBOUND, State
+from .dispatch import UNBOUND, State
 
 _PLACE = re.compile(r"(?P<root>\w+)(?P<path>(?:\.\w+|\[[^\[\]]+\])*)$")
 _STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")

@@ -1,0 +1,73 @@
+"""Ordinary Python control flow as readable calls of functional operators.
+
+>>> import autograph
+>>> def relu(x):
+...     return x if x > 0 else 0
+>>> print(autograph.to_code(relu))
+def relu(x):
+    return ag.cond(x > 0, lambda: x, lambda: 0)
+<BLANKLINE>
+>>> autograph.convert(relu)(-2)
+0
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from . import operators
+    from .api import convert, to_code
+    from .errors import (
+        AutographError,
+        ConversionError,
+        SourceError,
+        StagingError,
+        TensorValueError,
+    )
+    from .import_hook import import_module, install_import_hook
+    from .library import add_library, do_not_convert
+
+__all__ = [
+    "AutographError",
+    "ConversionError",
+    "SourceError",
+    "StagingError",
+    "TensorValueError",
+    "__version__",
+    "add_library",
+    "convert",
+    "do_not_convert",
+    "import_module",
+    "install_import_hook",
+    "operators",
+    "to_code",
+]
+
+# The compiler is loaded when it is first used: built modules need the operators only.
+_HOMES = {
+    "add_library": "library",
+    "convert": "api",
+    "do_not_convert": "library",
+    "import_module": "import_hook",
+    "install_import_hook": "import_hook",
+    "to_code": "api",
+    **{name: "errors" for name in __all__ if name.endswith("Error")},
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "operators":
+        return importlib.import_module(".operators", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

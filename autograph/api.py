@@ -1,0 +1,159 @@
+"""The public functions: `convert` and `to_code`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, TypeVar, overload
+
+from .cache import converted
+from .diagnostics import Diagnostic
+from .errors import ConversionError
+from .lang.source import Source, source_of
+from .lang.unparse import dedented
+from .options import ConversionOptions
+from .pipeline import convert_module, convert_tree
+
+_T = TypeVar("_T")
+
+
+@overload
+def convert(f: _T, *, recursive: bool = ...) -> _T: ...
+@overload
+def convert(f: None = ..., *, recursive: bool = ...) -> Callable[[_T], _T]: ...
+def convert(f: Any = None, *, recursive: bool = True) -> Any:
+    """The converted form of a function: the same for Python values, staged on tensors.
+
+    Args:
+        f: a function, method, lambda, partial, class, module or callable object.
+            Without it, ``convert`` is a decorator with options.
+        recursive: also convert the functions of yours that the code calls.
+
+    Returns:
+        For a function, a new function with the same signature, globals, closure,
+        defaults and docstring; ``__wrapped__`` is the original. For a class, the class
+        itself, its methods converted. For a module, a converted copy of it.
+
+    Raises:
+        SourceError: the source is not available.
+        ConversionError: ``f`` cannot be converted; the message says which line and why.
+
+    >>> @convert
+    ... def clip(x):
+    ...     if x > 10:
+    ...         x = 10
+    ...     return x
+    >>> clip(3), clip(30)
+    (3, 10)
+    """
+    if f is None:
+        return functools.partial(convert, recursive=recursive)
+    options = ConversionOptions(recursive=recursive)
+    if isinstance(f, FunctionType):
+        return converted(f, options)
+    if isinstance(f, MethodType):
+        return MethodType(converted(f.__func__, options), f.__self__)
+    if isinstance(f, functools.partial):
+        inner = convert(f.func, recursive=recursive)
+        return functools.partial(inner, *f.args, **f.keywords)
+    if isinstance(f, (staticmethod, classmethod)):
+        return type(f)(convert(f.__func__, recursive=recursive))
+    if isinstance(f, ModuleType):
+        return _converted_module(f, options)
+    if isinstance(f, type):
+        return _converted_class(f, recursive)
+    method = getattr(type(f), "__call__", None)
+    if isinstance(method, FunctionType):
+        return MethodType(converted(method, options), f)
+    raise _not_convertible(f)
+
+
+def to_code(obj: Any, *, recursive: bool = True) -> str:
+    '''The converted code of a function, method, lambda, class or module, as text.
+
+    >>> def sign(x):
+    ...     if x < 0:
+    ...         y = -1
+    ...     else:
+    ...         y = 1
+    ...     return y
+    >>> print(to_code(sign))
+    def sign(x):
+        y = ag.cond(x < 0, lambda: -1, lambda: 1)
+        return y
+    <BLANKLINE>
+
+    Raises:
+        SourceError: the source is not available.
+        ConversionError: ``obj`` cannot be converted.
+    '''
+    options = ConversionOptions(recursive=recursive)
+    function = _function_of(obj)
+    if function is not None:
+        _, conversion, _ = convert_tree(function, options)
+        return conversion.text
+    if isinstance(obj, ModuleType):
+        return convert_module(source_of(obj), options).text
+    if isinstance(obj, type):
+        lines, _ = inspect.getsourcelines(obj)
+        text = dedented("".join(lines))
+        return convert_module(Source(text, source_of(obj).filename), options).text
+    raise _not_convertible(obj)
+
+
+def _function_of(obj: Any) -> FunctionType | None:
+    """The Python function behind a function, method, partial or callable object."""
+    while isinstance(obj, functools.partial):
+        obj = obj.func
+    if isinstance(obj, (staticmethod, classmethod, MethodType)):
+        obj = obj.__func__
+    if isinstance(obj, property):
+        obj = obj.fget
+    if not isinstance(obj, (FunctionType, type, ModuleType)):
+        obj = getattr(obj, "python_function", obj)
+        if not isinstance(obj, FunctionType):
+            obj = getattr(type(obj), "__call__", None)
+    if not isinstance(obj, FunctionType):
+        return None
+    if "__autograph_source__" in obj.__dict__:
+        obj = obj.__wrapped__
+    return obj
+
+
+def _converted_class(cls: type, recursive: bool) -> type:
+    for name, member in list(vars(cls).items()):
+        if isinstance(member, (FunctionType, staticmethod, classmethod)):
+            setattr(cls, name, convert(member, recursive=recursive))
+        elif isinstance(member, property):
+            functions = [
+                convert(function, recursive=recursive) if function else None
+                for function in (member.fget, member.fset, member.fdel)
+            ]
+            setattr(cls, name, property(*functions, doc=member.__doc__))
+    return cls
+
+
+def _converted_module(module: ModuleType, options: ConversionOptions) -> ModuleType:
+    conversion = convert_module(source_of(module), options)
+    if conversion.diagnostics:
+        raise ConversionError(*conversion.diagnostics)
+    new = types.ModuleType(module.__name__, module.__doc__)
+    for name in ("__file__", "__package__", "__path__", "__loader__", "__spec__"):
+        if hasattr(module, name):
+            setattr(new, name, getattr(module, name))
+    exec(conversion.code(), vars(new))
+    return new
+
+
+def _not_convertible(obj: Any) -> ConversionError:
+    return ConversionError(
+        Diagnostic(
+            "AG101",
+            "nothing to convert",
+            f"a `{type(obj).__name__}` object is not written in Python",
+            fix="pass a function, method, class or module of yours",
+        )
+    )

@@ -1,0 +1,339 @@
+"""``break``, ``continue`` and ``return`` where a tensor may decide about them.
+
+A branch that becomes a function of its own cannot jump out of the statements around it.
+This pass rearranges the statements so that it need not, and the result is still plain
+Python that means the same:
+
+- what follows a branch that leaves moves into the other branch, so that the ``if`` is
+  the last statement of its function or loop body;
+- a staged loop notes in a flag that it was left: ``did_break``, and ``did_return`` with
+  ``return_value``; its ``else`` becomes an ``if`` on the flag behind the loop;
+- only where neither works (an ``if`` that leaves on some of its paths, or inside
+  ``with`` and ``try``) are flags set and the statements that follow guarded.
+
+    for x in xs:                    did_break = False
+        if x > 3:                   for x in xs:
+            break                       if x > 3:
+        total += x                          did_break = True
+                                            break
+                                        else:
+                                            total += x
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gast
+
+from .staging import (
+    LOOPS,
+    Staging,
+    blocks,
+    leaves,
+    with_blocks,
+)
+from ..lang import nodes
+from ..lang.names import Namer
+from ..lang.visitors import clone
+
+_SIMPLE = (gast.Constant, gast.Name)
+
+
+@dataclass(frozen=True)
+class _Context:
+    """Where the statements stand that are being rearranged.
+
+    ``until``: the flag of the staged loop whose body this is, if it has a ``break``.
+    ``in_loop``: this is the body of a staged loop.
+    ``soft``: leaving means setting flags only; nothing may jump.
+    ``returning``: ``did_return`` has been set to False before.
+    """
+
+    until: str | None = None
+    in_loop: bool = False
+    soft: bool = False
+    returning: bool = False
+
+
+class Exits:
+    """The pass over one function. `until` maps its staged loops to their flags."""
+
+    def __init__(self, staging: Staging, namer: Namer) -> None:
+        self._staging = staging
+        self._namer = namer
+        self._done: set[int] = set()  # jumps whose flag is already set
+        self._guards: set[int] = set()
+        self._break_flags: list[str] = []
+        self._depth = 0
+        self._did_return = ""
+        self._return_value = ""
+        self._did_continue = ""
+
+    def convert(self, body: list[gast.AST]) -> list[gast.AST]:
+        """The rearranged body of a function; the same list if nothing changes."""
+        return self._block(body, _Context())
+
+    # Statements in order -----------------------------------------------------------
+
+    def _block(self, statements: list[gast.AST], ctx: _Context) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for position, statement in enumerate(statements):
+            rest = statements[position + 1 :]
+            new, taken = self._statement(statement, rest, ctx)
+            out.extend(new)
+            if taken:
+                return out
+        return statements if _same(out, statements) else out
+
+    def _statement(
+        self, statement: gast.AST, rest: list[gast.AST], ctx: _Context
+    ) -> tuple[list[gast.AST], bool]:
+        """What replaces a statement, and whether ``rest`` is part of it."""
+        if isinstance(statement, (gast.Return, gast.Break, gast.Continue)):
+            return self._leave(statement, ctx)
+        kinds = leaves(statement)
+        if isinstance(statement, LOOPS):
+            if ctx.soft and kinds:
+                self._staging.mark(statement)
+            if self._staging.is_staged(statement):
+                before, loop, after = self._loop(statement, ctx)
+                if not after:
+                    return [*before, loop], False
+                return [*before, loop, *self._block(after + rest, ctx)], True
+            return [self._python_loop(statement, ctx)], False
+        moves = bool(kinds) if ctx.soft else bool(self._staging.exits(statement))
+        if not moves:
+            return [self._children(statement, ctx)], False
+        if isinstance(statement, gast.If):
+            return self._conditional(statement, rest, ctx), True
+        if not rest and not ctx.soft and not getattr(statement, "orelse", None):
+            return [self._children(statement, ctx)], True
+        return self._guarded(statement, rest, ctx), True
+
+    def _children(self, statement: gast.AST, ctx: _Context) -> gast.AST:
+        """The statement with the blocks inside it rearranged."""
+        old = blocks(statement)
+        new = [self._block(block, ctx) for block in old]
+        if all(a is b for a, b in zip(old, new, strict=True)):
+            return statement
+        return self._staging.moved(statement, with_blocks(statement, new))
+
+    # Leaving -----------------------------------------------------------------------
+
+    def _leave(
+        self, statement: gast.AST, ctx: _Context
+    ) -> tuple[list[gast.AST], bool]:
+        if not ctx.in_loop and not ctx.soft:
+            return [statement], False
+        jump = [] if ctx.soft else [self._jump(statement)]
+        if id(statement) in self._done:
+            return jump, True
+        if isinstance(statement, gast.Return):
+            return [*self._set_return(statement, ctx), *jump], True
+        if isinstance(statement, gast.Break):
+            assert ctx.until is not None, "a loop that is left has a flag"
+            return [self._set(ctx.until, statement), *jump], True
+        if not ctx.soft:
+            return [statement], True
+        return [self._set(self._continue_flag(), statement)], True
+
+    def _jump(self, statement: gast.AST) -> gast.AST:
+        jump = nodes.located(gast.Break(), statement)
+        self._done.add(id(jump))
+        self._staging.keep(jump)
+        return jump
+
+    def _set(self, flag: str, at: gast.AST, value: bool = True) -> gast.AST:
+        return nodes.assign(flag, nodes.constant(value, at), at)
+
+    def _set_return(self, statement: gast.Return, ctx: _Context) -> list[gast.AST]:
+        flags = [self._return_flag()]
+        if ctx.in_loop and ctx.until is not None:
+            flags.insert(0, ctx.until)
+        is_set = (
+            isinstance(statement.value, gast.Name)
+            and statement.value.id == self._return_value
+        )
+        if is_set:
+            flags = flags[:-1]
+        out: list[gast.AST] = []
+        if flags:
+            targets = [nodes.target(flag, statement) for flag in flags]
+            value = nodes.constant(True, statement)
+            out.append(nodes.located(gast.Assign(targets, value, None), statement))
+        if not is_set:
+            value = statement.value or nodes.constant(None, statement)
+            out.append(nodes.assign(self._return_value, value, statement))
+        return out
+
+    def _return_flag(self) -> str:
+        if not self._did_return:
+            self._did_return = self._namer.reserve("did_return")
+            self._return_value = self._namer.reserve("return_value")
+        return self._did_return
+
+    def _continue_flag(self) -> str:
+        if not self._did_continue:
+            self._did_continue = self._namer.reserve("did_continue")
+        return self._did_continue
+
+    def _break_flag(self) -> str:
+        """The flag of a loop at the present depth: loops in a row share one."""
+        if len(self._break_flags) == self._depth:
+            nested = f"did_break_{self._depth + 1}" if self._depth else "did_break"
+            self._break_flags.append(self._namer.reserve(nested))
+        return self._break_flags[self._depth]
+
+    # Loops -------------------------------------------------------------------------
+
+    def _loop(
+        self, loop: gast.AST, ctx: _Context
+    ) -> tuple[list[gast.AST], gast.AST, list[gast.AST]]:
+        """Statements before a staged loop, the loop, and statements after it."""
+        kinds = leaves(loop.body)
+        before: list[gast.AST] = []
+        after: list[gast.AST] = []
+        until = None
+        if "break" in kinds:
+            until = self._break_flag()
+            before.append(self._set(until, loop, value=False))
+        returns = "return" in kinds
+        if returns:
+            flag = self._return_flag()
+            if not ctx.returning:
+                before.append(self._set(flag, loop, value=False))
+            after.append(self._returned(loop))
+        orelse = loop.orelse
+        if orelse and until is not None:
+            test = nodes.not_(nodes.name(until, loop), loop)
+            orelse = [self._staging.mark(nodes.if_(test, orelse, [], orelse[0]))]
+        self._depth += 1
+        body = self._block(
+            loop.body, _Context(until, True, False, ctx.returning or returns)
+        )
+        self._depth -= 1
+        changed = body is not loop.body or loop.orelse
+        new = clone(loop, body=body, orelse=[]) if changed else loop
+        self._staging.moved(loop, new)
+        if until is not None or returns:
+            self._staging.until[id(new)] = until or self._did_return
+        return before, new, [*after, *orelse]
+
+    def _python_loop(self, loop: gast.AST, ctx: _Context) -> gast.AST:
+        """A loop that stays as it is; what leaves it from inside is Python's own."""
+        body = self._block(loop.body, _Context())
+        orelse = self._block(loop.orelse, ctx)
+        if body is loop.body and orelse is loop.orelse:
+            return loop
+        return clone(loop, body=body, orelse=orelse)
+
+    def _returned(self, at: gast.AST) -> gast.AST:
+        """``if did_return: return return_value``."""
+        leave = nodes.return_(nodes.name(self._return_value, at), at)
+        return self._guard(self._did_return, leave, at)
+
+    def _guard(self, flag: str, leave: gast.AST, at: gast.AST) -> gast.AST:
+        guard = nodes.if_(nodes.name(flag, at), [leave], [], at)
+        self._guards.add(id(guard))
+        return self._staging.mark(guard)
+
+    # Conditionals ------------------------------------------------------------------
+
+    def _conditional(
+        self, statement: gast.If, rest: list[gast.AST], ctx: _Context
+    ) -> list[gast.AST]:
+        body, orelse = statement.body, statement.orelse
+        dead: list[gast.AST] = []
+        if never_ends(body):
+            if never_ends(orelse):
+                dead = [] if ctx.soft or ctx.in_loop else rest
+            else:
+                orelse = orelse + rest
+        elif never_ends(orelse):
+            body = body + rest
+        elif _is_small(rest):
+            body, orelse = body + copy.deepcopy(rest), orelse + rest
+        else:
+            return self._guarded(statement, rest, ctx)
+        new_body, new_orelse = self._block(body, ctx), self._block(orelse, ctx)
+        if not new_body and not new_orelse and id(statement) in self._guards:
+            return []
+        if not new_body:
+            new_body = [nodes.located(gast.Pass(), statement)]
+        new = clone(statement, body=new_body, orelse=new_orelse)
+        return [self._staging.moved(statement, new), *dead]
+
+    def _guarded(
+        self, statement: gast.AST, rest: list[gast.AST], ctx: _Context
+    ) -> list[gast.AST]:
+        """The statement with flags set where it leaves, and the rest under a guard."""
+        kinds = leaves(statement)
+        out: list[gast.AST] = []
+        guards: list[gast.AST] = []
+        if "return" in kinds:
+            flag = self._return_flag()
+            if not ctx.returning:
+                out.append(self._set(flag, statement, value=False))
+            guards.append(self._returned(statement))
+        flags = [ctx.until] if "break" in kinds else []
+        if "continue" in kinds:
+            flags.append(self._continue_flag())
+            out.append(self._set(flags[-1], statement, value=False))
+        for flag in flags:
+            jump = nodes.located(gast.Continue(), statement)
+            if flag == ctx.until:
+                jump = self._jump(statement)
+            elif ctx.soft:
+                self._done.add(id(self._staging.keep(jump)))
+            guards.append(self._guard(str(flag), jump, statement))
+        soft = replace(ctx, soft=True, returning=ctx.returning or "return" in kinds)
+        if getattr(statement, "handlers", None) and statement.orelse and guards:
+            statement = self._guard_else(statement, guards)
+        out.extend(self._softened(statement, soft))
+        return [*out, *self._block(guards + rest, ctx)]
+
+    def _softened(self, statement: gast.AST, soft: _Context) -> list[gast.AST]:
+        if isinstance(statement, gast.If):
+            return self._conditional(statement, [], soft)
+        return [self._children(statement, soft)]
+
+    def _guard_else(self, statement: gast.AST, guards: list[gast.AST]) -> gast.AST:
+        """``try … else`` whose body sets flags: the else part runs if it set none."""
+        orelse = statement.orelse
+        for guard in reversed(guards):
+            test = nodes.not_(guard.test, guard)
+            orelse = [self._staging.mark(nodes.if_(test, orelse, [], orelse[0]))]
+        return clone(statement, orelse=orelse)
+
+
+def never_ends(statements: Sequence[gast.AST]) -> bool:
+    """Whether control surely leaves these statements before their end."""
+    for statement in statements:
+        if isinstance(statement, (gast.Return, gast.Raise, gast.Break, gast.Continue)):
+            return True
+        if isinstance(statement, gast.If) and statement.orelse:
+            if never_ends(statement.body) and never_ends(statement.orelse):
+                return True
+        if isinstance(statement, gast.Try) and never_ends(statement.finalbody):
+            return True
+    return False
+
+
+def _is_small(rest: list[gast.AST]) -> bool:
+    """Whether the statements are so short that each branch may have its own copy."""
+    if not rest:
+        return True
+    if len(rest) > 1:
+        return False
+    (only,) = rest
+    if isinstance(only, gast.Return):
+        return only.value is None or isinstance(only.value, _SIMPLE)
+    return isinstance(only, (gast.Pass, gast.Continue))
+
+
+def _same(new: list[Any], old: list[Any]) -> bool:
+    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))

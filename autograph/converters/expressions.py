@@ -1,0 +1,211 @@
+"""``and``, ``or``, ``not``, comparison chains, ``a if t else b`` and calls.
+
+What a tensor could decide becomes an operator call whose operands after the first are
+lambdas, evaluated only where Python would; everything else stays as it is.
+
+    a and b                     ag.and_(a, lambda: b)
+    1 < x < 10                  ag.and_(1 < x, lambda: x < 10)
+    a if t else b               ag.cond(t, lambda: a, lambda: b)
+    helper(x)                   ag.call(helper)(x)
+    len(x)                      ag.len(x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gast
+
+from ..analysis import Facts
+from ..lang import nodes
+from ..lang.visitors import Transformer, clone, walk
+from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
+
+#: Tells whether the function that an expression names is surely called as it is.
+Known = Callable[[gast.AST], bool]
+
+_SUSPENDING = (gast.NamedExpr, gast.Yield, gast.YieldFrom, gast.Await)
+_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
+_SYMBOLS = {
+    gast.Lt: "<",
+    gast.LtE: "<=",
+    gast.Gt: ">",
+    gast.GtE: ">=",
+    gast.Eq: "==",
+    gast.NotEq: "!=",
+    gast.Is: "is",
+    gast.IsNot: "is not",
+    gast.In: "in",
+    gast.NotIn: "not in",
+}
+
+
+class Expressions(Transformer):
+    """Rewrites the expressions of one function.
+
+    Args:
+        facts: those of the function.
+        ag: the name by which generated code knows `autograph.operators`.
+        known: which callees need no conversion.
+        recursive: whether calls of other functions are converted at all.
+    """
+
+    def __init__(self, facts: Facts, ag: str, known: Known, recursive: bool) -> None:
+        super().__init__()
+        self._facts = facts
+        self._ag = ag
+        self._known = known
+        self._recursive = recursive
+        self._generated = False
+
+    def expression(self, node: gast.AST, generated: bool) -> Any:
+        """The expression, rewritten; ``generated``: it moved to a generated function."""
+        self._generated = generated
+        return self.visit(node)
+
+    def statement(self, node: gast.AST, generated: bool) -> Any:
+        """The statement with its own expressions rewritten, not those in its blocks."""
+        self._generated = generated
+        changes: dict[str, Any] = {}
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if field in _BLOCKS:
+                continue
+            if isinstance(value, gast.AST):
+                new: Any = self.visit(value)
+            elif isinstance(value, list):
+                new = self.visit_list(value)
+            else:
+                continue
+            if new is not value:
+                changes[field] = new
+        return clone(node, **changes) if changes else node
+
+    def operator(
+        self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any
+    ) -> gast.Call:
+        """``ag.name(*args, **keywords)``."""
+        function = nodes.attribute(nodes.name(self._ag, at), name, at)
+        return nodes.call(function, args, at, **keywords)
+
+    def is_fixed(self, node: gast.AST) -> bool:
+        """Whether an expression must stay in its function: it binds or suspends."""
+        return any(isinstance(inner, _SUSPENDING) for inner in walk(node))
+
+    def _is_python(self, node: gast.AST) -> bool:
+        try:
+            return self._facts.is_python_bool(node)
+        except KeyError:  # inside a lambda or generator expression
+            return False
+
+    # Logic -------------------------------------------------------------------------
+
+    def visit_BoolOp(self, node: Any) -> Any:
+        *decided, _ = node.values
+        lazy = node.values[1:]
+        if all(map(self._is_python, decided)) or any(map(self.is_fixed, lazy)):
+            return self.generic_visit(node)
+        name = "and_" if isinstance(node.op, gast.And) else "or_"
+        first, *rest = self.visit_list(node.values)
+        return self.operator(name, [first, *map(_thunk, rest)], node)
+
+    def visit_UnaryOp(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        if not isinstance(node.op, gast.Not) or self._is_python(node.operand):
+            return new
+        return self.operator("not_", [new.operand], node)
+
+    def visit_IfExp(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        if (
+            self._is_python(node.test)
+            or self.is_fixed(node.body)
+            or self.is_fixed(node.orelse)
+        ):
+            return new
+        return self.operator(
+            "cond", [new.test, _thunk(new.body), _thunk(new.orelse)], node
+        )
+
+    def visit_Compare(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        lazy = node.comparators[1:]
+        if not lazy or self._is_python(node) or any(map(self.is_fixed, lazy)):
+            return new
+        operands = [new.left, *new.comparators]
+        if not all(map(_is_simple, operands[1:-1])):
+            return self._chain(new, operands)
+        pairs = [
+            nodes.located(gast.Compare(clone(left), [op], [right]), node)
+            for left, op, right in zip(operands, new.ops, operands[1:], strict=False)
+        ]
+        first, *rest = pairs
+        return self.operator("and_", [first, *map(_thunk, rest)], node)
+
+    def _chain(self, node: Any, operands: list[gast.AST]) -> gast.Call:
+        args = [operands[0]]
+        for position, (op, operand) in enumerate(
+            zip(node.ops, operands[1:], strict=True)
+        ):
+            args.append(nodes.constant(_SYMBOLS[type(op)], node))
+            args.append(_thunk(operand) if position else operand)
+        return self.operator("compare", args, node)
+
+    # Calls -------------------------------------------------------------------------
+
+    def visit_Call(self, node: Any) -> Any:
+        function = node.func
+        if isinstance(function, gast.Name) and self._facts.is_builtin(function.id):
+            return self._builtin(node)
+        new = self.generic_visit(node)
+        if not self._recursive or self._is_python_method(function):
+            return new
+        if isinstance(function, gast.Lambda) or self._known(function):
+            return new
+        target = self.operator("call", [new.func], function)
+        return clone(new, func=target)
+
+    def _builtin(self, node: Any) -> Any:
+        name = node.func.id
+        if name == "super" and self._generated and not node.args:
+            # Without arguments, super() looks at the first parameter of its own frame.
+            instance = next(iter(self._facts.scope.params), None)
+            if instance is None:
+                return node
+            args = [nodes.name(n, node) for n in ("__class__", instance)]
+            return clone(node, args=args)
+        new = self.generic_visit(node)
+        if name not in DISPATCHED_BUILTINS or all(map(self._is_plain, node.args)):
+            return new
+        function = nodes.attribute(nodes.name(self._ag, node), name, node.func)
+        return clone(new, func=function)
+
+    def _is_plain(self, argument: gast.AST) -> bool:
+        """Whether an argument is surely no tensor."""
+        if isinstance(argument, gast.Starred):
+            return False
+        try:
+            return getattr(self._facts,"python_type",lambda a: None)(argument) is not None
+        except KeyError:
+            return False
+
+    def _is_python_method(self, function: gast.AST) -> bool:
+        """Whether the function is a method of a value of a known builtin type."""
+        return isinstance(function, gast.Attribute) and self._is_plain(function.value)
+
+    # Scopes ------------------------------------------------------------------------
+
+    def visit_Lambda(self, node: Any) -> Any:
+        generated, self._generated = self._generated, False
+        body = self.visit(node.body)
+        self._generated = generated
+        return node if body is node.body else clone(node, body=body)
+
+
+def _thunk(value: gast.AST) -> gast.Lambda:
+    return nodes.lambda_(value, value)
+
+
+def _is_simple(node: gast.AST) -> bool:
+    return isinstance(node, (gast.Name, gast.Constant))

@@ -1,0 +1,92 @@
+"""One function through all converters, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gast
+
+from ..analysis import Facts, analyze
+from ..lang.names import Namer
+from ..lang.visitors import clone
+from .bindings import local_functions
+from .control_flow import ControlFlow
+from .exits import Exits
+from .expressions import Expressions
+from .staging import Staging
+
+_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the converters know about the surroundings of a function.
+
+    Args:
+        ag: the name by which generated code reaches the operators.
+        known: whether an expression outside the function's own scopes surely names
+            something that is called as it is.
+        recursive: whether calls of other functions are converted.
+        shadowed: names of builtins that the module defines anew.
+        functions: names of functions around this one that are converted with it.
+        helpers: collects the names of the functions that were generated.
+    """
+
+    ag: str
+    known: Callable[[gast.AST], bool]
+    recursive: bool = True
+    shadowed: frozenset[str] = frozenset()
+    functions: frozenset[str] = frozenset()
+    helpers: set[str] = field(default_factory=set)
+
+
+def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> Any:
+    """The converted form of a function definition or lambda.
+
+    Its decorators, defaults and annotations stay as they are. The same node is returned
+    if there is nothing to convert.
+    """
+    if facts is None:
+        facts = analyze(fn, shadowed=context.shadowed)
+    if isinstance(fn, gast.Lambda):
+        body = _expressions(facts, context).expression(fn.body, generated=False)
+        return fn if body is fn.body else clone(fn, body=body)
+    staging = Staging(fn.body, facts)
+    namer = Namer(fn)
+    arranged = Exits(staging, namer).convert(fn.body)
+    if arranged is not fn.body:
+        fn = clone(fn, body=arranged)
+        enclosing = facts.scope.enclosing
+        facts = analyze(fn, enclosing=enclosing, shadowed=context.shadowed)
+    scope = facts.scope
+    declared = {*scope.params, *scope.globals, *scope.nonlocals}
+    own = local_functions(fn.body, declared)
+    around = context.functions - frozenset(scope.bound)
+    context = replace(context, functions=own | around)
+
+    def nested(inner: gast.AST) -> gast.AST:
+        return convert_function(inner, context, facts.inner(inner))
+
+    expressions = _expressions(facts, context)
+    control_flow = ControlFlow(facts, staging, namer, expressions, nested)
+    body = control_flow.convert(fn.body)
+    context.helpers.update(control_flow.helpers)
+    return fn if body is fn.body else clone(fn, body=body)
+
+
+def _expressions(facts: Facts, context: Context) -> Expressions:
+    bound = frozenset(facts.scope.bound) | frozenset(facts.scope.enclosing)
+
+    def known(callee: gast.AST) -> bool:
+        root = callee
+        while isinstance(root, gast.Attribute):
+            root = root.value
+        if not isinstance(root, gast.Name):
+            return False
+        if root.id in context.functions and root is callee:
+            return True
+        return root.id not in bound and context.known(callee)
+
+    return Expressions(facts, context.ag, known, context.recursive)

@@ -1,0 +1,164 @@
+"""Which statements a tensor could decide, so that they are rewritten.
+
+Everything else stands verbatim: a statement whose test is provably a Python value, one
+that contains ``yield`` or ``await``, and all of a function that looks at its own frame
+(``locals()``, ``exec``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from ..analysis import Facts
+from ..lang.visitors import clone
+
+LOOPS = (gast.For, gast.While)
+_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
+_EXITS = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
+_NONE: frozenset[str] = frozenset()
+
+
+def blocks(statement: gast.AST) -> list[list[gast.AST]]:
+    """The lists of statements inside a statement, in order; none for a definition."""
+    if isinstance(statement, _SCOPES):
+        return []
+    if isinstance(statement, gast.Match):
+        return [case.body for case in statement.cases]
+    if isinstance(statement, (gast.Try, gast.TryStar)):
+        handlers = [handler.body for handler in statement.handlers]
+        return [statement.body, *handlers, statement.orelse, statement.finalbody]
+    found = (getattr(statement, field, None) for field in ("body", "orelse"))
+    return [block for block in found if isinstance(block, list)]
+
+
+def with_blocks(statement: gast.AST, new: Sequence[list[gast.AST]]) -> gast.AST:
+    """A copy of the statement with other `blocks`."""
+    if isinstance(statement, gast.Match):
+        cases = [
+            clone(case, body=body)
+            for case, body in zip(statement.cases, new, strict=True)
+        ]
+        return clone(statement, cases=cases)
+    if isinstance(statement, (gast.Try, gast.TryStar)):
+        body, *caught, orelse, final = new
+        handlers = [
+            clone(handler, body=block)
+            for handler, block in zip(statement.handlers, caught, strict=True)
+        ]
+        return clone(
+            statement, body=body, handlers=handlers, orelse=orelse, finalbody=final
+        )
+    fields = [f for f in ("body", "orelse") if isinstance(getattr(statement, f, 0), list)]
+    return clone(statement, **dict(zip(fields, new, strict=True)))
+
+
+def leaves(part: gast.AST | Sequence[gast.AST]) -> frozenset[str]:
+    """How control may leave: "return", "break", "continue", as far as it leads out."""
+    if isinstance(part, list):
+        return frozenset().union(*map(leaves, part))
+    kind = _EXITS.get(type(part))
+    if kind is not None:
+        return frozenset((kind,))
+    if isinstance(part, (*LOOPS, gast.AsyncFor)):
+        return (leaves(part.body) & {"return"}) | leaves(part.orelse)
+    inside = blocks(part)
+    return frozenset().union(*map(leaves, inside)) if inside else _NONE
+
+
+class Staging:
+    """Which statements of one function are rewritten.
+
+    `until` maps a staged loop (by identity) to the flag that tells that it was left.
+    """
+
+    def __init__(self, body: list[gast.AST], facts: Facts) -> None:
+        self._facts = facts
+        self._staged: dict[int, gast.AST] = {}
+        self._kept: list[gast.AST] = []
+        self._yields = facts.has_yield(body)
+        self.until: dict[int, str] = {}
+        if not facts.uses_frame:
+            for statement in body:
+                self._decide(statement)
+            for statement in body:
+                self._include_returning_loops(statement, inside=False)
+
+    def is_staged(self, statement: gast.AST) -> bool:
+        """Whether the statement is rewritten."""
+        return id(statement) in self._staged
+
+    def mark(self, statement: gast.AST) -> gast.AST:
+        """Have a statement rewritten; returns it."""
+        self._staged[id(statement)] = statement
+        return statement
+
+    def keep(self, node: gast.AST) -> gast.AST:
+        """Keep a node alive, so that its identity stays its own; returns it."""
+        self._kept.append(node)
+        return node
+
+    def moved(self, old: gast.AST, new: gast.AST) -> gast.AST:
+        """Let ``new`` stand for ``old`` from now on; returns it."""
+        if id(old) in self._staged:
+            self.mark(new)
+        return new
+
+    def exits(self, statement: gast.AST) -> frozenset[str]:
+        """How control may leave a statement where a tensor may decide it."""
+        if isinstance(statement, LOOPS):
+            found = _NONE
+            if self.is_staged(statement):
+                found = leaves(statement.body) & {"return"}
+                return found | leaves(statement.orelse)
+            inside = self._exits_of(statement.body) & {"return"}
+            return inside | self._exits_of(statement.orelse)
+        if self.is_staged(statement):
+            return leaves(statement)
+        return frozenset().union(*map(self._exits_of, blocks(statement)))
+
+    def _exits_of(self, block: list[gast.AST]) -> frozenset[str]:
+        return frozenset().union(*map(self.exits, block))
+
+    def _decide(self, statement: gast.AST, final: bool = False) -> None:
+        """Mark the statement and those inside it, innermost first."""
+        is_try = isinstance(statement, (gast.Try, gast.TryStar))
+        jumps_finally = is_try and bool(leaves(statement.finalbody))
+        for block in blocks(statement):
+            in_final = final or jumps_finally or (
+                is_try and block is statement.finalbody
+            )
+            for inner in block:
+                self._decide(inner, in_final)
+        if self._may_be_staged(statement, final) and self._a_tensor_may_decide(statement):
+            self.mark(statement)
+
+    def _may_be_staged(self, statement: gast.AST, final: bool) -> bool:
+        if not isinstance(statement, (gast.If, *LOOPS)):
+            return False
+        if (self._yields or final) and leaves(statement):
+            return False
+        return not (self._yields and self._facts.has_yield(statement))
+
+    def _a_tensor_may_decide(self, statement: Any) -> bool:
+        if isinstance(statement, gast.For):
+            python = getattr(self._facts,"is_python_iterable",lambda a: False)(statement.iter)
+        else:
+            python = self._facts.is_python_bool(statement.test)
+        if not python:
+            return True
+        if isinstance(statement, gast.If):
+            return False
+        return bool(self._exits_of(statement.body) or self._exits_of(statement.orelse))
+
+    def _include_returning_loops(self, statement: gast.AST, inside: bool) -> None:
+        """A loop that returns from within a staged loop is staged with it."""
+        if isinstance(statement, LOOPS):
+            if inside and "return" in leaves(statement.body):
+                self.mark(statement)
+            inside = inside or self.is_staged(statement)
+        for block in blocks(statement):
+            for inner in block:
+                self._include_returning_loops(inner, inside)

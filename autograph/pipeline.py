@@ -1,0 +1,257 @@
+"""The whole way, on one screen: source → tree → facts → rewritten tree → code or text.
+
+`convert_module` works on the text of a module and runs none of it; `convert_callable`
+works on a function object and knows what its names stand for.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import gast
+
+from .converters import Context, convert_function
+from .converters.bindings import bound_names, local_functions
+from .diagnostics import Diagnostic, Location
+from .errors import AutographError, ConversionError
+from .lang import nodes
+from .lang.load import bind, compile_function, compile_module
+from .lang.names import Namer
+from .lang.parse import Found, find_function, parse_module
+from .lang.source import Source
+from .lang.visitors import Transformer, clone
+from .library import is_library, is_library_module
+from .options import DEFAULT, ConversionOptions
+
+#: The name under which generated code reaches the operators.
+ALIAS = "ag"
+_UNKNOWN = object()
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A converted module or function.
+
+    `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
+    are the refusals: what they name stands as it was.
+    """
+
+    source: Source
+    original: gast.AST
+    tree: gast.AST
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """The converted code, printed."""
+        from .lang.unparse import Pristine, unparse  # printing is not always asked for
+
+        return unparse(self.tree, pristine=Pristine(self.original, self.source))
+
+    def code(self) -> CodeType:
+        """The code object of a converted module, under its own file and lines."""
+        assert isinstance(self.tree, gast.Module)
+        return compile_module(self.tree, self.source.filename)
+
+
+# Functions -----------------------------------------------------------------------------
+
+
+def convert_tree(
+    function: FunctionType, options: ConversionOptions = DEFAULT
+) -> tuple[Found, Conversion, Context]:
+    """The definition of a function object, and its converted form."""
+    found = find_function(function)
+    context = Context(
+        ag=_alias(found.node),
+        known=_resolved_in(function),
+        recursive=options.recursive,
+        shadowed=_shadowed(function.__globals__),
+    )
+    tree = _guarded(found.node, found.source, context)
+    return found, Conversion(found.source, found.node, tree), context
+
+
+def convert_callable(
+    function: FunctionType, options: ConversionOptions = DEFAULT
+) -> Callable[[FunctionType], FunctionType]:
+    """What turns a function object with this code into its converted form.
+
+    Raises:
+        SourceError: its source is not available.
+        ConversionError: it cannot be converted.
+    """
+    from . import operators
+
+    found, conversion, context = convert_tree(function, options)
+    code = compile_function(
+        conversion.tree,
+        function.__code__,
+        (context.ag,),
+        context.helpers,
+        found.class_name,
+    )
+    return lambda original: bind(code, original, {context.ag: operators})
+
+
+def _resolved_in(function: FunctionType) -> Callable[[gast.AST], bool]:
+    """Whether an expression names library code, as seen from a function object."""
+    cells = dict(
+        zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    )
+
+    def value(node: gast.AST) -> Any:
+        if isinstance(node, gast.Attribute):
+            owner = value(node.value)
+            # Attributes of other objects may be computed: only modules are looked into.
+            if isinstance(owner, ModuleType):
+                return vars(owner).get(node.attr, _UNKNOWN)
+            return _UNKNOWN
+        if not isinstance(node, gast.Name):
+            return _UNKNOWN
+        if node.id in cells:
+            try:
+                return cells[node.id].cell_contents
+            except ValueError:
+                return _UNKNOWN
+        namespace = function.__globals__
+        return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
+
+    def known(node: gast.AST) -> bool:
+        callee = value(node)
+        return callee is not _UNKNOWN and is_library(callee)
+
+    return known
+
+
+# Modules -------------------------------------------------------------------------------
+
+
+def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conversion:
+    """The converted form of a module's text. Nothing of it is executed.
+
+    The functions and methods of the module are converted; its top level and the bodies
+    of its classes stand as they are. A function that cannot be converted stands as it
+    was, with a diagnostic.
+
+    Raises:
+        SourceError: the text is not valid Python.
+    """
+    tree = parse_module(source)
+    shadowed = bound_names(tree.body)
+    context = Context(
+        ag=_alias(tree),
+        known=_imported_in(tree),
+        recursive=options.recursive,
+        shadowed=shadowed,
+        functions=local_functions(tree.body),
+    )
+    converter = _ModuleConverter(source, context)
+    new = converter.visit(tree)
+    if new is not tree:
+        new = clone(new, body=_with_import(new.body, context.ag))
+    return Conversion(source, tree, new, tuple(converter.diagnostics))
+
+
+class _ModuleConverter(Transformer):
+    """Converts the outermost functions of a module."""
+
+    def __init__(self, source: Source, context: Context) -> None:
+        super().__init__()
+        self._source = source
+        self._context = context
+        self.diagnostics: list[Diagnostic] = []
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        try:
+            return _guarded(node, self._source, self._context)
+        except AutographError as error:
+            self.diagnostics.extend(error.diagnostics)
+            return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: Any) -> Any:
+        return node
+
+
+def _imported_in(tree: gast.Module) -> Callable[[gast.AST], bool]:
+    """Whether an expression names library code, by the module's own imports."""
+    origins: dict[str, str] = {}
+    bound: dict[str, int] = {}
+    for node in gast.walk(tree):
+        if isinstance(node, gast.Import):
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                origins[name] = alias.name
+        elif isinstance(node, gast.ImportFrom) and not node.level and node.module:
+            for alias in node.names:
+                origins[alias.asname or alias.name] = node.module
+    for statement in tree.body:
+        for name in bound_names([statement]):
+            bound[name] = bound.get(name, 0) + 1
+
+    def known(node: gast.AST) -> bool:
+        while isinstance(node, gast.Attribute):
+            node = node.value
+        if not isinstance(node, gast.Name):
+            return False
+        origin = origins.get(node.id)
+        if origin is not None and bound.get(node.id) == 1:
+            return is_library_module(origin)
+        return node.id not in bound and hasattr(builtins, node.id)
+
+    return known
+
+
+def _with_import(body: list[gast.AST], alias: str) -> list[gast.AST]:
+    """The statements with the import of the operators, as early as it may stand."""
+    position = 0
+    if ast.get_docstring(gast.gast_to_ast(gast.Module(body[:1], []))) is not None:
+        position = 1
+    while position < len(body) and _is_future(body[position]):
+        position += 1
+    at = body[min(position, len(body) - 1)]
+    name = nodes.located(gast.alias("autograph.operators", alias), at)
+    statement = nodes.located(gast.Import([name]), at)
+    return [*body[:position], statement, *body[position:]]
+
+
+def _is_future(statement: gast.AST) -> bool:
+    return isinstance(statement, gast.ImportFrom) and statement.module == "__future__"
+
+
+# Both ----------------------------------------------------------------------------------
+
+
+def _alias(tree: gast.AST) -> str:
+    return Namer(tree).fresh(ALIAS)
+
+
+def _shadowed(namespace: dict[str, Any]) -> frozenset[str]:
+    return frozenset(name for name in namespace if hasattr(builtins, name))
+
+
+def _guarded(node: Any, source: Source, context: Context) -> Any:
+    """Convert a definition; what goes wrong inside is our bug, and says so."""
+    try:
+        return convert_function(node, context)
+    except AutographError:
+        raise
+    except Exception as error:
+        raise ConversionError(
+            Diagnostic(
+                "AG199",
+                "the compiler failed",
+                f"converting this function raised {type(error).__name__}: {error}",
+                Location.of(node, source.filename),
+                "this is a bug in autograph: please report it with the function",
+                source.text,
+            )
+        ) from error
