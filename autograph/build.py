@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
@@ -38,7 +39,7 @@ def write_module(conversion: HasText, path: str | PathLike[str]) -> None:
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Write a file so that other processes see the old or the new one. Raises OSError."""
+    """Write a file that others see as it was or as it will be. Raises OSError."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "wb") as file:
@@ -47,10 +48,8 @@ def write_atomically(path: str, data: bytes) -> None:
             os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(temporary, path)
     except BaseException:
-        try:
+        with contextlib.suppress(OSError):
             os.unlink(temporary)
-        except OSError:
-            pass
         raise
 
 

@@ -1,4 +1,4 @@
-"""Located findings: what is wrong, where, why, and what to do about it.
+r"""Located findings: what is wrong, where, why, and what to do about it.
 
 >>> place = Location("f.py", 2, 7, 2, 12)
 >>> print(
@@ -8,7 +8,7 @@
 ...         message="`x > 0` is a tensor, and this function is not converted",
 ...         location=place,
 ...         fix="convert the function",
-...         source="def f(x):\\n    if x > 0:\\n        return x\\n",
+...         source="def f(x):\n    if x > 0:\n        return x\n",
 ...     )
 ... )
 f.py:2:8: AG301 a tensor was used as a Python bool

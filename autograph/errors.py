@@ -1,8 +1,8 @@
 """The exceptions of the compiler.
 
 Every error carries one or more located `Diagnostic` records; ``str(error)`` is what a
-person needs to read. The codes are explained in ``docs/errors.md``: ``AG1xx`` source and
-conversion, ``AG2xx`` staging, ``AG3xx`` values, ``AG4xx`` the command line.
+person needs to read. The codes are explained in ``docs/errors.md``: ``AG1xx`` source
+and conversion, ``AG2xx`` staging, ``AG3xx`` values, ``AG4xx`` the command line.
 """
 
 from __future__ import annotations

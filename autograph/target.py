@@ -20,8 +20,8 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec
-from typing import TYPE_CHECKING, BinaryIO
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .diagnostics import Diagnostic, Location
 from .errors import SourceError, TargetError
@@ -98,7 +98,11 @@ def read_target(target: TargetName, stdin: BinaryIO | None = None) -> Source:
 
 
 def find_module_spec(name: str) -> ModuleSpec | None:
-    """The spec of a module, found without importing it or its parent packages."""
+    """The spec of a module, found without importing it or its parent packages.
+
+    The current folder is searched last, as the installed command does not have it on
+    `sys.path`.
+    """
     path: list[str] | None = None
     spec: ModuleSpec | None = None
     parts = name.split(".")
@@ -116,16 +120,13 @@ def _find_spec(name: str, path: list[str] | None) -> ModuleSpec | None:
         spec: ModuleSpec | None = find_spec(name, path) if find_spec else None
         if spec is not None:
             return spec
-    return None
+    return PathFinder.find_spec(name, [os.getcwd()]) if path is None else None
 
 
 def _no_module(name: str) -> TargetError:
     fix = ""
     parent, _, last = name.rpartition(".")
-    as_path = os.path.join(*name.split(".")) + ".py"
-    if os.path.exists(as_path):
-        fix = f"did you mean the file `{as_path}`?"
-    elif parent and find_module_spec(parent) is not None:
+    if parent and find_module_spec(parent) is not None:
         fix = f"if `{last}` is defined in `{parent}`, write `{parent}:{last}`"
     return TargetError(
         Diagnostic("AG402", f"there is no module `{name}`", "it was not found", fix=fix)
@@ -137,7 +138,11 @@ def _read_file(path: str) -> Source:
         with open(path, "rb") as file:
             return _decode(file.read(), path)
     except OSError as error:
-        fix = "give a file, or a module as `package.module`" if os.path.isdir(path) else ""
+        fix = (
+            "give a file, or a module as `package.module`"
+            if os.path.isdir(path)
+            else ""
+        )
         diagnostic = Diagnostic(
             "AG401", f"cannot read `{path}`", error.strerror or str(error), fix=fix
         )
@@ -168,15 +173,16 @@ def _source(text: str, filename: str) -> Source:
 def spans(source: Source, qualname: str) -> tuple[Span, ...]:
     """The lines of the definitions that `qualname` names in `source`, in order.
 
-    There are several for overloads, property setters and conditional definitions. Raises
-    TargetError AG403 with the nearest names if there are none.
+    There are several for overloads, property setters and conditional definitions.
+    Raises TargetError AG403 with the nearest name if there are none.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
-    found = _find(ast.parse(source.text, source.filename), parts)
+    tree = ast.parse(source.text, source.filename)
+    found = _find(tree, parts)
     if found:
         return tuple(map(_span, found))
-    names = sorted({name for name, _ in _all_names(ast.parse(source.text), "")})
-    near = difflib.get_close_matches(qualname, names, n=3)
+    names = sorted(set(_all_names(tree, "")))
+    near = difflib.get_close_matches(qualname, names, n=1)
     if not near:  # the right name in the wrong class, or without its class
         near = [n for n in names if n.rpartition(".")[2] == parts[-1]][:3]
     raise TargetError(
@@ -199,40 +205,36 @@ def excerpt(text: str, qualname: str) -> str:
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     lines = text.split("\n")
     pieces = []
-    for first, last in map(_span, _find(ast.parse(text), parts)):
+    for first, last in map(_span, _find(ast.parse(text), parts, deep=True)):
         pieces.append(textwrap.dedent("\n".join(lines[first - 1 : last])) + "\n")
     return "\n\n".join(pieces)
 
 
-def _find(tree: ast.AST, parts: list[str]) -> list[_Definition]:
-    found: list[ast.AST] = [tree]
+def _find(tree: ast.AST, parts: list[str], deep: bool = False) -> list[_Definition]:
+    """The definitions of a qualified name; `deep` looks into other functions too."""
+    found: list[Any] = [tree]
     for part in parts:
-        found = [
-            match
-            for node in found
-            for match in _named(node, part, deep=False) or _named(node, part, deep=True)
-        ]
-    return [node for node in found if isinstance(node, _Definition)]
+        inner = [list(_definitions(node)) for node in found]
+        matches = [d for ds in inner for d in ds if d.name == part]
+        while deep and not matches and any(inner):
+            inner = [list(_definitions(d)) for ds in inner for d in ds]
+            matches = [d for ds in inner for d in ds if d.name == part]
+        found = matches
+    return found
 
 
-def _named(node: ast.AST, name: str, deep: bool) -> list[_Definition]:
-    return [d for d in _definitions(node, deep) if d.name == name]
-
-
-def _definitions(node: ast.AST, deep: bool) -> Iterator[_Definition]:
-    """The functions and classes of a scope; `deep` enters those too."""
+def _definitions(node: ast.AST) -> Iterator[_Definition]:
+    """The functions and classes of a scope, without theirs."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _Definition):
             yield child
-            if not deep:
-                continue
-        if not isinstance(child, ast.expr):
-            yield from _definitions(child, deep)
+        elif not isinstance(child, ast.expr):
+            yield from _definitions(child)
 
 
-def _all_names(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Definition]]:
-    for child in _definitions(node, deep=False):
-        yield prefix + child.name, child
+def _all_names(node: ast.AST, prefix: str) -> Iterator[str]:
+    for child in _definitions(node):
+        yield prefix + child.name
         yield from _all_names(child, f"{prefix}{child.name}.")
 
 

@@ -1,0 +1,197 @@
+"""The command line: ``autograph show TARGET``.
+
+Thin over the library. `main` returns the exit status: 0 for success, 1 for findings
+(code that was refused or is not valid Python), 2 for a wrong command or target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ._version import __version__
+from .build import write_module
+from .diagnostics import Diagnostic
+from .errors import AutographError, TargetError
+from .report import Reporter, as_json, side_by_side, unified_diff
+from .target import excerpt, parse_target, read_target, spans
+
+if TYPE_CHECKING:
+    from .lang.source import Source
+
+__all__ = ["main"]
+
+_DESCRIPTION = "Convert Python control flow to functional operators, readably."
+_SHOW = """\
+Print what TARGET becomes. TARGET is not executed. It is one of
+
+  file.py                   a file
+  file.py::function         one function of it
+  file.py::Class.method     one method
+  package.module            an importable module
+  package.module:function   one function of it
+  -                         standard input
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    >>> main(["show", "statistics:no_such_function"])
+    2
+    """
+    try:
+        arguments = _parser().parse_args(argv)
+    except SystemExit as stop:  # --help, --version, or a wrong usage, already printed
+        return stop.code if isinstance(stop.code, int) else 2
+    reporter = Reporter(sys.stdout, sys.stderr, arguments.color)
+    try:
+        status = _run(arguments, reporter)
+        reporter.flush()
+    except BrokenPipeError:
+        # The reader has seen enough, as in `| head`. Python would complain once more
+        # when it flushes at exit: give it nothing to flush to.
+        _detach_stdout()
+        return 1
+    except OSError as error:  # a full disk behind `>`, say
+        _detach_stdout()
+        reporter.note(f"autograph: cannot write the output: {error.strerror}")
+        return 1
+    except KeyboardInterrupt:
+        reporter.note("interrupted")
+        return 128 + signal.SIGINT
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="autograph", description=_DESCRIPTION)
+    parser.add_argument(
+        "--version", action="version", version=f"autograph {__version__}"
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    show = commands.add_parser(
+        "show",
+        help="print the converted code of a file, function or module",
+        description=_SHOW,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    show.set_defaults(command=_show)
+    show.add_argument("target", metavar="TARGET")
+    views = show.add_mutually_exclusive_group()
+    views.add_argument(
+        "--side-by-side", action="store_true", help="original left, converted right"
+    )
+    views.add_argument("--diff", action="store_true", help="a unified diff")
+    views.add_argument("--json", action="store_true", help="code and findings as JSON")
+    show.add_argument(
+        "-o", "--output", metavar="FILE", help="write the converted module to FILE"
+    )
+    show.add_argument(
+        "--color",
+        choices=["auto", "always", "never"],
+        default="auto",
+        help="auto: on a terminal, unless NO_COLOR is set",
+    )
+    return parser
+
+
+def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    try:
+        status: int = arguments.command(arguments, reporter)
+    except AutographError as error:
+        if getattr(arguments, "json", False):
+            reporter.result(as_json(arguments.target, "", None, error.diagnostics))
+        else:
+            reporter.diagnostics(error.diagnostics)
+        return 2 if isinstance(error, TargetError) else 1
+    except OSError:
+        raise  # our own output; files that were asked for have their own errors
+    except Exception as error:
+        reporter.diagnostics([_internal_error(error)])
+        return 1
+    return status
+
+
+def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from .pipeline import convert_module
+
+    name = parse_target(arguments.target)
+    source = read_target(name)
+    _check_output(arguments.output, name.qualname, source)
+    conversion = convert_module(source)
+    before, after = source.text, conversion.text
+    diagnostics = list(conversion.diagnostics)
+    if name.qualname:
+        wanted = spans(source, name.qualname)
+        before = excerpt(before, name.qualname)
+        after = excerpt(after, name.qualname)
+        diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
+    if arguments.output:
+        try:
+            write_module(conversion, arguments.output)
+        except (OSError, UnicodeEncodeError) as error:
+            raise _cannot_write(arguments.output, str(error)) from error
+    if arguments.json:
+        text = as_json(arguments.target, source.filename, after, diagnostics)
+        reporter.result(text)
+        return 1 if diagnostics else 0
+    if arguments.diff:
+        color = reporter.color_out
+        reporter.result(unified_diff(before, after, source.filename, color))
+    elif arguments.side_by_side:
+        reporter.result(side_by_side(before, after, color=reporter.color_out))
+    elif not arguments.output:
+        reporter.result(after)
+    reporter.diagnostics(diagnostics)
+    return 1 if diagnostics else 0
+
+
+def _check_output(output: str | None, qualname: str, source: Source) -> None:
+    if not output:
+        return
+    if qualname:
+        raise _cannot_write(
+            output,
+            "--output writes a whole module, and the target is a part of one",
+            f"leave `{qualname}` out of the target",
+        )
+    if os.path.exists(output) and os.path.exists(source.filename):
+        if os.path.samefile(output, source.filename):
+            raise _cannot_write(
+                output, "it is the source itself", "choose another file"
+            )
+
+
+def _cannot_write(path: str, why: str, fix: str = "") -> TargetError:
+    return TargetError(Diagnostic("AG404", f"cannot write `{path}`", why, fix=fix))
+
+
+def _is_within(diagnostic: Diagnostic, spans: Sequence[tuple[int, int]]) -> bool:
+    location = diagnostic.location
+    return location is None or any(a <= location.lineno <= b for a, b in spans)
+
+
+def _internal_error(error: Exception) -> Diagnostic:
+    if os.environ.get("AUTOGRAPH_DEBUG"):
+        traceback.print_exception(error)
+    return Diagnostic(
+        "AG400",
+        "internal error: this is a fault of autograph, not of your code",
+        f"{type(error).__name__}: {error}",
+        fix="report it with the source; AUTOGRAPH_DEBUG=1 shows the traceback",
+    )
+
+
+def _detach_stdout() -> None:
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return  # not a real file, as in tests
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)

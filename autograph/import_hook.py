@@ -1,0 +1,387 @@
+"""Converted modules through ordinary imports.
+
+`install_import_hook` puts a finder in front of Python's own: it asks the other finders
+for a module of the packages it was given and has the source converted on the way. The
+code runs under the module's own file name and lines.
+
+Converted code is cached beside Python's, in files with names of their own
+(``clip.cpython-312.autograph-<digest>.pyc``): neither can take the other's for its own.
+The invariant: a file of that name is a complete ``.pyc`` with a checked hash (PEP 552)
+of the source and its path, made by the compiler that the digest stands for. Files
+appear by an atomic rename; a cache that cannot be read or written is done without.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import marshal
+import os
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from typing import Any, cast
+from zipimport import zipimporter
+
+from ._version import __version__
+from .build import write_atomically
+from .diagnostics import Diagnostic
+from .errors import AutographWarning, SourceError
+from .options import DEFAULT, ConversionOptions
+
+__all__ = ["ImportHook", "import_module", "install_import_hook"]
+
+# What the compiler is made of: it would have to be converted before it can convert.
+_COMPILER = ("autograph", "gast", "astor")
+
+
+class ImportHook:
+    """A handle on an installed hook, and a context manager that removes it at the end.
+
+    Modules that were imported converted stay so after `uninstall`.
+    """
+
+    def __init__(
+        self, packages: tuple[str, ...], options: ConversionOptions, exact: bool = False
+    ) -> None:
+        self.packages = packages
+        self.options = options
+        self._exact = exact
+
+    def __repr__(self) -> str:
+        return f"ImportHook({list(self.packages)})"
+
+    def __enter__(self) -> ImportHook:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.uninstall()
+
+    def uninstall(self) -> None:
+        """Convert no further modules. Does nothing the second time."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(cast(Any, self))
+
+    def matches(self, name: str) -> bool:
+        """Whether the hook converts the module of this name."""
+        if self._exact:
+            return name in self.packages
+        return any(name == p or name.startswith(p + ".") for p in self.packages)
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """The other finders' spec, with a loader that converts. `import` calls this."""
+        if not self.matches(fullname) or getattr(_busy, "compiling", False):
+            return None
+        spec = _spec_of_others(fullname, path, target)
+        if spec is None or not isinstance(spec.origin, str) or not spec.has_location:
+            return spec
+        inner: Any = spec.loader
+        if type(inner) not in (SourceFileLoader, zipimporter):
+            if hasattr(inner, "source_to_code") or hasattr(inner, "get_code"):
+                _warn_of_other_loader(fullname, inner)
+            return spec
+        if spec.origin.endswith(".pyc"):
+            return spec  # no source to convert
+        loader = ConvertingLoader(fullname, spec.origin, inner, self.options)
+        loader.prepare()
+        spec.loader = loader
+        spec.cached = loader.cache_file
+        return spec
+
+
+def _spec_of_others(
+    fullname: str, path: Sequence[str] | None, target: types.ModuleType | None
+) -> ModuleSpec | None:
+    for finder in list(sys.meta_path):
+        find_spec = getattr(finder, "find_spec", None)
+        if find_spec is not None and not isinstance(finder, ImportHook):
+            spec: ModuleSpec | None = find_spec(fullname, path, target)
+            if spec is not None:
+                return spec
+    return None
+
+
+def _warn_of_other_loader(name: str, loader: object) -> None:
+    machinery = importlib.machinery
+    if not isinstance(
+        loader, (machinery.SourcelessFileLoader, machinery.ExtensionFileLoader)
+    ):
+        kind = f"{type(loader).__module__}.{type(loader).__qualname__}"
+        warnings.warn(
+            f"{name} is not converted: it is loaded by {kind}, not by Python itself",
+            AutographWarning,
+            stacklevel=2,
+        )
+
+
+class ConvertingLoader(SourceFileLoader):
+    """Loads one module as converted code."""
+
+    def __init__(
+        self,
+        fullname: str,
+        path: str,
+        inner: SourceFileLoader | zipimporter,
+        options: ConversionOptions,
+    ) -> None:
+        super().__init__(fullname, path)
+        self.inner = inner
+        self.options = options
+        self.cache_file = _cache_file(path, options)
+
+    def prepare(self) -> None:
+        """Load the compiler if the module will have to be converted.
+
+        The module is not in `sys.modules` yet. Were the compiler loaded later, and did
+        it use the very module that is being imported, it would find an empty shell.
+        """
+        if "autograph.pipeline" not in sys.modules and self._cached_code() is None:
+            before = set(sys.modules)
+            with _compiling():
+                import autograph.pipeline  # noqa: F401
+            # The compiler keeps the plain modules that it imported; others get them
+            # converted if a hook asks for it.
+            for name in set(sys.modules) - before:
+                if any(
+                    isinstance(h, ImportHook) and h.matches(name) for h in sys.meta_path
+                ):
+                    del sys.modules[name]
+
+    def get_data(self, path: str) -> bytes:
+        """The bytes of a file of the package, also from a zip archive."""
+        return self.inner.get_data(path)
+
+    def get_resource_reader(self, name: str | None = None) -> Any:
+        """As the wrapped loader's: package data is not touched by conversion."""
+        return cast(Any, self.inner).get_resource_reader(name or self.name)
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """The converted code of the module, from the cache where that is valid."""
+        return self._cached_code() or self._convert()
+
+    def _cached_code(self) -> types.CodeType | None:
+        try:
+            with open(self.cache_file, "rb") as file:
+                header = file.read(16)
+                body = file.read()
+        except OSError:
+            return None
+        if header != self._header(self.get_data(self.path)):
+            return None
+        try:
+            code = marshal.loads(body)
+        except (EOFError, ValueError, TypeError):
+            return None  # a disk that filled up, say
+        return code if isinstance(code, types.CodeType) else None
+
+    def _convert(self) -> types.CodeType:
+        data = self.get_data(self.path)
+        # What Python would say of an invalid source, it shall say: a SyntaxError.
+        compile(data, self.path, "exec", dont_inherit=True)
+        with _compiling():
+            from .lang.source import Source
+            from .pipeline import convert_module
+
+            text = importlib.util.decode_source(data)
+            conversion = convert_module(Source(text, self.path), self.options)
+            with warnings.catch_warnings():
+                # They were given above, for the source as it was written.
+                warnings.simplefilter("ignore", SyntaxWarning)
+                code = conversion.code()
+        for diagnostic in conversion.diagnostics:
+            _warn_of_refusal(diagnostic, self.path)
+        if not sys.dont_write_bytecode:
+            self._store(self._header(data) + marshal.dumps(code))
+        return code
+
+    def _header(self, data: bytes) -> bytes:
+        # The path is in the code object: a file that was moved is another one.
+        digest = importlib.util.source_hash(os.fsencode(self.path) + b"\0" + data)
+        flags = 0b11  # hash-based, and to be checked against the source
+        return importlib.util.MAGIC_NUMBER + flags.to_bytes(4, "little") + digest
+
+    def _store(self, content: bytes) -> None:
+        # Read-only, full, a file in the folder's place: the cache is only a help.
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(self.cache_file), exist_ok=True)
+            write_atomically(self.cache_file, content)
+
+
+def _warn_of_refusal(diagnostic: Diagnostic, filename: str) -> None:
+    line = diagnostic.location.lineno if diagnostic.location else 1
+    text = f"{diagnostic.code} {diagnostic.title}"
+    if diagnostic.message:
+        text += f": {diagnostic.message}"
+    warnings.warn_explicit(text, AutographWarning, filename, line)
+
+
+_busy = threading.local()
+
+
+@contextmanager
+def _compiling() -> Iterator[None]:
+    """What the compiler imports for itself is not converted (in this thread)."""
+    before = getattr(_busy, "compiling", False)
+    _busy.compiling = True
+    try:
+        yield
+    finally:
+        _busy.compiling = before
+
+
+def _cache_file(path: str, options: ConversionOptions) -> str:
+    # cache_from_source knows the Python version, -O and PYTHONPYCACHEPREFIX.
+    stem = importlib.util.cache_from_source(path).removesuffix(".pyc")
+    return f"{stem}.autograph-{_compiler_digest(options)}.pyc"
+
+
+def _compiler_digest(options: ConversionOptions) -> str:
+    """What converted code depends on besides its source, as a part of a file name.
+
+    That is our version and the sizes and times of the compiler's files, so a compiler
+    that is being worked on converts anew. `importlib.metadata` would tell the versions
+    of gast and astor, but imports much that a hook might be meant for.
+    """
+    known = _digests.get(options)
+    if known is None:
+        parts = [__version__, repr(options)]
+        parts += [line for name in _COMPILER for line in _files_of(name)]
+        known = importlib.util.source_hash("\n".join(parts).encode()).hex()
+        _digests[options] = known
+    return known
+
+
+_digests: dict[ConversionOptions, str] = {}
+
+
+def _files_of(package: str) -> Iterator[str]:
+    if package == __package__:
+        roots: Iterable[str] = [os.path.dirname(__file__)]
+    else:
+        spec = importlib.machinery.PathFinder.find_spec(package)
+        roots = (spec and spec.submodule_search_locations) or ()
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith(".py"):
+                    stat = os.stat(os.path.join(folder, name))
+                    yield f"{package} {name} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def install_import_hook(
+    packages: Iterable[str], options: ConversionOptions = DEFAULT
+) -> ImportHook:
+    """Import the modules of `packages`, submodules included, as converted code.
+
+    Returns a handle with `uninstall()`, which is a context manager too. Warns about
+    modules that were imported already: they stay as they are. Modules that are not
+    Python source (extensions, namespace packages) are imported as ever.
+
+    >>> with install_import_hook(["mypkg"]) as hook:
+    ...     hook
+    ImportHook(['mypkg'])
+    """
+    names = _checked_names(packages)
+    hook = ImportHook(names, options)
+    sys.meta_path.insert(0, cast(Any, hook))
+    for name, module in sorted(sys.modules.items()):
+        if hook.matches(name) and not _is_converted(module):
+            warnings.warn(
+                f"{name} was imported before the hook was installed: it stays "
+                "unconverted",
+                AutographWarning,
+                stacklevel=2,
+            )
+    return hook
+
+
+def _checked_names(packages: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(packages, str):
+        packages = [packages]
+    names = tuple(packages)
+    for name in names:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise ValueError(f"{name!r} is not the name of a package")
+        if name.partition(".")[0] in _COMPILER:
+            raise ValueError(f"{name!r} is a part of the compiler: it stays as it is")
+    return names
+
+
+def _is_converted(module: types.ModuleType | None) -> bool:
+    spec = getattr(module, "__spec__", None)
+    return isinstance(getattr(spec, "loader", None), ConvertingLoader)
+
+
+_copies: dict[tuple[str, ConversionOptions], types.ModuleType] = {}
+
+
+def import_module(name: str, options: ConversionOptions = DEFAULT) -> types.ModuleType:
+    """Import one module, and only it, as converted code, and return it.
+
+    Its parent packages and what it imports are imported as ever. If the module was
+    imported unconverted before, that one is not replaced: `sys.modules` and all who
+    hold it keep it, and the converted module is a copy of its own, the same at each
+    call.
+
+    Raises ModuleNotFoundError if there is no such module, and SourceError AG406 if it
+    has no Python source.
+
+    >>> import statistics
+    >>> converted = import_module("statistics")
+    >>> converted.median([3, 1, 2])
+    2
+    >>> converted is statistics
+    False
+    """
+    (name,) = _checked_names([name])
+    present = sys.modules.get(name)
+    if present is None:
+        return _import_new(name, options)
+    if _is_converted(present):
+        return present
+    if (name, options) not in _copies:
+        _copies[name, options] = _import_copy(name, options)
+    return _copies[name, options]
+
+
+def _import_new(name: str, options: ConversionOptions) -> types.ModuleType:
+    hook = ImportHook((name,), options, exact=True)
+    sys.meta_path.insert(0, cast(Any, hook))
+    try:
+        module = importlib.import_module(name)
+    finally:
+        hook.uninstall()
+    if not _is_converted(module):
+        raise _no_source(name)
+    return module
+
+
+def _import_copy(name: str, options: ConversionOptions) -> types.ModuleType:
+    parent = name.rpartition(".")[0]
+    path = importlib.import_module(parent).__path__ if parent else None
+    spec = ImportHook((name,), options, exact=True).find_spec(name, path)
+    if spec is None or not isinstance(spec.loader, ConvertingLoader):
+        raise _no_source(name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _no_source(name: str) -> SourceError:
+    return SourceError(
+        Diagnostic(
+            "AG406",
+            f"module `{name}` cannot be imported converted",
+            "it has no Python source, or another tool loads it",
+        )
+    )

@@ -1,0 +1,194 @@
+"""What the command line prints: code, comparisons and diagnostics, in colour or not."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import shutil
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO
+
+from .diagnostics import Diagnostic, render
+
+__all__ = ["Reporter", "as_json", "side_by_side", "unified_diff", "wants_color"]
+
+_STYLES = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m", "|": "\x1b[33m"}
+_RESET = "\x1b[0m"
+
+
+class Reporter:
+    """The two streams of a command: results on `out`, findings on `err`."""
+
+    def __init__(self, out: TextIO, err: TextIO, color: str = "auto") -> None:
+        self._out = out
+        self._err = err
+        self.color_out = wants_color(out, color)
+        self.color_err = wants_color(err, color)
+
+    def result(self, text: str) -> None:
+        """Print a result; a line end is added if it has none."""
+        _write(self._out, text)
+
+    def diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Print findings, the first of a file first."""
+        for diagnostic in diagnostics:
+            _write(self._err, render(diagnostic, self.color_err))
+
+    def note(self, text: str) -> None:
+        """Print a remark that is no result."""
+        _write(self._err, text)
+
+    def flush(self) -> None:
+        """Make sure that a closed pipe is noticed now."""
+        self._out.flush()
+        self._err.flush()
+
+
+def wants_color(stream: TextIO, choice: str) -> bool:
+    """Whether to colour: on a terminal only, unless told; ``NO_COLOR`` is honoured."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def _write(stream: TextIO, text: str) -> None:
+    if text and not text.endswith("\n"):
+        text += "\n"
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:  # a terminal that is not UTF-8
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def unified_diff(before: str, after: str, filename: str, color: bool = False) -> str:
+    """The changes of a conversion, as ``diff -u`` shows them."""
+    lines = difflib.unified_diff(
+        before.splitlines(),
+        after.splitlines(),
+        filename,
+        f"{filename} (converted)",
+        lineterm="",
+    )
+    if color:
+        lines = (_paint(line, _STYLES.get(line[:1], "")) for line in lines)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _paint(text: str, style: str) -> str:
+    return f"{style}{text}{_RESET}" if style else text
+
+
+def side_by_side(
+    before: str, after: str, width: int | None = None, color: bool = False
+) -> str:
+    r"""Both texts in columns: what stayed stands in one row, long lines are wrapped.
+
+    The mark between the columns says what became of a line: ``|`` rewritten, ``<`` only
+    in the original, ``>`` only in the converted code.
+
+    >>> print(side_by_side("a = 1\nb = 2\n", "a = 1\nc = 3\n", width=21), end="")
+    a = 1      a = 1
+    b = 2    | c = 3
+    """
+    width = width or shutil.get_terminal_size().columns
+    column = max((width - 3) // 2, 8)
+    rows = _rows(_lines(before), _lines(after))
+    return "".join(
+        line + "\n"
+        for left, mark, right in rows
+        for line in _row(left, mark, right, column, color)
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return [line.expandtabs().rstrip() for line in text.splitlines()]
+
+
+def _rows(left: list[str], right: list[str]) -> Iterator[tuple[str, str, str]]:
+    # Code that was moved into a function is the same code, further to the right.
+    one, two = ([line.strip() for line in lines] for lines in (left, right))
+    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
+    for tag, i, i_end, j, j_end in matcher.get_opcodes():
+        for offset in range(max(i_end - i, j_end - j)):
+            has_left, has_right = i + offset < i_end, j + offset < j_end
+            mark = " " if tag == "equal" else "|"
+            if not (has_left and has_right):
+                mark = "<" if has_left else ">"
+            yield (
+                left[i + offset] if has_left else "",
+                mark,
+                right[j + offset] if has_right else "",
+            )
+
+
+def _row(left: str, mark: str, right: str, column: int, color: bool) -> Iterator[str]:
+    lefts, rights = _wrap(left, column), _wrap(right, column)
+    for index in range(max(len(lefts), len(rights))):
+        one = lefts[index] if index < len(lefts) else ""
+        two = rights[index] if index < len(rights) else ""
+        line = f"{one}{' ' * (column - _width(one))} {mark} {two}"
+        style = {"<": _STYLES["-"], ">": _STYLES["+"]}.get(mark, _STYLES.get(mark, ""))
+        yield _paint(line.rstrip(), style) if color else line.rstrip()
+
+
+def _wrap(line: str, column: int) -> list[str]:
+    """The pieces of a line that fit the column, the later ones indented further."""
+    pieces, piece, used = [], "", 0
+    indent = len(line) - len(line.lstrip()) + 4
+    pad = " " * min(indent, column // 2)
+    for char in line:
+        if used + _width(char) > column:
+            pieces.append(piece)
+            piece, used = pad, len(pad)
+        piece += char
+        used += _width(char)
+    return [*pieces, piece]
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.combining(char)
+        else 2
+        if unicodedata.east_asian_width(char) in "WF"
+        else 1
+        for char in text
+    )
+
+
+def as_json(
+    target: str, filename: str, text: str | None, diagnostics: Sequence[Diagnostic]
+) -> str:
+    """The result of `show` for programs; `text` is null if there is none."""
+    record = {
+        "target": target,
+        "filename": filename,
+        "text": text,
+        "diagnostics": [_record(diagnostic) for diagnostic in diagnostics],
+    }
+    return json.dumps(record, indent=2) + "\n"
+
+
+def _record(diagnostic: Diagnostic) -> dict[str, Any]:
+    location = diagnostic.location
+    return {
+        "code": diagnostic.code,
+        "title": diagnostic.title,
+        "message": diagnostic.message,
+        "fix": diagnostic.fix,
+        "location": location
+        and {
+            "filename": location.filename,
+            "line": location.lineno,
+            "column": location.col + 1,
+            "end_line": location.end_lineno,
+            "end_column": None if location.end_col is None else location.end_col + 1,
+        },
+    }

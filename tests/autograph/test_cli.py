@@ -1,0 +1,335 @@
+"""The command line, on files that were not written for these tests."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import autograph.pipeline
+from autograph import cli
+from autograph._version import __version__
+from autograph.cli import main
+from autograph.diagnostics import Diagnostic, Location
+
+STATISTICS = str(statistics.__file__)
+TEXTWRAP = str(textwrap.__file__)
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small file in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "clip.py"
+    path.write_text(
+        "raise SystemExit('this file was executed')\n\n\n"
+        "def clip(x):\n    if x > 10:  # too much\n        x = 10\n    return x\n"
+    )
+    return path
+
+
+# --- targets ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "start"),
+    [
+        (f"{STATISTICS}::median", "def median(data):"),
+        (f"{STATISTICS}::NormalDist.cdf", "def cdf(self, x):"),
+        ("statistics:median", "def median(data):"),
+        ("json.decoder:JSONDecoder.raw_decode", "def raw_decode(self, s"),
+        ("textwrap", '"""Text wrapping and filling.'),
+    ],
+)
+def test_show_prints_converted_code(target: str, start: str, capsys: Captured) -> None:
+    status = main(["show", target])
+    captured = capsys.readouterr()
+
+    assert status in (0, 1)
+    assert captured.out.startswith(start)
+    assert (captured.err == "") == (status == 0)
+    assert "ag." in captured.out
+    ast.parse(captured.out)
+
+
+def test_show_does_not_execute(clip: Path, capsys: Captured) -> None:
+    assert main(["show", "clip.py::clip"]) == 0
+    assert capsys.readouterr().out.startswith("def clip(x):\n")
+    assert main(["show", "clip:clip"]) == 0
+    assert "clip" not in sys.modules
+
+
+def test_show_of_standard_input(
+    clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdin = SimpleNamespace(buffer=io.BytesIO(clip.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+
+    assert main(["show", "-"]) == 0
+    piped = capsys.readouterr().out
+    assert main(["show", "clip.py"]) == 0
+    assert capsys.readouterr().out == piped
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "missing.py"], "AG401 cannot read `missing.py`"),
+        (["show", "no_such_module"], "AG402 there is no module"),
+        (["show", "clip.py::clop"], "did you mean `clip`?"),
+        (["show", "statistics:medain"], "did you mean `median`?"),
+        (["show", "clip.py", "-o", "clip.py"], "it is the source itself"),
+        (["show", "clip.py", "-o", "no/such/folder.py"], "AG404 cannot write"),
+        (["show", "clip.py::clip", "-o", "out.py"], "leave `clip` out"),
+        (["show"], "usage: autograph show"),
+        ([], "usage: autograph"),
+        (["shwo", "x"], "usage: autograph"),
+        (["show", "clip.py", "--diff", "--json"], "not allowed with"),
+    ],
+)
+def test_wrong_usage(
+    arguments: list[str], message: str, clip: Path, capsys: Captured
+) -> None:
+    before = clip.read_text()
+    status = main(arguments)
+    captured = capsys.readouterr()
+
+    assert status == 2
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+    assert captured.out == ""
+    assert clip.read_text() == before
+
+
+def test_syntax_error_is_located(clip: Path, capsys: Captured) -> None:
+    clip.write_text("def clip(x):\n    if x > 10\n        x = 10\n")
+
+    assert main(["show", "clip.py"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(
+        "clip.py:2:14: AG100 the source is not valid Python\n"
+        "   2 |     if x > 10\n"
+        "     |              ^\n"
+    )
+
+
+# --- views ------------------------------------------------------------------------------
+
+
+def test_diff(clip: Path, capsys: Captured) -> None:
+    assert main(["show", "--diff", "clip.py::clip"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+
+    assert lines[:2] == ["--- clip.py", "+++ clip.py (converted)"]
+    assert "-    if x > 10:  # too much" in lines
+    assert "     return x" in lines
+
+
+def test_side_by_side_fits_the_terminal(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for columns in (60, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        main(["show", "--side-by-side", TEXTWRAP])
+        lines = capsys.readouterr().out.splitlines()
+        longest = max(map(len, lines))
+
+        assert columns - 20 < longest <= columns
+
+
+def test_color(clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    main(["show", "--diff", "clip.py"])
+    assert "\x1b" not in capsys.readouterr().out
+    main(["show", "--diff", "--color", "always", "clip.py"])
+    assert "\x1b[31m-" in capsys.readouterr().out
+
+
+def test_json(clip: Path, capsys: Captured) -> None:
+    assert main(["show", "--json", "clip.py::clip"]) == 0
+    record = json.loads(capsys.readouterr().out)
+
+    assert record["target"] == "clip.py::clip"
+    assert record["filename"] == "clip.py"
+    assert record["text"].startswith("def clip(x):")
+    assert record["diagnostics"] == []
+
+
+def test_json_of_an_error(clip: Path, capsys: Captured) -> None:
+    assert main(["show", "--json", "missing.py"]) == 2
+    captured = capsys.readouterr()
+
+    assert json.loads(captured.out)["diagnostics"][0]["code"] == "AG401"
+    assert json.loads(captured.out)["text"] is None
+    assert captured.err == ""
+
+
+# --- output -----------------------------------------------------------------------------
+
+
+def test_written_module_runs_without_the_compiler(tmp_path: Path) -> None:
+    """It needs `autograph.operators`, and with it neither gast nor astor nor NumPy."""
+    out = tmp_path / "converted_textwrap.py"
+    main(["show", TEXTWRAP, "-o", str(out)])
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); "
+        "import converted_textwrap as t, textwrap; text = sys.argv[2]; "
+        "assert t.fill(text, 30) == textwrap.fill(text, 30) != text; "
+        "print(sorted({'gast', 'astor', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path), textwrap.__doc__ * 9],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_output_and_a_view(clip: Path, capsys: Captured) -> None:
+    assert main(["show", "clip.py", "-o", "out.py"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["show", "clip.py"]) == 0
+    assert capsys.readouterr().out == Path("out.py").read_text()
+    assert main(["show", "clip.py", "--diff", "-o", "again.py"]) == 0
+    assert capsys.readouterr().out.startswith("---")
+    assert Path("again.py").read_text() == Path("out.py").read_text()
+
+
+# --- findings and faults ----------------------------------------------------------------
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, *lines: int) -> None:
+    """Let the converter refuse something at these lines."""
+    convert = autograph.pipeline.convert_module
+
+    def refusing(source: object, *rest: object) -> object:
+        conversion = convert(source, *rest)
+        diagnostics = tuple(
+            Diagnostic("AG199", "refused", location=Location("clip.py", line))
+            for line in lines
+        )
+        return SimpleNamespace(text=conversion.text, diagnostics=diagnostics)
+
+    monkeypatch.setattr(autograph.pipeline, "convert_module", refusing)
+
+
+def test_refusals_are_findings(
+    clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse(monkeypatch, 1, 6)
+
+    assert main(["show", "clip.py"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.count("AG199 refused") == 2
+    assert "def clip(x):" in captured.out
+    assert main(["show", "clip.py::clip"]) == 1
+    assert capsys.readouterr().err.count("AG199 refused") == 1
+    assert main(["show", "--json", "clip.py::clip"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert [d["location"]["line"] for d in record["diagnostics"]] == [6]
+
+
+def test_refusals_elsewhere_are_no_findings(
+    clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse(monkeypatch, 1)
+
+    assert main(["show", "clip.py::clip"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def failing(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise error
+
+    monkeypatch.setattr(autograph.pipeline, "convert_module", fail)
+
+
+def test_our_own_faults_are_admitted(
+    clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(AssertionError("a pass went wrong"), monkeypatch)
+    monkeypatch.delenv("AUTOGRAPH_DEBUG", raising=False)
+
+    assert main(["show", "clip.py"]) == 1
+    quiet = capsys.readouterr().err
+    assert quiet.startswith("AG400 internal error: this is a fault of autograph")
+    assert "AssertionError: a pass went wrong" in quiet
+    assert "Traceback" not in quiet
+    monkeypatch.setenv("AUTOGRAPH_DEBUG", "1")
+    main(["show", "clip.py"])
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_interrupt(
+    clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(KeyboardInterrupt(), monkeypatch)
+
+    assert main(["show", "clip.py"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_version_and_help(capsys: Captured) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"autograph {__version__}\n"
+    assert main(["show", "--help"]) == 0
+    assert "file.py::Class.method" in capsys.readouterr().out
+
+
+# --- processes of their own: slow, few --------------------------------------------------
+
+
+def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "autograph", *arguments]
+    return subprocess.run(command, text=True, check=False, **options)
+
+
+def test_closed_pipe_is_quiet() -> None:
+    """As in `autograph show statistics | head -1`, where the reader leaves early."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        done = run("show", "statistics", stdout=pipe, stderr=subprocess.PIPE)
+
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full disk to write to")
+def test_full_disk_is_said() -> None:
+    with open("/dev/full", "w") as full:
+        done = run("show", "statistics", stdout=full, stderr=subprocess.PIPE)
+
+    assert done.returncode == 1
+    assert (
+        done.stderr == "autograph: cannot write the output: No space left on device\n"
+    )
+
+
+def test_module_and_standard_input() -> None:
+    done = run(
+        "show", "-", input="def f(x):\n    return 1 if x else 2\n", capture_output=True
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ag.cond(" in done.stdout
+
+
+def test_main_is_installed_as_the_command() -> None:
+    root = Path(cli.__file__).parents[1]
+    metadata = (root / "pyproject.toml").read_text(encoding="utf-8")
+
+    assert 'autograph = "autograph.cli:main"' in metadata
