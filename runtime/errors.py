@@ -210,6 +210,7 @@ class SymbolicTensorError(TypeError):
         self.location = location
 
 
+#: The name that TensorFlow gives this error.
 OperatorNotAllowedInGraphError = SymbolicTensorError
 
 

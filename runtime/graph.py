@@ -124,16 +124,17 @@ class Graph:
     def unique_name(self, name: str) -> str:
         """A node name not used yet: `name` in the name scope, numbered if it is taken."""
         name = context.scoped_name(name)
-        count = self._names.get(name)
+        # Names that differ only in case count as one, as in TensorFlow.
+        key = name.lower()
+        count = self._names.get(key)
         if count is None:
-            self._names[name] = 1
+            self._names[key] = 1
             return name
-        while f"{name}_{count}" in self._names:
+        while f"{key}_{count}" in self._names:
             count += 1
-        self._names[name] = count + 1
-        unique = f"{name}_{count}"
-        self._names[unique] = 1
-        return unique
+        self._names[key] = count + 1
+        self._names[f"{key}_{count}"] = 1
+        return f"{name}_{count}"
 
     def add_input(self, spec: TensorSpec, name: str = "x") -> SymbolicTensor:
         """Append an input. It is the output of a ``Placeholder`` not among the nodes."""

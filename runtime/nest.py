@@ -1,0 +1,206 @@
+"""Structures of values: lists, tuples, named tuples, dicts, dataclasses, attrs classes.
+
+>>> flatten({"b": 1, "a": [2, (3,)]})
+[2, 3, 1]
+>>> map_structure(lambda x: x + 1, {"b": 1, "a": [2, (3,)]})
+{'b': 2, 'a': [3, (4,)]}
+
+Dicts are walked in the order of their sorted keys. Everything else, ``None`` and strings
+among it, is a leaf.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+__all__ = [
+    "assert_same_structure",
+    "flatten",
+    "flatten_with_paths",
+    "is_nested",
+    "map_structure",
+    "pack_sequence_as",
+]
+
+
+def is_nested(structure: Any) -> bool:
+    """Whether this is a structure rather than a leaf.
+
+    >>> is_nested([]), is_nested("text"), is_nested({"a": 1})
+    (True, False, True)
+    """
+    return _children(structure) is not None
+
+
+def flatten(structure: Any) -> list[Any]:
+    """The leaves in order; a leaf alone is a list of one."""
+    leaves: list[Any] = []
+    _collect(structure, leaves)
+    return leaves
+
+
+def flatten_with_paths(structure: Any) -> list[tuple[str, Any]]:
+    """The leaves with the way to each, as it is written behind the structure's name.
+
+    >>> flatten_with_paths({"w": [1, 2]})
+    [("['w'][0]", 1), ("['w'][1]", 2)]
+    """
+    return list(_walk(structure, ""))
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
+    """`structure` with its leaves replaced by those of `flat_sequence`, in order.
+
+    Raises ValueError if there are too many or too few.
+    """
+    leaves = list(flat_sequence)
+    expected = len(flatten(structure))
+    if len(leaves) != expected:
+        raise ValueError(
+            f"the structure has {expected} leaves, but {len(leaves)} values were given: "
+            f"{structure!r}"
+        )
+    return _pack(structure, iter(leaves))
+
+
+def map_structure(
+    func: Callable[..., Any], *structures: Any, check_types: bool = True
+) -> Any:
+    """The structure of the results of `func` on the leaves of all `structures`.
+
+    Raises TypeError or ValueError if the structures differ.
+    """
+    if not structures:
+        raise ValueError("map_structure needs at least one structure")
+    first = structures[0]
+    for other in structures[1:]:
+        assert_same_structure(first, other, check_types)
+    results = [func(*leaves) for leaves in zip(*map(flatten, structures))]
+    return _pack(first, iter(results))
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise ValueError if two structures differ, TypeError if only their types do."""
+    _compare(nest1, nest2, "", check_types)
+
+
+# --- the kinds of structures ----------------------------------------------------------
+
+
+def _children(structure: Any) -> list[tuple[str, Any]] | None:
+    """The ``(path, value)`` pairs directly in a structure; None for a leaf."""
+    kind = type(structure)
+    if kind is list or kind is tuple:
+        return [(f"[{index}]", value) for index, value in enumerate(structure)]
+    if isinstance(structure, tuple) and hasattr(kind, "_fields"):
+        return [(f".{name}", getattr(structure, name)) for name in kind._fields]
+    if isinstance(structure, (list, tuple)):
+        return [(f"[{index}]", value) for index, value in enumerate(structure)]
+    if isinstance(structure, Mapping):
+        return [(f"[{key!r}]", structure[key]) for key in _sorted_keys(structure)]
+    fields = _field_names(kind)
+    if fields is None:
+        return None
+    return [(f".{name}", getattr(structure, name)) for name in fields]
+
+
+def _field_names(kind: type) -> list[str] | None:
+    """The fields of a dataclass or an attrs class, None for other types."""
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind) if field.init]
+    attributes = getattr(kind, "__attrs_attrs__", None)
+    return None if attributes is None else [field.name for field in attributes]
+
+
+def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError(
+            f"the keys of a dict in a structure must be sortable: {list(mapping)!r}"
+        ) from None
+
+
+def _rebuild(structure: Any, values: list[Any]) -> Any:
+    """A structure of the same kind with other values, in the order of `_children`."""
+    kind = type(structure)
+    if kind is list or kind is tuple:
+        return kind(values)
+    if isinstance(structure, tuple) and hasattr(kind, "_fields"):
+        return kind(*values)
+    if isinstance(structure, (list, tuple)):
+        return kind(values)
+    if isinstance(structure, Mapping):
+        return _rebuild_mapping(structure, values)
+    names = _field_names(kind)
+    assert names is not None
+    if dataclasses.is_dataclass(kind):
+        return dataclasses.replace(structure, **dict(zip(names, values)))
+    # attrs strips the underscores of private fields from the constructor's arguments.
+    return kind(**{name.lstrip("_"): value for name, value in zip(names, values)})
+
+
+def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:
+    """A mapping of the same type, with the keys in the order that they had."""
+    found = dict(zip(_sorted_keys(structure), values))
+    pairs = [(key, found[key]) for key in structure]
+    factory = getattr(structure, "default_factory", None)
+    kind: Any = type(structure)
+    return kind(factory, pairs) if factory is not None else kind(pairs)
+
+
+# --- walking --------------------------------------------------------------------------
+
+
+def _collect(structure: Any, leaves: list[Any]) -> None:
+    children = _children(structure)
+    if children is None:
+        leaves.append(structure)
+        return
+    for _, value in children:
+        _collect(value, leaves)
+
+
+def _walk(structure: Any, path: str) -> Iterator[tuple[str, Any]]:
+    children = _children(structure)
+    if children is None:
+        yield path, structure
+        return
+    for step, value in children:
+        yield from _walk(value, path + step)
+
+
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    children = _children(structure)
+    if children is None:
+        return next(leaves)
+    return _rebuild(structure, [_pack(value, leaves) for _, value in children])
+
+
+def _compare(left: Any, right: Any, path: str, check_types: bool) -> None:
+    a, b = _children(left), _children(right)
+    where = f" at {path}" if path else ""
+    if a is None and b is None:
+        return
+    if a is None or b is None:
+        raise ValueError(
+            f"the structures differ{where}: {left!r} against {right!r}, of which only "
+            "one is nested"
+        )
+    if [step for step, _ in a] != [step for step, _ in b]:
+        raise ValueError(f"the structures differ{where}: {left!r} against {right!r}")
+    if check_types and type(left) is not type(right) and not _both_mappings(left, right):
+        raise TypeError(
+            f"the structures have different types{where}: {type(left).__name__} "
+            f"against {type(right).__name__}"
+        )
+    for (step, x), (_, y) in zip(a, b):
+        _compare(x, y, path + step, check_types)
+
+
+def _both_mappings(left: Any, right: Any) -> bool:
+    return isinstance(left, Mapping) and isinstance(right, Mapping)

@@ -1,0 +1,21 @@
+"""Tensors: `EagerTensor` holds a NumPy array, `SymbolicTensor` is a value of a graph.
+
+Both have the same operators, those of `operators.OperatorMixin`.
+"""
+
+from __future__ import annotations
+
+from runtime.tensor.base import Reference, Tensor
+from runtime.tensor.eager import EagerTensor
+from runtime.tensor.operators import OperatorMixin, Operators, operators
+from runtime.tensor.symbolic import SymbolicTensor
+
+__all__ = [
+    "EagerTensor",
+    "OperatorMixin",
+    "Operators",
+    "Reference",
+    "SymbolicTensor",
+    "Tensor",
+    "operators",
+]

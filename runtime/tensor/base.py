@@ -1,0 +1,101 @@
+"""What eager and symbolic tensors share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from runtime.dtypes import DType
+from runtime.errors import UnhashableTensorError
+from runtime.shapes import TensorShape
+from runtime.specs import TensorSpec
+from runtime.tensor.operators import OperatorMixin
+
+__all__ = ["Reference", "Tensor"]
+
+
+class Tensor(OperatorMixin):
+    """An array of numbers, bools or strings whose operators are tensor operations."""
+
+    __slots__ = ("__weakref__",)
+
+    #: The staging protocol of the compiler; `runtime.bridge` fills it in.
+    __autograph_backend__: ClassVar[Any]
+
+    if TYPE_CHECKING:
+        # Symbolic tensors have no such attribute, so that hasattr() tells them apart.
+        def numpy(self) -> Any:
+            """The value of an eager tensor."""
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self.spec.dtype
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The shape and dtype as one record."""
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """The name in the graph. Eager tensors have none: AttributeError."""
+        raise AttributeError("an eager tensor has no name")
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value, by TensorFlow's full name."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions. Raises ValueError if it is unknown."""
+        return len(self.shape)
+
+    def get_shape(self) -> TensorShape:
+        """The static shape."""
+        return self.shape
+
+    def ref(self) -> Reference:
+        """A hashable reference to this tensor, for dicts and sets."""
+        return Reference(self)
+
+    def __hash__(self) -> int:
+        raise UnhashableTensorError(
+            "AG313: tensors are not hashable, because == compares their elements; use "
+            "tensor.ref() as the key"
+        )
+
+    # Nothing changes a tensor, so a copy is the tensor.
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+
+class Reference:
+    """A hashable stand-in for a tensor or variable; equal if it is the same object."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def deref(self) -> Any:
+        """The object itself."""
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._value!r}>"

@@ -1,0 +1,151 @@
+"""Tensors with a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from runtime.dtypes import DType, of_array
+from runtime.shapes import TensorShape, as_shape
+from runtime.specs import TensorSpec
+from runtime.tensor.base import Tensor
+from runtime.tensor.operators import operators
+
+__all__ = ["EagerTensor", "value_text"]
+
+Array = np.ndarray[Any, Any]
+
+
+class EagerTensor(Tensor):
+    """A tensor with a value: one NumPy array that nobody changes."""
+
+    __slots__ = ("_array",)
+
+    _array: Array
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape."""
+        return TensorShape(self._array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return of_array(self._array)
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The shape and dtype as one record."""
+        return TensorSpec(self._array.shape, of_array(self._array))
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    def numpy(self) -> Any:
+        """A copy of the value: an array, or a NumPy scalar (``bytes`` for a string)."""
+        array = self._array
+        return array.copy() if array.ndim else array[()]
+
+    def set_shape(self, shape: Any) -> None:
+        """Check that the tensor has the shape. Raises ValueError."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"the tensor has the shape {self.shape}, not {as_shape(shape)}"
+            )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self._array
+        if copy or (dtype is not None and array.dtype != dtype):
+            return array.astype(dtype or array.dtype)
+        # Sharing memory is safe as long as nobody writes to it.
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def __bool__(self) -> bool:
+        array = self._array
+        if array.size > 1:
+            raise ValueError(
+                f"the truth value of a tensor with {array.size} elements (shape "
+                f"{array.shape}) is ambiguous; use tf.reduce_any or tf.reduce_all"
+            )
+        return bool(array.size and array.item())
+
+    def __int__(self) -> int:
+        return int(self._number("int"))
+
+    def __float__(self) -> float:
+        return float(self._number("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._number("complex"))
+
+    def __index__(self) -> int:
+        array = self._array
+        if array.ndim or array.dtype.kind not in "iu":
+            raise TypeError(
+                f"only a scalar integer tensor can be an index, not "
+                f"{self.spec.describe()}"
+            )
+        return int(array)
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("a scalar tensor has no len()")
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[EagerTensor]:
+        array = self._array
+        if not array.ndim:
+            raise TypeError("a scalar tensor cannot be iterated")
+        # The Ellipsis gives a 0-d array where an index alone gives a scalar.
+        return (EagerTensor(array[index, ...]) for index in range(len(array)))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(np.any(np.asarray(operators.equal(self, item))))
+
+    def __format__(self, format_spec: str) -> str:
+        return format(self.numpy(), format_spec)
+
+    def __repr__(self) -> str:
+        array = self._array
+        return (
+            f"<tf.Tensor: shape={array.shape}, dtype={self.dtype.name}, "
+            f"numpy={value_text(array, represent=True)}>"
+        )
+
+    def __str__(self) -> str:
+        array = self._array
+        return (
+            f"tf.Tensor({value_text(array)}, shape={array.shape}, "
+            f"dtype={self.dtype.name})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EagerTensor, (self._array,)
+
+    def _number(self, purpose: str) -> Any:
+        if self._array.ndim:
+            raise TypeError(
+                f"only a scalar tensor can become a Python {purpose}; this one has the "
+                f"shape {self._array.shape}"
+            )
+        return self._array.item()
+
+
+def value_text(array: Array, represent: bool = False) -> str:
+    """The value as TensorFlow prints it, for ``repr`` or for ``str``."""
+    if array.ndim == 0:
+        # Since NumPy 2 the repr of a scalar names its type; ours stands beside it.
+        value = array[()]
+        text = repr(value) if array.dtype.kind == "O" else str(value)
+    else:
+        text = repr(array) if represent else str(array)
+    return "\n" + text if "\n" in text else text

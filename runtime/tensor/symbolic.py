@@ -1,0 +1,168 @@
+"""Tensors of a graph, and what Python may not do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from runtime.dtypes import DType
+from runtime.errors import SymbolicTensorError
+from runtime.graph import Graph, Node, user_location
+from runtime.shapes import TensorShape
+from runtime.specs import TensorSpec
+from runtime.tensor.base import Tensor
+
+__all__ = ["SymbolicTensor"]
+
+
+class SymbolicTensor(Tensor):
+    """A value that a graph will compute: output `index` of `node`.
+
+    It has a static shape and dtype but no value, so Python cannot branch on it, count
+    with it or iterate over it; each try is a `SymbolicTensorError`.
+    """
+
+    __slots__ = ("_spec", "graph", "index", "node")
+
+    graph: Graph
+    node: Node
+    index: int
+
+    def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:
+        self.graph = graph
+        self.node = node
+        self.index = index
+        self._spec = spec
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self._spec.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._spec.dtype
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The shape and dtype (and whether it is weak) as one record."""
+        return self._spec
+
+    @property
+    def op(self) -> Node:
+        """The node that computes this tensor."""
+        return self.node
+
+    @property
+    def name(self) -> str:
+        """The name of the node and the number of the output, as ``add:0``."""
+        return f"{self.node.name}:{self.index}"
+
+    @property
+    def device(self) -> str:
+        """No device is fixed before the graph runs."""
+        return ""
+
+    def set_shape(self, shape: Any) -> None:
+        """Refine the static shape. Raises ValueError where it contradicts."""
+        spec = self._spec
+        self._spec = TensorSpec(
+            spec.shape.merge_with(shape), spec.dtype, spec.name, weak=spec.weak
+        )
+
+    # Identity is what graphs need: they keep tensors in dicts. A dict looks at identity
+    # before ==, and objects alive at the same time do not share this hash.
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> NoReturn:
+        raise self._no_value(
+            "AG301",
+            "used as a Python bool (by if, while, and, or, not, assert, in or a "
+            "comparison chain)",
+            "let the code be converted (tf.function converts what it calls), or write "
+            "tf.cond, tf.where or tf.logical_and",
+        )
+
+    def __int__(self) -> NoReturn:
+        raise self._no_number("int")
+
+    def __float__(self) -> NoReturn:
+        raise self._no_number("float")
+
+    def __complex__(self) -> NoReturn:
+        raise self._no_number("complex")
+
+    def __index__(self) -> NoReturn:
+        raise self._no_number("index")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise self._no_value(
+            "AG303",
+            "iterated",
+            "let the code be converted, or use tf.while_loop, tf.map_fn or tf.unstack",
+        )
+
+    def __len__(self) -> int:
+        if self.shape.rank == 0:
+            raise TypeError(f"the scalar tensor {self.name!r} has no len()")
+        length = self.shape[0]
+        if length is None:
+            raise self._no_value(
+                "AG304",
+                "given to len(), but its first dimension is not known",
+                "use tf.shape(x)[0]",
+            )
+        return length
+
+    def __contains__(self, item: Any) -> NoReturn:
+        raise self._no_value("AG301", "searched by in", "use tf.reduce_any(x == item)")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise self._no_value(
+            "AG305",
+            "given to NumPy",
+            "use the operation of the same name from this package",
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        # The text is TensorFlow's; the class is not told apart from eager tensors.
+        error = AttributeError(f"'Tensor' object has no attribute {name!r}")
+        if name == "numpy" and hasattr(error, "add_note"):
+            error.add_note(
+                f"{self} was made while tracing {self.graph.name!r} and has no value; "
+                "return it from the function to get one"
+            )
+        raise error
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+
+    def __str__(self) -> str:
+        shape = "" if self.shape.rank is None else f", shape={self.shape}"
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
+
+    def _no_number(self, purpose: str) -> SymbolicTensorError:
+        return self._no_value(
+            "AG302",
+            f"used as a Python {purpose}",
+            "keep it a tensor (tf.cast changes the dtype, tf.gather indexes), or compute "
+            "it from Python numbers",
+        )
+
+    def _no_value(self, code: str, use: str, fix: str) -> SymbolicTensorError:
+        location = user_location()
+        where = f"{location[0]}:{location[1]}: " if location else ""
+        origin = ""
+        if self.node.location is not None and self.node.location != location:
+            origin = f", made at {self.node.location[0]}:{self.node.location[1]},"
+        return SymbolicTensorError(
+            f"{where}{code}: the symbolic tensor {self.name!r} "
+            f"({self.spec.describe()}){origin} was {use}. It has no value while "
+            f"{self.graph.name!r} is being traced: {fix}.",
+            code,
+            location,
+        )
+
+
+Graph.tensor_type = SymbolicTensor
