@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import linecache
 import unicodedata
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Diagnostic", "Location", "render"]
 
@@ -33,8 +32,11 @@ _CYAN = "\x1b[36m"
 _RESET = "\x1b[0m"
 
 
-@dataclass(frozen=True)
-class Location:
+# Named tuples rather than dataclasses: those load `inspect` and `ast`, and every built
+# module loads this one.
+
+
+class Location(NamedTuple):
     """A place in a source file, with the positions that syntax trees carry.
 
     Lines count from 1. Columns count UTF-8 bytes from 0, as `ast` does; they are shown
@@ -62,8 +64,7 @@ class Location:
         return f"{self.filename}:{self.lineno}:{self.col + 1}"
 
 
-@dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding: a stable code, a short title, the cause, the place and a way out.
 
     `source` is the text of the file, for text that no file holds (standard input, a
@@ -75,7 +76,10 @@ class Diagnostic:
     message: str = ""
     location: Location | None = None
     fix: str = ""
-    source: str | None = field(default=None, repr=False, compare=False)
+    source: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Diagnostic {self.code} {self.title!r} at {self.location}>"
 
     def __str__(self) -> str:
         return render(self)

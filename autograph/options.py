@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["DEFAULT", "ConversionOptions"]
 
 
-@dataclass(frozen=True)
-class ConversionOptions:
+class ConversionOptions(NamedTuple):
     """The choices of a conversion.
 
     `recursive`: also convert the functions that the converted code calls.
