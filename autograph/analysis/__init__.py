@@ -9,6 +9,18 @@ from autograph.analysis.cfg import Graph, Node
 from autograph.analysis.facts import Facts, analyze
 from autograph.analysis.nameset import NameSet
 from autograph.analysis.places import Place
+from autograph.analysis.reaching import ELSEWHERE, UNBOUND, Marker
 from autograph.analysis.scopes import Scope
 
-__all__ = ["Facts", "Graph", "NameSet", "Node", "Place", "Scope", "analyze"]
+__all__ = [
+    "ELSEWHERE",
+    "UNBOUND",
+    "Facts",
+    "Graph",
+    "Marker",
+    "NameSet",
+    "Node",
+    "Place",
+    "Scope",
+    "analyze",
+]

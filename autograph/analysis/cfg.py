@@ -287,10 +287,10 @@ class _Builder:
         start = self.block(handler.body, after, inside)
         if handler.name is not None:
             start = self.node("bind", handler, (handler.name,), (start,), None)
-        parts, taken = (), [start]
-        if handler.type is not None:
-            parts, taken = (handler.type,), [start, miss]
-        return self.node("except", handler, parts, taken, ways.exc)
+        if handler.type is None:
+            return self.node("except", handler, (), (start,), ways.exc)
+        taken = (start, miss)
+        return self.node("except", handler, (handler.type,), taken, ways.exc)
 
     def through(self, passage: Callable[[Node], Node], ways: _Ways) -> _Ways:
         """The same ways, each first through its own copy of a passage."""

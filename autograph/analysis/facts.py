@@ -7,23 +7,27 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+import gast
+
 from autograph.analysis import flow
 from autograph.analysis.cfg import Graph, Point, build
+from autograph.analysis.collect import collect
 from autograph.analysis.events import (
     DELETE,
     GLOBAL,
     LATER,
+    MAYBE,
     READ,
     WALRUS,
     WRITE,
     YIELD,
     Event,
     Log,
-    collect,
 )
 from autograph.analysis.nameset import NameSet
 from autograph.analysis.places import Place, places_in
 from autograph.analysis.plain import Plain
+from autograph.analysis.reaching import ELSEWHERE, ReachingDefinitions
 from autograph.analysis.scopes import Scope, scope_of
 
 __all__ = ["Facts", "analyze"]
@@ -57,7 +61,9 @@ def analyze(
     >>> facts.live_out(loop)
     {steps}
     """
-    return Facts(collect(fn), frozenset(enclosing), frozenset(shadowed), {})
+    enclosing, shadowed = frozenset(enclosing), frozenset(shadowed)
+    log = collect(fn, enclosing | shadowed)
+    return Facts(log, enclosing, shadowed, {})
 
 
 class Facts:
@@ -71,18 +77,19 @@ class Facts:
     def __init__(
         self,
         log: Log,
-        enclosing: frozenset[str],
+        around: frozenset[str],
         shadowed: frozenset[str],
         inner: dict[Any, Facts],
     ) -> None:
         self._log = log
+        self._around = around
         self._shadowed = shadowed
         self._inner = inner
         inner[log.node] = self
         #: The function.
         self.node = log.node
         #: Whose each name is.
-        self.scope: Scope = scope_of(log, enclosing)
+        self.scope: Scope = scope_of(log, around)
 
     # --- names ----------------------------------------------------------------------
 
@@ -152,7 +159,7 @@ class Facts:
             log = self._log.scopes.get(node)
             if log is None:
                 raise KeyError(f"not a scope within this function: {_describe(node)}")
-            facts = Facts(log, self._enclosing_of(log), self._shadowed, self._inner)
+            facts = Facts(log, self._around, self._shadowed, self._inner)
         return facts
 
     # --- flow -----------------------------------------------------------------------
@@ -202,12 +209,65 @@ class Facts:
         nodes = [point.before for point in self._points(stmt)]
         return self._join(self._maybe_assigned, nodes)
 
+    def reaching(self, name: Any) -> tuple[Any, ...]:
+        """The definitions that a load of a name may see, in the order of the program.
+
+        Each is the statement that binds the name (of an ``except``, the handler), a
+        parameter's node, a ``:=``, the ``comprehension`` whose target the name is, or
+        one of the markers `UNBOUND` and `ELSEWHERE` (another function binds the name,
+        or may).
+        """
+        scope, hidden = self.scope, self._log.comprehension_names
+        if name in hidden:
+            return (hidden[name],)
+        self._span(name)
+        if name.id not in self._bits:
+            return (ELSEWHERE,)
+        if name.id in scope.params and name.id not in self._bound_again:
+            return tuple(param for param in self._log.params if param.id == name.id)
+        return self._reaching.of(name)
+
+    def statements_around(self, node: Any) -> tuple[Any, ...]:
+        """The compound statements around a statement, the innermost first.
+
+        For a ``:=`` they begin with the statement that evaluates it.
+        """
+        if node.__class__ is gast.NamedExpr:
+            node = self._reaching.holders[node]
+            found = [] if node.__class__ is gast.ExceptHandler else [node]
+        else:
+            self._span(node)
+            found = []
+        while (node := self._parents.get(node)) is not None:
+            if node.__class__ is not gast.ExceptHandler:
+                found.append(node)
+        return tuple(found)
+
     # --- values ---------------------------------------------------------------------
 
     def is_python_bool(self, expr: Any) -> bool:
-        """Whether plain Python surely decides the truth of an expression."""
+        """Whether plain Python surely decides the truth of an expression: no tensor
+        can have a say in it.
+        """
         self._span(expr)
         return Plain(self).truth(expr)
+
+    def is_python_iterable(self, expr: Any) -> bool:
+        """Whether plain Python surely drives a loop over an expression."""
+        self._span(expr)
+        return Plain(self).iterable(expr)
+
+    def python_type(self, expr: Any) -> type | None:
+        """The Python type that the value of an expression surely has, if it has one:
+        that of literals, displays, comprehensions, and of names bound to such.
+        """
+        self._span(expr)
+        return Plain(self).type_of(expr)
+
+    def is_conditional(self, walrus: Any) -> bool:
+        """Whether a ``:=`` may be left out when its statement is evaluated."""
+        _, end = self._span(walrus)
+        return bool(self._log.events[end - 1][0] & MAYBE)
 
     # --- inside ---------------------------------------------------------------------
 
@@ -273,9 +333,7 @@ class Facts:
             if name in scope.bound and name not in scope.rebound_by_others
         }
         params = sum(bits.get(name, 0) for name in scope.params)
-        return flow.definitely_assigned(
-            self._log, self.cfg, bits, params, sum(bits.values())
-        )
+        return flow.definitely_assigned(self._log, self.cfg, bits, params)
 
     @cached_property
     def _maybe_assigned(self) -> list[int]:
@@ -289,6 +347,27 @@ class Facts:
             self._mask(others),
         )
 
+    @cached_property
+    def _bound_again(self) -> frozenset[str]:
+        changing = WRITE | DELETE
+        again = {name for flags, name, _ in self._log.events if flags & changing}
+        return frozenset(again)
+
+    @cached_property
+    def _reaching(self) -> ReachingDefinitions:
+        return ReachingDefinitions(self._log, self.cfg, self.scope)
+
+    @cached_property
+    def _parents(self) -> dict[Any, Any]:
+        parents: dict[Any, Any] = {}
+        work = [(stmt, None) for stmt in _blocks(self.node)]
+        while work:
+            stmt, parent = work.pop()
+            parents[stmt] = parent
+            if stmt.__class__ not in _SCOPES:
+                work += [(inner, stmt) for inner in _blocks(stmt)]
+        return parents
+
     def _join(self, table: list[int], nodes: Iterable[Any]) -> NameSet:
         bits = 0
         for node in nodes:
@@ -298,18 +377,20 @@ class Facts:
     def _names(self, bits: int) -> NameSet:
         return NameSet(name for name, bit in self._bits.items() if bits & bit)
 
-    def _enclosing_of(self, log: Log) -> frozenset[str]:
-        names: set[str] = set()
-        declared_global: set[str] = set()
-        outer = log.parent
-        while outer is not None:
-            names |= set(outer.hidden) - declared_global
-            if outer.kind != "class":
-                names |= {*outer.bound, *outer.nonlocals} - declared_global
-                declared_global |= set(outer.globals)
-            outer = outer.parent
-        root = self._inner[next(iter(self._inner))]
-        return frozenset(names | (root.scope.enclosing - declared_global))
+
+_SCOPES = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef})
+
+
+def _blocks(node: Any) -> list[Any]:
+    """The statements, handlers included, right inside a node."""
+    found: list[Any] = []
+    for field in ("body", "handlers", "orelse", "finalbody"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            found += block
+    for case in getattr(node, "cases", ()):
+        found += case.body
+    return found
 
 
 def _describe(node: Any) -> str:

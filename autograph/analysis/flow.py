@@ -6,8 +6,6 @@ what it declares nonlocal or global).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from autograph.analysis.cfg import Graph, Node
 from autograph.analysis.dataflow import Transfer, solve
 from autograph.analysis.events import (
@@ -25,19 +23,18 @@ from autograph.analysis.events import (
 __all__ = ["definitely_assigned", "live", "maybe_assigned", "node_events"]
 
 
-def node_events(log: Log, node: Node) -> Iterator[Event]:
+def node_events(log: Log, node: Node) -> list[Event]:
     """The events of one step, in order."""
     if node.kind == "unbind":
-        yield log.events[log.unbinds[node.stmt]]
-        return
-    for part in node.parts:
-        start, end = log.spans[part]
-        for event in log.events[start:end]:
-            if node.kind == "match" and event[0] & WRITE:
-                # A pattern that fails may have bound some of its names.
-                yield (event[0] | MAYBE, event[1], event[2])
-            else:
-                yield event
+        index = log.unbinds[node.stmt]
+        return log.events[index : index + 1]
+    if not node.parts:
+        return []
+    start, end = log.spans[node.parts[0]]
+    if node.kind == "match":
+        # A pattern that fails may have bound some of its names.
+        return [(flags | MAYBE, *rest) for flags, *rest in log.events[start:end]]
+    return log.events[start:end]
 
 
 def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]:
@@ -45,7 +42,7 @@ def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]
 
     ``always`` are the names that others can read at any time.
     """
-    gens, kills, reads = [], [], []
+    gens, kills = [], []
     for node in graph.nodes:
         exposed = overwritten = 0
         for flags, name, _ in node_events(log, node):
@@ -57,13 +54,12 @@ def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]
                 overwritten |= bit
         gens.append(exposed)
         kills.append(overwritten)
-        reads.append(exposed)
-    transfer = Transfer(gens, kills, reads, [0] * len(reads))
+    transfer = Transfer(gens, kills, gens, [0] * len(gens))
     return solve(graph, transfer, forward=False, must=False, start=always, top=always)
 
 
 def definitely_assigned(
-    log: Log, graph: Graph, bits: dict[str, int], params: int, everything: int
+    log: Log, graph: Graph, bits: dict[str, int], params: int
 ) -> list[int]:
     """Names bound on every path to each node; all names where no path leads."""
     gens, kills, lost = [], [], []
@@ -82,7 +78,8 @@ def definitely_assigned(
         kills.append(unbound)
         lost.append(ever_unbound)
     transfer = Transfer(gens, kills, [0] * len(gens), lost)
-    return solve(graph, transfer, forward=True, must=True, start=params, top=everything)
+    top = sum(bits.values())
+    return solve(graph, transfer, forward=True, must=True, start=params, top=top)
 
 
 def maybe_assigned(
@@ -104,10 +101,9 @@ def maybe_assigned(
             elif flags & DELETE and not flags & (MAYBE | CAPTURED):
                 bound &= ~bit
                 unbound |= bit
-        gens.append(bound | others)
-        kills.append(unbound)
-        ever_bound.append(ever | others)
+        gens.append(bound)
+        kills.append(unbound & ~others)
+        ever_bound.append(ever)
     transfer = Transfer(gens, kills, ever_bound, [0] * len(gens))
-    return solve(
-        graph, transfer, forward=True, must=False, start=params | others, top=0
-    )
+    start = params | others
+    return solve(graph, transfer, forward=True, must=False, start=start, top=others)

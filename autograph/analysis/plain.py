@@ -1,28 +1,74 @@
-"""Which expressions plain Python surely decides, so that no tensor can be involved."""
+"""Which expressions plain Python surely decides, so that no tensor can be involved.
+
+A value is *plain* if nothing in it, at any depth, can be a tensor; the *truth* of an
+expression is plain if Python alone answers ``bool(...)`` (that of a list is, whatever
+it holds). A name is as plain as the values that reach it, provided that Python alone
+decides which of them does: a definition under `if x > 0` may be merged with another one
+when that `if` is staged.
+"""
 
 from __future__ import annotations
 
+import types
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import gast
+
+from autograph.analysis.reaching import UNBOUND
 
 if TYPE_CHECKING:
     from autograph.analysis.facts import Facts
 
 __all__ = ["Plain"]
 
+_TYPES: dict[type, type] = {
+    gast.List: list,
+    gast.ListComp: list,
+    gast.Tuple: tuple,
+    gast.Set: set,
+    gast.SetComp: set,
+    gast.Dict: dict,
+    gast.DictComp: dict,
+    gast.JoinedStr: str,
+    gast.Lambda: types.FunctionType,
+    gast.GeneratorExp: types.GeneratorType,
+}
 _DISPLAYS = frozenset(
-    {gast.List, gast.Tuple, gast.Dict, gast.Set, gast.Lambda, gast.JoinedStr}
-    | {gast.Constant}
+    {gast.Constant, gast.Dict, gast.JoinedStr, gast.Lambda, gast.List, gast.Set}
+    | {gast.Tuple}
 )
-_PREDICATES = frozenset({"isinstance", "issubclass", "callable", "hasattr"})
+_COMPREHENSIONS = frozenset(
+    {gast.DictComp, gast.GeneratorExp, gast.ListComp, gast.SetComp}
+)
+#: Builtins that answer with a bool whatever they are asked about.
+_PREDICATES = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
+#: Builtins that make plain values of plain values.
+_PLAIN_CALLS = frozenset(
+    {"abs", "bool", "float", "int", "len", "max", "min", "range", "round", "str"}
+    | {"sum"}
+)
+_CONTAINERS: dict[str, type] = {"dict": dict, "list": list, "set": set, "tuple": tuple}
+_ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
+_VIEWS = frozenset({"items", "keys", "values"})
+_ITERABLE_TYPES = frozenset({bytes, dict, list, range, set, str, tuple})
+_JUMPS = frozenset({gast.Break, gast.Continue, gast.Raise, gast.Return})
 
 
 class Plain:
-    """One question about an expression."""
+    """Answers about the expressions of one function.
+
+    A question about a name assumes of the definitions that lead back to it what it asks
+    about them: only a definition that is not plain can break the circle. The
+    assumptions live as long as the question, so ask each question of a new object.
+    """
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self._assumed: set[tuple[str, str, Any]] = set()
+        self._steadied: set[Any] = set()
+
+    # --- truth and value --------------------------------------------------------------
 
     def truth(self, expr: Any) -> bool:
         """Whether plain Python decides the truth of the expression."""
@@ -37,15 +83,261 @@ class Plain:
             return all(map(self.truth, (expr.test, expr.body, expr.orelse)))
         if kind is gast.NamedExpr:
             return self.truth(expr.value)
-        if kind is gast.Compare:
-            return all(op.__class__ in (gast.Is, gast.IsNot) for op in expr.ops)
+        if kind is gast.Name and expr.id != "TYPE_CHECKING":
+            return self._name(expr, "truth", self.truth)
+        return self.value(expr)
+
+    def value(self, expr: Any) -> bool:
+        """Whether no tensor can be the value of the expression or within it."""
+        answer = _VALUES.get(expr.__class__)
+        return answer is not None and answer(self, expr)
+
+    def _elements(self, expr: Any) -> bool:
+        return all(map(self.value, expr.elts))
+
+    def _dict(self, expr: Any) -> bool:
+        keys = (key for key in expr.keys if key is not None)
+        return all(map(self.value, (*keys, *expr.values)))
+
+    def _unary(self, expr: Any) -> bool:
+        if expr.op.__class__ is gast.Not:
+            return self.truth(expr.operand)
+        return self.value(expr.operand)
+
+    def _if_exp(self, expr: Any) -> bool:
+        return self.truth(expr.test) and all(map(self.value, (expr.body, expr.orelse)))
+
+    def _compare(self, expr: Any) -> bool:
+        operands = (expr.left, *expr.comparators)
+        return all(
+            op.__class__ in (gast.Is, gast.IsNot)
+            or (self.value(operands[number]) and self.value(operands[number + 1]))
+            for number, op in enumerate(expr.ops)
+        )
+
+    def _call(self, expr: Any) -> bool:
+        name = self._builtin(expr.func)
+        if name in _PREDICATES:
+            return True
+        return name in _PLAIN_CALLS and self._plain_arguments(expr)
+
+    def _attribute(self, expr: Any) -> bool:
+        base = expr.value
+        if expr.attr != "TYPE_CHECKING" or base.__class__ is not gast.Name:
+            return False
+        return base.id not in self._facts.scope.bound
+
+    def _name_value(self, expr: Any) -> bool:
+        scope = self._facts.scope
+        if expr.id == "__debug__" or (
+            expr.id == "TYPE_CHECKING" and expr.id in scope.free
+        ):
+            return True
+        return self._name(expr, "value", self.value)
+
+    def _plain_arguments(self, call: Any) -> bool:
+        values = (*call.args, *(keyword.value for keyword in call.keywords))
+        return all(map(self.value, values))
+
+    def _builtin(self, func: Any) -> str | None:
+        if func.__class__ is gast.Name and self._facts.is_builtin(func.id):
+            return str(func.id)
+        return None
+
+    # --- types and iteration ----------------------------------------------------------
+
+    def type_of(self, expr: Any) -> type | None:
+        """The Python type that the expression surely has, if there is one."""
+        kind = expr.__class__
+        if kind is gast.Constant:
+            return type(expr.value)
+        if kind in _TYPES:
+            return _TYPES[kind]
+        if kind is gast.NamedExpr:
+            return self.type_of(expr.value)
+        if kind is gast.Call:
+            return self._type_of_call(expr)
+        if kind is gast.Name:
+            found = self._types_of_name(expr)
+            return found.pop() if len(found) == 1 else None
+        negated = kind is gast.UnaryOp and expr.op.__class__ is gast.Not
+        if (negated or kind is gast.Compare) and self.value(expr):
+            return bool
+        return None
+
+    def _type_of_call(self, call: Any) -> type | None:
+        name = self._builtin(call.func)
+        if name in _PREDICATES:
+            return bool
+        if name in _CONTAINERS and not call.args and not call.keywords:
+            return _CONTAINERS[name]
+        return range if name == "range" and self._plain_arguments(call) else None
+
+    def _types_of_name(self, name: Any) -> set[type | None]:
+        """The types of all values that reach a name; None for one that is not sure."""
+        types_found: set[type | None] = set()
+
+        def note(value: Any) -> bool:
+            types_found.add(self.type_of(value))
+            return True
+
+        if not self._name(name, "type", note):
+            return set()
+        return types_found
+
+    def iterable(self, expr: Any) -> bool:
+        """Whether plain Python surely drives a loop over the expression."""
+        kind = expr.__class__
+        if kind in _COMPREHENSIONS:
+            return True
+        if kind is gast.IfExp:
+            return self.truth(expr.test) and all(
+                map(self.iterable, (expr.body, expr.orelse))
+            )
         if kind is gast.Call:
             func = expr.func
-            return func.__class__ is gast.Name and (
-                func.id in _PREDICATES and self._facts.is_builtin(func.id)
+            if func.__class__ is gast.Attribute and func.attr in _VIEWS:
+                return self.type_of(func.value) is dict
+            if self._builtin(func) in _ITERATORS:
+                first = expr.args if func.id == "zip" else expr.args[:1]
+                return bool(first) and all(map(self.iterable, first))
+        return self.type_of(expr) in _ITERABLE_TYPES
+
+    # --- names ------------------------------------------------------------------------
+
+    def _name(self, name: Any, question: str, ask: Callable[[Any], bool]) -> bool:
+        """Ask about each value that can reach a load of a name."""
+        return all(
+            definition is UNBOUND or self._definition(definition, name, question, ask)
+            for definition in self._facts.reaching(name)
+        )
+
+    def _definition(
+        self, definition: Any, name: Any, question: str, ask: Callable[[Any], bool]
+    ) -> bool:
+        key = (question, name.id, definition)
+        if key in self._assumed:
+            return True
+        self._assumed.add(key)
+        kind = definition.__class__
+        if kind is gast.NamedExpr:
+            return self._settled(definition) and ask(definition.value)
+        if kind is gast.For:
+            return (
+                definition.target.__class__ is gast.Name
+                and question != "type"
+                and self._plain_items(definition.iter)
+                and self._settled(definition)
             )
-        if kind is gast.Name:
-            return bool(expr.id == "__debug__")
-        if kind is gast.Attribute:
-            return bool(expr.attr == "TYPE_CHECKING")
-        return False
+        if kind is gast.AugAssign:
+            if question != "type":
+                # In place or not, the result is made of both values.
+                ask = self.value
+            elif definition.op.__class__ is not gast.Add:
+                return False
+            before = self._name(definition.target, question, ask)
+            return before and ask(definition.value) and self._settled(definition)
+        if kind is gast.FunctionDef:
+            return question != "type" and self._settled(definition)
+        values = tuple(_assigned_values(definition, name.id))
+        return bool(values) and self._settled(definition) and all(map(ask, values))
+
+    def _plain_items(self, iterated: Any) -> bool:
+        return self.value(iterated) and self.iterable(iterated)
+
+    # --- who decides which definition reaches -----------------------------------------
+
+    def _settled(self, definition: Any) -> bool:
+        """Whether plain Python decides if the definition happens."""
+        if definition.__class__ is gast.NamedExpr and self._facts.is_conditional(
+            definition
+        ):
+            return False
+        return all(map(self._steady, self._facts.statements_around(definition)))
+
+    def _steady(self, stmt: Any) -> bool:
+        """Whether plain Python decides which way control takes inside a statement."""
+        if stmt in self._steadied:
+            return True
+        self._steadied.add(stmt)
+        return self._decides(stmt) and all(map(self._decides_jumps, _inside(stmt)))
+
+    def _decides_jumps(self, stmt: Any) -> bool:
+        """Whether plain Python decides about the jumps in a statement, if any."""
+        inner = tuple(_inside(stmt))
+        if not any(map(_jumps, inner)):
+            return True
+        return self._decides(stmt) and all(map(self._decides_jumps, inner))
+
+    def _decides(self, stmt: Any) -> bool:
+        kind = stmt.__class__
+        if kind in (gast.If, gast.While):
+            return self.truth(stmt.test)
+        if kind is gast.For:
+            return self.iterable(stmt.iter)
+        if kind is gast.Match:
+            return self.value(stmt.subject)
+        return kind is not gast.AsyncFor
+
+
+def _jumps(stmt: Any) -> bool:
+    return stmt.__class__ in _JUMPS or any(map(_jumps, _inside(stmt)))
+
+
+def _inside(stmt: Any) -> Iterator[Any]:
+    """The statements of the blocks of a compound statement."""
+    if stmt.__class__ in (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef):
+        return
+    for field in ("body", "orelse", "finalbody"):
+        yield from getattr(stmt, field, ())
+    for holder in (*getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
+        yield from holder.body
+
+
+def _assigned_values(definition: Any, name: str) -> Iterator[Any]:
+    """The expressions whose values an assignment gives to a name; none if it takes the
+    value apart.
+    """
+    if definition.__class__ is gast.AnnAssign:
+        yield definition.value
+    elif definition.__class__ is gast.Assign:
+        for target in definition.targets:
+            yield from _matched(target, definition.value, name)
+
+
+def _matched(target: Any, value: Any, name: str) -> Iterator[Any]:
+    if target.__class__ is gast.Name:
+        if target.id == name:
+            yield value
+    elif target.__class__ in (gast.Tuple, gast.List):
+        same = value.__class__ in (gast.Tuple, gast.List) and not any(
+            element.__class__ is gast.Starred for element in (*target.elts, *value.elts)
+        )
+        if same and len(target.elts) == len(value.elts):
+            for part, element in zip(target.elts, value.elts):
+                yield from _matched(part, element, name)
+
+
+def _always(plain: Plain, expr: Any) -> bool:
+    return True
+
+
+_VALUES: dict[type, Callable[[Plain, Any], bool]] = {
+    gast.Constant: _always,
+    gast.JoinedStr: _always,
+    gast.Lambda: _always,
+    gast.Tuple: Plain._elements,
+    gast.List: Plain._elements,
+    gast.Set: Plain._elements,
+    gast.Dict: Plain._dict,
+    gast.Starred: lambda plain, expr: plain.value(expr.value),
+    gast.NamedExpr: lambda plain, expr: plain.value(expr.value),
+    gast.UnaryOp: Plain._unary,
+    gast.BinOp: lambda plain, expr: plain.value(expr.left) and plain.value(expr.right),
+    gast.BoolOp: lambda plain, expr: all(map(plain.value, expr.values)),
+    gast.IfExp: Plain._if_exp,
+    gast.Compare: Plain._compare,
+    gast.Call: Plain._call,
+    gast.Attribute: Plain._attribute,
+    gast.Name: Plain._name_value,
+}

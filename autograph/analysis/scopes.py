@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograph.analysis.events import (
@@ -70,11 +69,14 @@ class Scope:
         return "\n".join(f"{row}: {', '.join(names)}" for row, names in rows if names)
 
 
-def scope_of(log: Log, enclosing: Iterable[str]) -> Scope:
-    """The scope of a finished log; ``enclosing`` names are those of outer functions."""
+def scope_of(log: Log, enclosing: frozenset[str]) -> Scope:
+    """The scope of a finished log; ``enclosing`` are the local names of the functions
+    around the outermost one.
+    """
     own = {**log.bound, **log.nonlocals}
-    shared = dict.fromkeys(log.nonlocals)
-    captured, rebound, free = {}, {}, {}
+    captured: dict[str, None] = {}
+    rebound: dict[str, None] = {}
+    free: dict[str, None] = {}
     uses_class = False
     for flags, name, _ in log.events:
         if not name or (flags & GLOBAL and name in own):
@@ -88,13 +90,28 @@ def scope_of(log: Log, enclosing: Iterable[str]) -> Scope:
             free[name] = None
         uses_class = uses_class or name in ("super", "__class__")
     return Scope(
-        params=log.params,
+        params=tuple(param.id for param in log.params),
         bound=NameSet(log.bound),
         globals=NameSet(log.globals),
-        nonlocals=NameSet(shared),
+        nonlocals=NameSet(log.nonlocals),
         free=NameSet(free),
         captured=NameSet(captured),
         rebound_by_others=NameSet(rebound),
         uses_class=uses_class,
-        enclosing=frozenset(enclosing),
+        enclosing=_enclosing(log, enclosing),
     )
+
+
+def _enclosing(log: Log, around: frozenset[str]) -> frozenset[str]:
+    """The names of all functions around a scope, as a name in it would find them."""
+    names: set[str] = set()
+    declared_global: set[str] = set()
+    names.update(log.hidden_around)
+    outer = log.parent
+    while outer is not None:
+        if outer.kind != "class":
+            names |= {*outer.bound, *outer.nonlocals} - declared_global
+            declared_global |= set(outer.globals)
+        names |= set(outer.hidden_around) - declared_global
+        outer = outer.parent
+    return frozenset(names | (around - declared_global))
