@@ -89,6 +89,15 @@ class Expressions(Transformer):
         function = nodes.attribute(nodes.name(self._ag, at), name, at)
         return nodes.call(function, args, at, **keywords)
 
+    def _is_operator(self, node: Any, name: str) -> bool:
+        return (
+            isinstance(node, gast.Call)
+            and isinstance(node.func, gast.Attribute)
+            and node.func.attr == name
+            and isinstance(node.func.value, gast.Name)
+            and node.func.value.id == self._ag
+        )
+
     def is_fixed(self, node: gast.AST) -> bool:
         """Whether an expression must stay in its function: it binds or suspends."""
         return any(isinstance(inner, _SUSPENDING) for inner in walk(node))
@@ -108,7 +117,10 @@ class Expressions(Transformer):
             return self.generic_visit(node)
         name = "and_" if isinstance(node.op, gast.And) else "or_"
         first, *rest = self.visit_list(node.values)
-        return self.operator(name, [first, *map(_thunk, rest)], node)
+        args = [first, *map(_thunk, rest)]
+        if self._is_operator(first, name):
+            args = [*first.args, *args[1:]]  # a chain: `0 < x < 9 and y`
+        return self.operator(name, args, node)
 
     def visit_UnaryOp(self, node: Any) -> Any:
         new = self.generic_visit(node)
@@ -186,7 +198,7 @@ class Expressions(Transformer):
         if isinstance(argument, gast.Starred):
             return False
         try:
-            return getattr(self._facts,"python_type",lambda a: None)(argument) is not None
+            return self._facts.python_type(argument) is not None
         except KeyError:
             return False
 

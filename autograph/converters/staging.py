@@ -144,7 +144,7 @@ class Staging:
 
     def _a_tensor_may_decide(self, statement: Any) -> bool:
         if isinstance(statement, gast.For):
-            python = getattr(self._facts,"is_python_iterable",lambda a: False)(statement.iter)
+            python = self._facts.is_python_iterable(statement.iter)
         else:
             python = self._facts.is_python_bool(statement.test)
         if not python:

@@ -15,7 +15,10 @@ _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 def located(node: gast.AST, at: gast.AST) -> Any:
-    """``node`` itself, positioned where ``at`` is."""
+    """``node`` itself, positioned where ``at`` is: at its header, for a statement with
+    a body, so that tracebacks show the line of the ``if`` and not the end of it.
+    """
+    at = getattr(at, "test", None) or getattr(at, "iter", None) or at
     for field in _POSITION:
         setattr(node, field, getattr(at, field, None))
     return node
