@@ -117,19 +117,13 @@ def check_output(command: str, expected: str, where: str) -> None:
 
 
 def test_every_code_is_explained() -> None:
-    """Each AGnnn that the packages can report has its paragraph in docs/errors.md."""
-    explained = set(
-        re.findall(
-            r"^### (AG\d{3})\b",
-            (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"),
-            re.MULTILINE,
-        )
-    )
+    """Each AGnnn that the packages can report is explained in docs/errors.md."""
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     used = {
         code
         for package in ("autograph", "runtime")
         for path in (ROOT / package).rglob("*.py")
-        for code in re.findall(r"[\"'](AG\d{3})[\"']", path.read_text(encoding="utf-8"))
+        for code in re.findall(r"[\"'](AG\d{3})", path.read_text(encoding="utf-8"))
     }
 
-    assert sorted(used - explained) == []
+    assert sorted(used - set(re.findall(r"\bAG\d{3}\b", page))) == []
