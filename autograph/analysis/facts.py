@@ -215,7 +215,7 @@ class Facts:
         Each is the statement that binds the name (of an ``except``, the handler), a
         parameter's node, a ``:=``, the ``comprehension`` whose target the name is, or
         one of the markers `UNBOUND` and `ELSEWHERE` (another function binds the name,
-        or may).
+        or may). A name that is never evaluated has none.
         """
         scope, hidden = self.scope, self._log.comprehension_names
         if name in hidden:

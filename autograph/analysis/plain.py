@@ -207,9 +207,10 @@ class Plain:
 
     def _name(self, name: Any, question: str, ask: Callable[[Any], bool]) -> bool:
         """Ask about each value that can reach a load of a name."""
-        return all(
+        definitions = self._facts.reaching(name)
+        return bool(definitions) and all(
             definition is UNBOUND or self._definition(definition, name, question, ask)
-            for definition in self._facts.reaching(name)
+            for definition in definitions
         )
 
     def _definition(

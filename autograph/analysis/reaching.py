@@ -69,9 +69,12 @@ class ReachingDefinitions:
         self._before = self._solve(start)
 
     def of(self, name_node: Any) -> tuple[Any, ...]:
-        """The definitions that a load may see, in the order of the program."""
+        """The definitions that a load may see, in the order of the program.
+
+        None, for what is no load or is never reached.
+        """
         name, found = name_node.id, 0
-        for node in self._loads[name_node]:
+        for node in self._loads.get(name_node, ()):
             here = self._before[node.index]
             for event in node_events(self._log, node):
                 if event[2] is name_node and event[0] & READ:
@@ -79,6 +82,8 @@ class ReachingDefinitions:
                 here = self._after(event, here)
             found |= here
         found &= self._masks[name]
+        if not found:
+            return ()
         definitions = dict.fromkeys(
             definition
             for number, definition in enumerate(self._definitions)
