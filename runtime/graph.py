@@ -118,6 +118,7 @@ class Graph:
         self.outputs: list[SymbolicTensor] = []
         self._names: dict[str, int] = {}
         self._constants: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
+        self._checked: dict[Tensor, SymbolicTensor] = {}
 
     # --- building ---------------------------------------------------------------------
 
@@ -203,10 +204,27 @@ class Graph:
             raise leak_error(tensor, self)
         assert self.parent is not None
         outer = self.parent.capture(tensor)
+        if outer.node.op == "RequireBound":
+            return self._check_here(outer)
         inner = self.captures.get(outer)
         if inner is None:
             inner = self.add_input(outer.spec, outer.node.name.rpartition("/")[2])
             self.captures[outer] = inner
+        return inner
+
+    def _check_here(self, outer: SymbolicTensor) -> SymbolicTensor:
+        """A ``RequireBound`` of the parent once more, in this graph.
+
+        The check belongs where the value is read: not in front of a branch that is not
+        taken, or of a loop that does not run.
+        """
+        inner = self._checked.get(outer)
+        if inner is None:
+            node = outer.node
+            (inner,) = self.add(
+                node.op, node.inputs, node.attrs, (outer.spec,), node.op
+            )
+            self._checked[outer] = inner
         return inner
 
     # --- reading ----------------------------------------------------------------------

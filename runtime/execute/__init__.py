@@ -1,0 +1,1 @@
+"""Running graphs: the interpreter is the definition, NumPy source is what runs."""

@@ -1,0 +1,63 @@
+"""Errors of running graphs, shown where the user wrote the operation.
+
+A graph runs long after the Python code that made it. An exception from a node is raised
+with the type it had, its message names the op, and the last entry of its traceback is
+the user's line.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any, NoReturn
+
+from runtime.errors import OpError
+from runtime.graph import Node
+from runtime.ops.registry import get, kernel_error, run_kernel
+
+__all__ = ["kernel_failure", "raise_from_node", "run_node"]
+
+#: Ops that raise the user's own exceptions: these pass as they are.
+USER_ERRORS = frozenset({"Raise", "RequireBound"})
+
+
+def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:
+    """What the node's kernel gives; an error is raised as from the node's line."""
+    try:
+        if node.op in USER_ERRORS:
+            return get(node.op).kernel(*arrays, **node.attrs)
+        return run_kernel(get(node.op), arrays, node.attrs)
+    except Exception as error:
+        raise_from_node(error, node, function)
+
+
+def kernel_failure(node: Node, arrays: Sequence[Any], error: Exception) -> Exception:
+    """What `run_node` would raise for an error that came from the bare kernel."""
+    if node.op in USER_ERRORS:
+        return error
+    if isinstance(error, OpError):
+        return error.for_op(node.op)
+    if isinstance(error, (ValueError, TypeError, IndexError, OverflowError)):
+        return kernel_error(get(node.op), arrays, node.attrs, error)
+    return error
+
+
+def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
+    """Raise `error`, which `node` caused, as if at the node's line in `function`."""
+    error = error.with_traceback(None)
+    if node.location is None:
+        raise error
+    filename, lineno = node.location
+    if isinstance(error, OpError) and len(error.args) == 1:
+        error.args = (f"{error.args[0]}\n  node {node.name!r} at {filename}:{lineno}",)
+    exec(_raise_statement(filename, lineno, function), {"error": error})
+    raise error
+
+
+def _raise_statement(filename: str, lineno: int, function: str) -> CodeType:
+    """``raise error`` as code of `function` in the user's file and line."""
+    tree = ast.parse("raise error")
+    ast.increment_lineno(tree, lineno - 1)
+    code = compile(tree, filename, "exec")
+    return code.replace(co_name=function)

@@ -1,0 +1,369 @@
+"""The primitives of staging: trace a part of a program, emit it as one node.
+
+A branch or a loop body is traced into a graph of its own with `trace_subgraph`, told
+what its outputs are with `set_outputs`, and becomes part of the graph being built with
+`emit_if`, `emit_case` or `emit_while`::
+
+    big, result = trace_subgraph(lambda: x + 1, (), "then")
+    set_outputs(big, [result])
+    ...
+    (y,) = emit_if(x > 10, big, small)
+
+The public functions of `runtime.control_flow` and the staging of converted Python both
+stand on these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from runtime.context import building, current_graph
+from runtime.dtypes import DType
+from runtime.errors import DTypeMismatchError, InternalError, InvalidArgumentError
+from runtime.graph import Graph
+from runtime.ops.convert import convert_to_tensor, make_constant
+from runtime.ops.registry import apply
+from runtime.ops.values import to_array, weak_dtype
+from runtime.shapes import TensorShape
+from runtime.specs import TensorSpec
+from runtime.tensor import SymbolicTensor, Tensor
+
+__all__ = [
+    "SubGraph",
+    "emit_case",
+    "emit_if",
+    "emit_while",
+    "join_specs",
+    "predicate",
+    "set_outputs",
+    "stage_while",
+    "state_tensor",
+    "trace_subgraph",
+]
+
+SpecLike = TensorSpec | Tensor
+Outputs = tuple[SymbolicTensor, ...]
+Names = Sequence[str]
+
+
+class SubGraph(NamedTuple):
+    """What `trace_subgraph` gives: the graph, and what the Python function returned."""
+
+    graph: Graph
+    result: Any
+
+
+# --- tracing --------------------------------------------------------------------------
+
+
+def trace_subgraph(
+    fn: Callable[..., Any], args: Sequence[SpecLike] = (), name: str = "body"
+) -> SubGraph:
+    """Run `fn` on placeholders for `args`, in a child of the graph being built.
+
+    The placeholders have the specs, dtypes and weakness of `args`, and the names of
+    specs that have one. Tensors from outside that `fn` uses become further inputs. What
+    `fn` returns is given back as it is: `set_outputs` makes tensors of what is to leave
+    the graph.
+    """
+    graph = Graph(name, parent=_building())
+    placeholders = []
+    for arg in args:
+        spec = arg if isinstance(arg, TensorSpec) else arg.spec
+        placeholders.append(graph.add_input(spec, spec.name or "x"))
+    with building(graph):
+        return SubGraph(graph, fn(*placeholders))
+
+
+def set_outputs(graph: Graph, values: Iterable[Any]) -> None:
+    """Make `values` the outputs of a traced graph.
+
+    They may be tensors of the graph, tensors that it can capture, or Python values,
+    which become constants in it (Python numbers weak ones).
+    """
+    with building(graph):
+        graph.outputs = [graph.capture(state_tensor(value)) for value in values]
+
+
+def state_tensor(value: Any) -> Tensor:
+    """`value` as a tensor; a Python number stays weak: it takes the dtype it meets."""
+    if type(value) in (int, float, complex):
+        return make_constant(to_array(value)[0], weak=True)
+    return convert_to_tensor(value)
+
+
+def predicate(value: Any) -> Tensor:
+    """A condition as a scalar bool tensor; numbers are true where they are not 0.
+
+    Raises InvalidArgumentError for a tensor of several elements, whose truth value is
+    ambiguous, and for strings.
+    """
+    tensor = convert_to_tensor(value)
+    if tensor.dtype.is_numeric:
+        tensor = tensor != 0
+    if not tensor.dtype.is_bool:
+        raise InvalidArgumentError(
+            f"a condition must be a bool tensor, not {tensor.spec.describe()}"
+        )
+    if tensor.shape.rank not in (0, None):
+        if tensor.shape.num_elements() != 1:
+            raise InvalidArgumentError(
+                f"the truth value of a tensor of shape {tensor.shape} is ambiguous; "
+                "use tf.reduce_any or tf.reduce_all"
+            )
+        tensor = apply("Reshape", tensor, shape=())
+    return tensor
+
+
+# --- emitting -------------------------------------------------------------------------
+
+
+def emit_if(
+    pred: Any,
+    then_graph: Graph,
+    else_graph: Graph,
+    name: str | None = None,
+    *,
+    names: Names = (),
+) -> Outputs:
+    """Add the node ``If``: the outputs of one graph or the other, as `pred` decides.
+
+    Both have no inputs but captures and as many outputs. Outputs of one position must
+    agree in dtype (see `join_specs`); a dimension in which they differ is unknown in
+    the result. `names` are the user's variables, for messages.
+    """
+    condition = predicate(pred)
+    attrs = {"then_graph": then_graph, "else_graph": else_graph}
+    return _emit_branches("If", condition, attrs, (then_graph, else_graph), name, names)
+
+
+def emit_case(
+    index: Tensor,
+    graphs: Sequence[Graph],
+    name: str | None = None,
+    *,
+    names: Names = (),
+) -> Outputs:
+    """Add the node ``Case``: the outputs of the graph number `index`, an int32 scalar.
+
+    An index outside of the list runs the last graph. Otherwise as `emit_if`.
+    """
+    attrs = {"branch_graphs": tuple(graphs)}
+    return _emit_branches("Case", index, attrs, graphs, name, names)
+
+
+def emit_while(
+    cond_graph: Graph,
+    body_graph: Graph,
+    init: Sequence[Any],
+    name: str | None = None,
+    *,
+    maximum_iterations: int | None = None,
+    names: Names = (),
+) -> Outputs:
+    """Add the node ``While``: the state after the loop.
+
+    `cond_graph` gives one bool, `body_graph` the next state, both from the state (their
+    placeholders) and captures. Raises DTypeMismatchError or InvalidArgumentError where
+    `init` or the outputs of the body do not fit the placeholders; `stage_while` finds
+    placeholders that do.
+    """
+    graph = _building()
+    state = [graph.capture(state_tensor(value)) for value in init]
+    specs = [tensor.spec for tensor in body_graph.inputs[: len(state)]]
+    _check_loop(cond_graph, body_graph, len(state))
+    for i, found in enumerate(_loop_specs(state, body_graph, specs, names)):
+        if not found.is_subtype_of(specs[i]):
+            raise InvalidArgumentError(
+                f"{_label(names, i)} does not keep its shape and dtype in the loop: it "
+                f"was traced as {specs[i].describe()} and becomes {found.describe()}"
+            )
+    _adapt_outputs(body_graph, specs)
+    captured = _unify_captures((cond_graph, body_graph))
+    attrs = {
+        "cond_graph": cond_graph,
+        "body_graph": body_graph,
+        "maximum_iterations": maximum_iterations,
+    }
+    inputs = (*map(_adapt, state, specs), *captured)
+    return graph.add("While", inputs, attrs, map(_nameless, specs), name)
+
+
+def stage_while(
+    trace: Callable[[list[TensorSpec]], tuple[Graph, Graph]],
+    init: Sequence[Any],
+    name: str | None = None,
+    *,
+    maximum_iterations: int | None = None,
+    shape_invariants: Sequence[TensorShape | None] | None = None,
+    names: Names = (),
+) -> Outputs:
+    """Add a ``While`` whose state may change its shape from iteration to iteration.
+
+    ``trace(specs)`` traces the test and the body for a state of these specs and gives
+    ``(cond_graph, body_graph)``. It is called again with wider specs as long as the
+    body gives something that its placeholders do not take: a dimension that changes
+    becomes unknown, a Python number that becomes a tensor takes its dtype.
+    `shape_invariants` are shapes to begin with.
+    """
+    graph = _building()
+    state = [graph.capture(state_tensor(value)) for value in init]
+    specs = []
+    for i, tensor in enumerate(state):
+        spec = TensorSpec.from_spec(tensor.spec, names[i] if names else None)
+        shape = shape_invariants[i] if shape_invariants is not None else None
+        specs.append(spec if shape is None else _with_shape(spec, shape, names, i))
+    while True:
+        cond_graph, body_graph = trace(specs)
+        found = _loop_specs(state, body_graph, specs, names)
+        if all(new.is_subtype_of(old) for new, old in zip(found, specs)):
+            return emit_while(
+                cond_graph,
+                body_graph,
+                state,
+                name,
+                maximum_iterations=maximum_iterations,
+                names=names,
+            )
+        specs = [TensorSpec.from_spec(new, old.name) for new, old in zip(found, specs)]
+
+
+# --- agreement ------------------------------------------------------------------------
+
+
+def join_specs(
+    one: TensorSpec, other: TensorSpec, what: str = "the value"
+) -> TensorSpec:
+    """The narrowest spec that takes tensors of both.
+
+    Two tensors must have one dtype. A weak one (a Python number) takes the dtype of
+    the other where that holds its kind of numbers: an int beside float32 is float32, a
+    float beside int32 is an error. Dimensions that differ become None. Raises
+    DTypeMismatchError, which calls the value `what`.
+    """
+    weak = one.weak and other.weak
+    if one.dtype is other.dtype:
+        dtype = one.dtype
+    elif weak:
+        dtype = max(one.dtype, other.dtype, key=_width)
+    else:
+        strong, number = (other, one) if one.weak else (one, other)
+        dtype = strong.dtype
+        if not number.weak or weak_dtype(dtype, number.dtype) is not dtype:
+            raise DTypeMismatchError(
+                f"{what} has two dtypes: {_kind(one)} and {_kind(other)}; cast one of "
+                "them so that they agree"
+            )
+    shape = one.shape.most_specific_common_shape(other.shape)
+    return TensorSpec(shape, dtype, weak=weak)
+
+
+def _width(dtype: DType) -> tuple[int, int]:
+    return "biufc".index(dtype.kind), dtype.size
+
+
+def _kind(spec: TensorSpec) -> str:
+    return f"a Python number ({spec.dtype.name})" if spec.weak else spec.dtype.name
+
+
+def _emit_branches(
+    op: str,
+    index: Tensor,
+    attrs: dict[str, Any],
+    graphs: Sequence[Graph],
+    name: str | None,
+    names: Names,
+) -> Outputs:
+    counts = {len(graph.outputs) for graph in graphs}
+    if len(counts) != 1:
+        raise InternalError(f"the branches of {op} have {sorted(counts)} outputs")
+    specs = []
+    for i, outputs in enumerate(zip(*(graph.outputs for graph in graphs))):
+        spec = outputs[0].spec
+        for tensor in outputs[1:]:
+            spec = join_specs(spec, tensor.spec, _label(names, i))
+        specs.append(_nameless(spec))
+    for graph in graphs:
+        _adapt_outputs(graph, specs)
+    captured = _unify_captures(graphs)
+    for graph in graphs:
+        if len(graph.inputs) != len(captured):
+            raise InternalError(f"the branch {graph.name!r} of {op} has parameters")
+    return _building().add(op, (index, *captured), attrs, specs, name)
+
+
+def _check_loop(cond_graph: Graph, body_graph: Graph, count: int) -> None:
+    for graph, outputs in ((cond_graph, 1), (body_graph, count)):
+        parameters = len(graph.inputs) - len(graph.captures)
+        if parameters != count or len(graph.outputs) != outputs:
+            raise InternalError(
+                f"{graph.name!r} has {parameters} parameters and {len(graph.outputs)} "
+                f"outputs, but the loop carries {count} values"
+            )
+
+
+def _loop_specs(
+    state: Sequence[Tensor], body: Graph, specs: Sequence[TensorSpec], names: Names
+) -> list[TensorSpec]:
+    """For each part of the state the spec that takes all that it can be."""
+    joined = []
+    for i, (start, after, before) in enumerate(zip(state, body.outputs, specs)):
+        what = _label(names, i)
+        spec = join_specs(join_specs(start.spec, after.spec, what), before, what)
+        joined.append(spec)
+    return joined
+
+
+def _with_shape(
+    spec: TensorSpec, shape: TensorShape, names: Names, index: int
+) -> TensorSpec:
+    wide = TensorSpec(shape, spec.dtype, spec.name, weak=spec.weak)
+    if not spec.is_subtype_of(wide):
+        raise ValueError(
+            f"the shape invariant {wide.shape} of {_label(names, index)} does not hold "
+            f"before the loop: the shape is {spec.shape}"
+        )
+    return wide
+
+
+def _adapt_outputs(graph: Graph, specs: Sequence[TensorSpec]) -> None:
+    with building(graph):
+        graph.outputs = [_adapt(t, spec) for t, spec in zip(graph.outputs, specs)]
+
+
+def _adapt(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:
+    """A weak tensor in the dtype in which it was found to be used."""
+    if tensor.dtype is spec.dtype:
+        return tensor
+    cast: SymbolicTensor = apply("Cast", tensor, dtype=spec.dtype)
+    return cast
+
+
+def _unify_captures(graphs: Sequence[Graph]) -> list[Tensor]:
+    """Give all graphs the same captures in the same order, and return these."""
+    outer = list(dict.fromkeys(tensor for graph in graphs for tensor in graph.captures))
+    for graph in graphs:
+        parameters = graph.inputs[: len(graph.inputs) - len(graph.captures)]
+        for tensor in outer:
+            if tensor not in graph.captures:
+                name = tensor.name.rpartition(":")[0].rpartition("/")[2]
+                graph.captures[tensor] = graph.add_input(tensor.spec, name)
+        graph.captures = {tensor: graph.captures[tensor] for tensor in outer}
+        graph.inputs = [*parameters, *graph.captures.values()]
+    return outer
+
+
+def _nameless(spec: TensorSpec) -> TensorSpec:
+    return TensorSpec(spec.shape, spec.dtype, weak=spec.weak)
+
+
+def _label(names: Names, index: int) -> str:
+    return f"{names[index]!r}" if index < len(names) else f"value {index}"
+
+
+def _building() -> Graph:
+    graph = current_graph()
+    if graph is None:
+        raise InternalError("control flow is staged only while a graph is built")
+    return graph
