@@ -284,7 +284,7 @@ class ControlFlow:
     # Loops -------------------------------------------------------------------------
 
     def _loop(self, loop: Any, frame: _Frame) -> list[gast.AST]:
-        observed = self._observed(loop) | self._facts.live_head(loop)
+        observed = self._observed(loop) | frozenset(self._facts.live_head(loop))
         is_for = isinstance(loop, gast.For)
         functions: list[gast.AST] = []
         if is_for:
@@ -333,7 +333,7 @@ class ControlFlow:
         name = self._fresh("while_test")
         body = [*self._scoping(written, written, test), nodes.return_(new, test)]
         functions.append(nodes.function(name, body, test))
-        frame.missing |= written
+        frame.missing.update(written)
         return nodes.name(name, test)
 
     # Functions ---------------------------------------------------------------------
@@ -351,11 +351,9 @@ class ControlFlow:
     ) -> gast.AST | None:
         """A body as a function or lambda; None if it does nothing."""
         shared = observed
-        if statements and not unpack:
-            shared |= self._facts.live_in(statements[0])
-        elif statements:
-            shared |= self._facts.live_in(statements[0]) - bound_names(unpack)
-            shared |= bound_names(unpack) & observed
+        if statements:
+            read = frozenset(self._facts.live_in(statements[0]))
+            shared |= read - bound_names(unpack)
         if parameter is not None and not unpack:
             shared -= {parameter}
         frame = _Frame(shared, True, in_loop or outer.in_loop)
@@ -366,10 +364,10 @@ class ControlFlow:
             return None
         parameters = () if parameter is None else (parameter,)
         bound = bound_names(body)
-        frame.missing -= bound - shared
+        frame.missing.difference_update(bound - shared)
         outside = frame.missing & shared
         scoping = self._scoping(bound & (shared | self._globals), shared, at)
-        outer.missing |= (bound & shared) | outside
+        outer.missing.update(bound & shared, outside)
         declared = _declared(body, frame.missing - shared - self._globals)
         if len(body) == 1 and not scoping and isinstance(body[0], gast.Return):
             value = body[0].value or _none(at)

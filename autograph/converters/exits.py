@@ -67,7 +67,7 @@ class Exits:
         self._namer = namer
         self._done: set[int] = set()  # jumps whose flag is already set
         self._guards: set[int] = set()
-        self._break_flags: list[str] = []
+        self._break_flags: dict[int, str] = {}
         self._depth = 0
         self._did_return = ""
         self._return_value = ""
@@ -183,9 +183,9 @@ class Exits:
 
     def _break_flag(self) -> str:
         """The flag of a loop at the present depth: loops in a row share one."""
-        if len(self._break_flags) == self._depth:
-            nested = f"did_break_{self._depth + 1}" if self._depth else "did_break"
-            self._break_flags.append(self._namer.reserve(nested))
+        if self._depth not in self._break_flags:
+            flag = f"did_break_{self._depth + 1}" if self._depth else "did_break"
+            self._break_flags[self._depth] = self._namer.reserve(flag)
         return self._break_flags[self._depth]
 
     # Loops -------------------------------------------------------------------------
