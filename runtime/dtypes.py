@@ -15,22 +15,22 @@ __all__ = [
     "DType",
     "as_dtype",
     "bool",
-    "complex128",
     "complex64",
+    "complex128",
     "double",
     "float16",
     "float32",
     "float64",
     "half",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "string",
+    "uint8",
     "uint16",
     "uint32",
     "uint64",
-    "uint8",
 ]
 
 
@@ -97,7 +97,7 @@ class DType:
 
     @property
     def base_dtype(self) -> DType:
-        """This type itself: there are no reference types here."""
+        """The type itself: there are no reference types here."""
         return self
 
     @property
@@ -134,7 +134,7 @@ class DType:
         raise TypeError(f"{self!r} has no smallest and largest value")
 
     def is_compatible_with(self, other: Any) -> builtins.bool:
-        """Whether a tensor of type `other` can be used as this type: if they are equal."""
+        """Whether a tensor of type `other` can be used here: if they are equal."""
         return self is as_dtype(other)
 
     def __repr__(self) -> str:

@@ -42,8 +42,8 @@ __all__ = [
 class OpError(Exception):
     """An operation could not be computed.
 
-    TensorFlow's constructor takes a node, an op and a message; one argument alone is the
-    message. ``op`` is the name of the op, filled in by the runtime where it is known.
+    TensorFlow's constructor takes a node, an op and a message; one argument alone is
+    the message. ``op`` is the name of the op, filled in by the runtime where it is known.
 
     >>> error = InvalidArgumentError("the axis 3 is out of range")
     >>> error.for_op("Sum").message
@@ -68,7 +68,7 @@ class OpError(Exception):
         return str(self)
 
     def for_op(self, op: str) -> OpError:
-        """This error with the name of the op in its message; once named it stays."""
+        """The error with the name of the op in its message; once named it stays."""
         if self.op is None:
             self.op = op
             self.args = (f"cannot compute {op}: {self} [Op:{op}]",)
@@ -195,8 +195,8 @@ class UnhashableTensorError(TypeError):
 class SymbolicTensorError(TypeError):
     """A symbolic tensor was used where Python needs its value.
 
-    While a function is traced its tensors stand for values of later calls. ``AG301``: as
-    a bool, ``AG302``: as a number, ``AG303``: iterated, ``AG304``: its length,
+    While a function is traced its tensors stand for values of later calls. ``AG301``:
+    as a bool, ``AG302``: as a number, ``AG303``: iterated, ``AG304``: its length,
     ``AG305``: as a NumPy array.
     """
 
@@ -217,8 +217,8 @@ OperatorNotAllowedInGraphError = SymbolicTensorError
 class InaccessibleTensorError(TypeError):
     """A tensor was used outside the function (or branch, or loop body) that made it.
 
-    What a traced function computes leaves it through its return value or a variable, not
-    through a global, an attribute or a list.
+    What a traced function computes leaves it through its return value or a variable,
+    not through a global, an attribute or a list.
     """
 
     code = "AG306"

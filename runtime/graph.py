@@ -2,8 +2,8 @@
 
 A graph is built by tracing: while it is the current graph (`context.building`), every
 operation appends a node and gives symbolic tensors, which later operations take as
-inputs. The bodies of control flow are graphs of their own, whose ``parent`` is the graph
-that they are written in; what they use from outside becomes an input, a *capture*.
+inputs. The bodies of control flow are graphs of their own, whose ``parent`` is the
+graph that they are written in; what they use from outside becomes an input, a *capture*.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def user_location() -> Location | None:
 class Node:
     """One operation of a graph.
 
-    ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are the
-    static arguments of the kernel (sub-graphs among them), ``location`` is the user's
+    ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
+    the static arguments of the kernel (sub-graphs among them), ``location`` is the user's
     ``(filename, lineno)`` where it was written.
     """
 
@@ -123,7 +123,7 @@ class Graph:
     # --- building ---------------------------------------------------------------------
 
     def unique_name(self, name: str) -> str:
-        """A node name not used yet: `name` in the name scope, numbered if it is taken."""
+        """A name not used yet: `name` in the name scope, numbered if it is taken."""
         name = context.scoped_name(name)
         # Names that differ only in case count as one, as in TensorFlow.
         key = name.lower()
@@ -138,7 +138,7 @@ class Graph:
         return f"{name}_{count}"
 
     def add_input(self, spec: TensorSpec, name: str = "x") -> SymbolicTensor:
-        """Append an input. It is the output of a ``Placeholder`` not among the nodes."""
+        """Append an input: the output of a ``Placeholder``, not among the nodes."""
         node = Node("Placeholder", (), {}, self.unique_name(name), user_location())
         tensor = self.tensor_type(self, node, 0, spec)
         node.outputs = (tensor,)
@@ -252,8 +252,8 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
         where = f" at {filename}:{lineno}"
     reader = "eager code" if graph is None else f"the graph {graph.name!r}"
     return InaccessibleTensorError(
-        f"AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made{where} while "
-        f"tracing {tensor.graph.name!r}, is out of scope: {reader} cannot use it. "
+        f"AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made{where} "
+        f"while tracing {tensor.graph.name!r}, is out of scope: {reader} cannot use it. "
         "Return it from the function (or branch, or loop body) that makes it, or keep "
         "it in a tf.Variable or tf.TensorArray; a global, an attribute or a list does "
         "not carry a traced value out."

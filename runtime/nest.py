@@ -5,8 +5,8 @@
 >>> map_structure(lambda x: x + 1, {"b": 1, "a": [2, (3,)]})
 {'b': 2, 'a': [3, (4,)]}
 
-Dicts are walked in the order of their sorted keys. Everything else, ``None`` and strings
-among it, is a leaf.
+Dicts are walked in the order of their sorted keys. Everything else, ``None`` and
+strings among it, is a leaf.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
     expected = len(flatten(structure))
     if len(leaves) != expected:
         raise ValueError(
-            f"the structure has {expected} leaves, but {len(leaves)} values were given: "
-            f"{structure!r}"
+            f"the structure has {expected} leaves, but {len(leaves)} values were "
+            f"given: {structure!r}"
         )
     return _pack(structure, iter(leaves))
 
@@ -193,7 +193,11 @@ def _compare(left: Any, right: Any, path: str, check_types: bool) -> None:
         )
     if [step for step, _ in a] != [step for step, _ in b]:
         raise ValueError(f"the structures differ{where}: {left!r} against {right!r}")
-    if check_types and type(left) is not type(right) and not _both_mappings(left, right):
+    if (
+        check_types
+        and type(left) is not type(right)
+        and not _both_mappings(left, right)
+    ):
         raise TypeError(
             f"the structures have different types{where}: {type(left).__name__} "
             f"against {type(right).__name__}"

@@ -35,10 +35,7 @@ def _dimension(value: Any) -> int | None:
 
 
 def _all_ints(dims: tuple[Any, ...]) -> bool:
-    for dim in dims:
-        if type(dim) is not int or dim < 0:
-            return False
-    return True
+    return all(type(dim) is int and dim >= 0 for dim in dims)
 
 
 class TensorShape:
@@ -157,7 +154,7 @@ class TensorShape:
         )
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, which must have (or may have) the rank. Raises ValueError."""
+        """The same shape, which must have (or may have) the rank. Raises ValueError."""
         if self._dims is None:
             return TensorShape((None,) * rank)
         if len(self._dims) != rank:
@@ -165,7 +162,7 @@ class TensorShape:
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape, which must not have less dimensions. Raises ValueError."""
+        """The same shape, which must not have less dimensions. Raises ValueError."""
         if self._dims is not None and len(self._dims) < rank:
             raise ValueError(f"the shape {self} does not have at least rank {rank}")
         return self
@@ -195,9 +192,8 @@ class TensorShape:
     @overload
     def __getitem__(self, key: slice) -> TensorShape: ...
 
-    def __getitem__(self, key: int | slice) -> int | None | TensorShape:
+    def __getitem__(self, key: int | slice) -> int | TensorShape | None:
         if self._dims is None:
-            # A slice from a known start to a known end has a known length.
             return TensorShape(None) if isinstance(key, slice) else None
         if isinstance(key, slice):
             return TensorShape(self._dims[key])
@@ -237,7 +233,7 @@ SCALAR = TensorShape(())
 
 
 def as_shape(value: Any) -> TensorShape:
-    """`value` as a TensorShape: a shape, a sequence of dimensions, a number, or None."""
+    """`value` as a TensorShape: a shape, some dimensions, a number, or None."""
     return value if type(value) is TensorShape else TensorShape(value)
 
 

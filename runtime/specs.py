@@ -71,7 +71,7 @@ class TensorSpec:
         )
 
     def with_weak(self, weak: bool) -> TensorSpec:
-        """This spec, weak or not."""
+        """The same spec, weak or not."""
         if self.weak == weak:
             return self
         return TensorSpec(self.shape, self.dtype, self.name, weak=weak)

@@ -22,7 +22,7 @@ from runtime.errors import (
     DTypeMismatchError,
     UnimplementedError,
 )
-from runtime.ops.registry import OpDef, apply, register
+from runtime.ops.registry import OpDef, apply_one, register
 from runtime.ops.values import compatible, fit_array, to_array, weak_dtype
 from runtime.shapes import TensorShape, as_shape
 from runtime.specs import TensorSpec
@@ -105,9 +105,9 @@ def constant(
     tensor = _from_value(value, wanted, name)
     if shape is None:
         return tensor
-    if not isinstance(tensor, EagerTensor) and tensor.node.op != "Const":
-        raise ConversionError("a symbolic tensor cannot be given a shape; reshape it")
     array = get_static_value(tensor)
+    if array is None:
+        raise ConversionError("a symbolic tensor cannot be given a shape; reshape it")
     dims = as_shape(shape)
     if array.size != 1 and array.size != dims.num_elements():
         raise ConversionError(
@@ -153,7 +153,7 @@ def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
         return make_constant(to_array(value, dtype)[0], name)
     if dtype is not None and found.dtype is not dtype:
         if found.spec.weak and compatible(dtype, found.dtype.kind):
-            return apply("Cast", found, dtype=dtype)
+            return apply_one("Cast", found, dtype=dtype)
         raise ConversionError(
             f"the tensor {found!r} has the dtype {found.dtype.name}, not "
             f"{dtype.name}; use tf.cast"
@@ -166,7 +166,10 @@ def _foreign(value: Any, dtype: DType | None) -> Tensor | None:
     if isinstance(value, Tensor):
         return value
     convert = getattr(type(value), "__tf_tensor__", None)
-    return None if convert is None else convert(value, dtype)
+    if convert is None:
+        return None
+    tensor: Tensor = convert(value, dtype)
+    return tensor
 
 
 def _packed(value: Any, dtype: DType | None) -> Tensor | None:
@@ -180,7 +183,7 @@ def _packed(value: Any, dtype: DType | None) -> Tensor | None:
         item if (packed := _packed(item, dtype)) is None else packed for item in items
     ]
     tensors = promote_all(items, "Pack", dtype)
-    return apply("Pack", *tensors, axis=0)
+    return apply_one("Pack", *tensors, axis=0)
 
 
 def _holds_tensor(value: Any) -> bool:
@@ -204,21 +207,19 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     tensor = as_tensor(x)
     if tensor.dtype is wanted and not tensor.spec.weak:
         return tensor
-    return apply("Cast", tensor, dtype=wanted, name=name)
+    return apply_one("Cast", tensor, dtype=wanted, name=name)
 
 
 # --- promotion ------------------------------------------------------------------------
 
 
-def promote(
-    x: Any, y: Any, op: str, name: str | None = None
-) -> tuple[Tensor, Tensor]:
+def promote(x: Any, y: Any, op: str, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Both operands as tensors of one dtype.
 
     A weak operand (a Python number, or a tensor that stands for one) takes the dtype of
     the other; a weak float beside integers makes both float32. Raises
     DTypeMismatchError for two tensors of different dtypes. `name` is the name of the
-    node to come, for the names of its constants.
+    node to come, unique and with a slash, for the names of its constants.
     """
     left, right = promote_all((x, y), op, None, name)
     return left, right
@@ -230,11 +231,12 @@ def promote_all(
     """All operands as tensors of one dtype, which `dtype` can fix: see `promote`."""
     operands = [_Operand(value) for value in values]
     target = dtype or _target(operands, op)
-    prefix = f"{name or op}".rstrip("/")
     keep_weak = any(operand.tensor is not None for operand in operands)
     labels = "xy" if len(operands) == 2 else range(len(operands))
     return [
-        operand.convert(target, op, f"{prefix}/{label}", keep_weak)
+        operand.convert(
+            target, f"{name}{label}/" if name else f"{op}/{label}", keep_weak
+        )
         for operand, label in zip(operands, labels)
     ]
 
@@ -256,7 +258,7 @@ class _Operand:
             self.array, self.weak = to_array(value)
             self.dtype = of_array(self.array)
 
-    def convert(self, target: DType, op: str, name: str, keep_weak: bool) -> Tensor:
+    def convert(self, target: DType, name: str, keep_weak: bool) -> Tensor:
         if self.tensor is None:
             assert self.array is not None
             array = fit_array(self.array, target)
@@ -265,40 +267,38 @@ class _Operand:
             return self.tensor
         if self.weak:
             return _weak_cast(self.tensor, target)
-        return apply("Cast", self.tensor, dtype=target)
+        return apply_one("Cast", self.tensor, dtype=target)
 
 
 def _target(operands: list[_Operand], op: str) -> DType:
     """The dtype in which the operands meet."""
-    strong = [operand.dtype for operand in operands if not operand.weak]
-    # Arrays give way to tensors: they come from NumPy's defaults, float64 and int64.
-    tensors = [o.dtype for o in operands if not o.weak and o.tensor is not None]
+    strong = [operand for operand in operands if not operand.weak]
     weak = [operand.dtype for operand in operands if operand.weak]
-    base = None
-    for dtype in tensors or strong[:1]:
-        if base is not None and dtype is not base:
+    # Arrays give way to tensors: their dtypes are NumPy's defaults, float64 and int64.
+    first = [o for o in strong if o.tensor is not None] or strong
+    target = first[0].dtype if first else max(weak, key=_width)
+    for operand in strong:
+        if operand.dtype is target:
+            continue
+        if operand.tensor is not None or not compatible(target, operand.dtype.kind):
             raise DTypeMismatchError(
-                f"the operands have different dtypes, {base.name} and {dtype.name}; "
-                "cast one of them"
-            ).for_op(op)
-        base = dtype
-    for dtype in strong:
-        if base is not None and dtype is not base and not compatible(base, dtype.kind):
-            raise DTypeMismatchError(
-                f"the operands have different dtypes, {base.name} and {dtype.name}; "
-                "cast one of them"
+                f"the operands have different dtypes, {target.name} and "
+                f"{operand.dtype.name}; cast one of them"
             ).for_op(op)
     for dtype in weak:
-        joined = dtype if base is None else weak_dtype(base, dtype)
+        joined = weak_dtype(target, dtype)
         if joined is None:
-            assert base is not None
             raise DTypeMismatchError(
-                f"a {base.name} tensor and a Python value of type {dtype.name} do not "
-                "go together"
+                f"a {target.name} tensor and a Python value of type {dtype.name} do "
+                "not go together"
             ).for_op(op)
-        base = joined
-    assert base is not None
-    return base
+        target = joined
+    return target
+
+
+def _width(dtype: DType) -> tuple[int, int]:
+    """Of two Python numbers the wider type is the one of both."""
+    return "Obiufc".index(dtype.kind), dtype.size
 
 
 def _weak_cast(tensor: Tensor, dtype: DType) -> Tensor:
@@ -306,7 +306,7 @@ def _weak_cast(tensor: Tensor, dtype: DType) -> Tensor:
     assert isinstance(tensor, SymbolicTensor)
     graph = current_graph()
     if graph is None:
-        return apply("Cast", tensor, dtype=dtype)
+        return apply_one("Cast", tensor, dtype=dtype)
     spec = TensorSpec(tensor.shape, dtype, weak=True)
     return graph.add("Cast", (tensor,), {"dtype": dtype}, (spec,), None)[0]
 

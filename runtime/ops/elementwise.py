@@ -1,42 +1,302 @@
-"""Arithmetic, comparison, logical and bitwise operations, and the operators."""
+"""Arithmetic and comparison, and the operators of tensors."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from runtime import dtypes
+from runtime.context import current_graph
+from runtime.dtypes import DType
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.ops.convert import cast, constant, promote
 from runtime.ops.pointwise import (
+    ALL,
+    INEXACT,
+    INTEGERS,
     NUMBERS,
     REAL,
     STRINGS,
-    SIGNED,
-    INEXACT,
-    BinaryFunction,
     binary_function,
     binary_op,
-    unary_function,
-    unary_op,
 )
-from runtime import dtypes
-from runtime.tensor import operators
+from runtime.ops.registry import apply_one
+from runtime.tensor import EagerTensor, Tensor, operators
 
-__all__ = ["add", "less", "multiply", "negative", "subtract"]
+__all__ = [
+    "add",
+    "clip_by_value",
+    "divide",
+    "divide_no_nan",
+    "equal",
+    "floordiv",
+    "floormod",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "multiply_no_nan",
+    "not_equal",
+    "pow",
+    "reciprocal_no_nan",
+    "scalar_mul",
+    "squared_difference",
+    "subtract",
+    "truediv",
+    "truncatediv",
+    "truncatemod",
+]
+
+Array = np.ndarray[Any, Any]
+
+
+# --- kernels --------------------------------------------------------------------------
+
+
+def _require_nonzero(x: Array, y: Array) -> None:
+    """Integers have no value for a division by zero."""
+    if y.dtype.kind in "iu" and not (y if y.ndim == 0 else y.all()):
+        raise InvalidArgumentError("integer division by zero")
+
+
+def _floor_div(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    return np.floor_divide(x, y)
+
+
+def _floor_mod(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    return np.mod(x, y)
+
+
+def _truncate_mod(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    return np.fmod(x, y)
+
+
+def _truncate_div(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    # Rounding towards zero drops what fmod gives; this stays exact for large integers.
+    return np.floor_divide(np.subtract(x, np.fmod(x, y)), y)
+
+
+def _pow(x: Array, y: Array) -> Any:
+    if y.dtype.kind == "i" and np.any(y < 0):
+        raise InvalidArgumentError(
+            "integers to negative integer powers are not allowed; cast to a float first"
+        )
+    return np.power(x, y)
+
+
+def _div_no_nan(x: Array, y: Array) -> Any:
+    return np.where(y == 0, x.dtype.type(0), np.true_divide(x, y))
+
+
+def _mul_no_nan(x: Array, y: Array) -> Any:
+    return np.where(y == 0, x.dtype.type(0), np.multiply(x, y))
+
+
+def _squared_difference(x: Array, y: Array) -> Any:
+    difference = np.subtract(x, y)
+    return np.multiply(difference, np.conj(difference))
+
+
+# --- ops ------------------------------------------------------------------------------
 
 binary_op("AddV2", np.add, NUMBERS + STRINGS, source="{0} + {1}")
 binary_op("Sub", np.subtract, NUMBERS, source="{0} - {1}")
 binary_op("Mul", np.multiply, NUMBERS, source="{0} * {1}")
+binary_op("RealDiv", np.true_divide, INEXACT, source="{0} / {1}")
+binary_op("FloorDiv", _floor_div, REAL)
+binary_op("FloorMod", _floor_mod, REAL)
+binary_op("TruncateDiv", _truncate_div, INTEGERS)
+binary_op("TruncateMod", _truncate_mod, REAL)
+binary_op("Pow", _pow, NUMBERS)
+binary_op("DivNoNan", _div_no_nan, INEXACT)
+binary_op("MulNoNan", _mul_no_nan, INEXACT)
+binary_op("SquaredDifference", _squared_difference, NUMBERS)
+binary_op("Maximum", np.maximum, REAL, source="np.maximum({0}, {1})")
+binary_op("Minimum", np.minimum, REAL, source="np.minimum({0}, {1})")
 binary_op("Less", np.less, REAL, dtypes.bool, source="{0} < {1}")
-unary_op("Neg", np.negative, SIGNED + INEXACT, source="-{0}")
+binary_op("LessEqual", np.less_equal, REAL, dtypes.bool, source="{0} <= {1}")
+binary_op("Greater", np.greater, REAL, dtypes.bool, source="{0} > {1}")
+binary_op("GreaterEqual", np.greater_equal, REAL, dtypes.bool, source="{0} >= {1}")
+binary_op("Equal", np.equal, ALL, dtypes.bool, source="{0} == {1}")
+binary_op("NotEqual", np.not_equal, ALL, dtypes.bool, source="{0} != {1}")
+
+
+# --- functions ------------------------------------------------------------------------
 
 add = binary_function("add", "AddV2", "``x + y``; strings are joined.", "Add")
 subtract = binary_function("subtract", "Sub", "``x - y``.")
 multiply = binary_function("multiply", "Mul", "``x * y``.")
+floordiv = binary_function(
+    "floordiv", "FloorDiv", "``x // y``, rounded down as in Python.", "floordiv"
+)
+floormod = binary_function(
+    "floormod", "FloorMod", "``x % y``, with the sign of `y` as in Python."
+)
+mod = floormod
+truncatediv = binary_function(
+    "truncatediv", "TruncateDiv", "``x / y`` of integers, rounded towards zero."
+)
+truncatemod = binary_function(
+    "truncatemod", "TruncateMod", "The rest of `truncatediv`, with the sign of `x`."
+)
+pow = binary_function(
+    "pow", "Pow", "``x ** y``. Integers take no negative powers: InvalidArgumentError."
+)
+divide_no_nan = binary_function(
+    "divide_no_nan", "DivNoNan", "``x / y``, and 0 where `y` is 0.", "div_no_nan"
+)
+multiply_no_nan = binary_function(
+    "multiply_no_nan",
+    "MulNoNan",
+    "``x * y``, and 0 where `y` is 0 even if `x` is infinite or NaN.",
+    "multiply_no_nan",
+)
+squared_difference = binary_function(
+    "squared_difference", "SquaredDifference", "``(x - y) * conj(x - y)``."
+)
+maximum = binary_function("maximum", "Maximum", "The larger of `x` and `y`; NaN wins.")
+minimum = binary_function("minimum", "Minimum", "The smaller of `x` and `y`; NaN wins.")
 less = binary_function("less", "Less", "``x < y``.")
-negative = unary_function("negative", "Neg", "``-x``.")
+less_equal = binary_function("less_equal", "LessEqual", "``x <= y``.")
+greater = binary_function("greater", "Greater", "``x > y``.")
+greater_equal = binary_function("greater_equal", "GreaterEqual", "``x >= y``.")
+equal = binary_function("equal", "Equal", "``x == y``; shapes must broadcast.")
+not_equal = binary_function(
+    "not_equal", "NotEqual", "``x != y``; shapes must broadcast."
+)
+
+_real_div = binary_function("truediv", "RealDiv", "", "truediv", "__rtruediv__")
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x / y``. Integers are divided as floats: 8 and 16 bits as float32, 32 and 64
+    bits as float64.
+
+    >>> truediv(constant(7), 2)
+    <tf.Tensor: shape=(), dtype=float64, numpy=3.5>
+    """
+    if _is_float(x) or _is_float(y):
+        return _real_div(x, y, name)
+    return _divide_integers(x, y, name)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x / y``: see `truediv`."""
+    return truediv(x, y, name)
+
+
+def _is_float(x: Any) -> bool:
+    """Whether it is an eager tensor of floats, or a Python float."""
+    if type(x) is EagerTensor:
+        return bool(x._array.dtype.kind == "f")
+    return type(x) is float
+
+
+def _divide_integers(x: Any, y: Any, name: str | None) -> Tensor:
+    """Division whose operands may be integers; the result is a float all the same."""
+    graph = current_graph()
+    unique = graph.unique_name(name or "truediv") + "/" if graph else None
+    left, right = promote(x, y, "RealDiv", unique)
+    quotient = _QUOTIENTS.get(left.dtype)
+    if quotient is not None:
+        if left.spec.weak and right.spec.weak:
+            quotient = dtypes.float32
+        left = cast(left, quotient, unique and f"{unique}Cast/")
+        right = cast(right, quotient, unique and f"{unique}Cast_1/")
+    return apply_one("RealDiv", left, right, name=unique)
+
+
+_QUOTIENTS: dict[DType, DType] = {
+    dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for dtype in INTEGERS
+}
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """``1 / x``, and 0 where `x` is 0."""
+    return divide_no_nan(1.0, x, name or "reciprocal_no_nan")
+
+
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
+    """``scalar * x``, where `scalar` has no dimensions. Raises InvalidArgumentError."""
+    left, right = promote(scalar, x, "Mul")
+    if left.shape.rank not in (0, None):
+        raise InvalidArgumentError(f"the scalar has the shape {left.shape}").for_op(
+            "Mul"
+        )
+    return multiply(left, right, name or "scalar_mul")
+
+
+def clip_by_value(
+    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
+) -> Tensor:
+    """`t` with what lies below or above the two values moved to them.
+
+    >>> clip_by_value([-5, 0, 5], -1, 1)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([-1,  0,  1], dtype=int32)>
+    """
+    name = name or "clip_by_value"
+    return maximum(minimum(t, clip_value_max, f"{name}/Minimum"), clip_value_min, name)
+
+
+# --- operators ------------------------------------------------------------------------
+
+
+def _operator(op: str, node_name: str) -> Any:
+    """The function behind the Python operator called `node_name`."""
+    return binary_function(node_name, op, "", node_name, f"__r{node_name}__")
+
+
+def _equal_operator(x: Any, y: Any) -> Any:
+    """``x == y``: nothing equals None, nor a tensor that it does not broadcast with."""
+    if x is None or y is None:
+        return False
+    try:
+        return equal(x, y)
+    except DTypeMismatchError:
+        raise
+    except InvalidArgumentError:
+        return constant(False)
+
+
+def _not_equal_operator(x: Any, y: Any) -> Any:
+    """``x != y``: everything differs from None, and from a tensor of another shape."""
+    if x is None or y is None:
+        return True
+    try:
+        return not_equal(x, y)
+    except DTypeMismatchError:
+        raise
+    except InvalidArgumentError:
+        return constant(True)
+
+
+def _truediv_operator(x: Any, y: Any) -> Any:
+    if _is_float(x) or _is_float(y):
+        return _real_div(x, y)
+    return _divide_integers(x, y, None)
+
 
 operators.bind(
-    add=binary_function("add", "AddV2", "``x + y``", "add"),
-    subtract=binary_function("subtract", "Sub", "``x - y``", "sub"),
-    multiply=binary_function("multiply", "Mul", "``x * y``", "mul"),
+    add=_operator("AddV2", "add"),
+    subtract=_operator("Sub", "sub"),
+    multiply=_operator("Mul", "mul"),
+    truediv=_truediv_operator,
+    floordiv=_operator("FloorDiv", "floordiv"),
+    mod=_operator("FloorMod", "mod"),
+    pow=_operator("Pow", "pow"),
     less=less,
-    negative=negative,
+    less_equal=less_equal,
+    greater=greater,
+    greater_equal=greater_equal,
+    equal=_equal_operator,
+    not_equal=_not_equal_operator,
 )

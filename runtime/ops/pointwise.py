@@ -20,9 +20,9 @@ import numpy as np
 from runtime import dtypes
 from runtime.context import current_graph
 from runtime.dtypes import DType
-from runtime.errors import InvalidArgumentError
+from runtime.errors import ConversionError, InvalidArgumentError, OpError
 from runtime.ops.convert import as_tensor, promote
-from runtime.ops.registry import OpDef, Source, add_node, apply, as_array, get, register
+from runtime.ops.registry import OpDef, Source, apply_one, as_array, get, register
 from runtime.shapes import TensorShape, broadcast_static_shape
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, Tensor
@@ -76,9 +76,11 @@ class BinaryFunction(Protocol):
 class _Quiet(threading.local):
     """``run(kernel, *arrays)`` without NumPy's warnings about infinities and NaNs.
 
-    Since NumPy 2 the error state is a context variable: a context prepared once for each
-    thread costs a tenth of ``np.errstate`` at each call.
+    Since NumPy 2 the error state is a context variable: a context prepared once for
+    each thread costs a tenth of ``np.errstate`` at each call.
     """
+
+    run: Callable[..., Any]
 
     def __init__(self) -> None:
         if int(np.__version__.split(".")[0]) >= 2:
@@ -110,7 +112,7 @@ def check_dtype(spec: TensorSpec, allowed: DTypes) -> None:
 
 
 def broadcast_spec(x: TensorSpec, y: TensorSpec) -> TensorShape:
-    """The common shape of two operands of one dtype. Raises InvalidArgumentError."""
+    """The shape that two operands of one dtype share. Raises InvalidArgumentError."""
     if x.dtype is not y.dtype:
         raise InvalidArgumentError(
             f"the operands have different dtypes, {x.dtype.name} and {y.dtype.name}"
@@ -172,6 +174,25 @@ def _register(
 
 # --- functions ------------------------------------------------------------------------
 
+#: The Python ints that an integer dtype holds, by NumPy's number of the dtype.
+_RANGES = {dtype.np_dtype.num: range(dtype.min, dtype.max + 1) for dtype in INTEGERS}
+_FLOAT_NUMBERS = frozenset(dtype.np_dtype.num for dtype in FLOATS)
+
+
+def _beside(value: Any, dtype: np.dtype[Any]) -> Array | None:
+    """A Python number as an array of `dtype`, where that is a matter of course."""
+    kind = type(value)
+    if kind is int:
+        if value in _RANGES.get(dtype.num, ()) or (
+            dtype.num in _FLOAT_NUMBERS and -65504 <= value <= 65504
+        ):
+            return np.array(value, dtype)
+    elif (kind is float and dtype.num in _FLOAT_NUMBERS) or (
+        kind is bool and dtype.kind == "b"
+    ):
+        return np.array(value, dtype)
+    return None
+
 
 def unary_function(
     function_name: str, op: str, doc: str, node_name: str | None = None
@@ -185,55 +206,71 @@ def unary_function(
             array = x._array
             if array.dtype.num in numbers:
                 return EagerTensor(as_array(quiet.run(kernel, array)))
-        tensor: Tensor = apply(op, as_tensor(x), name=name or label)
-        return tensor
+        return apply_one(op, as_tensor(x), name=name or label)
 
-    return _described(function, function_name, doc)
+    _describe(function, function_name, doc)
+    return function
 
 
 def binary_function(
-    function_name: str, op: str, doc: str, node_name: str | None = None
+    function_name: str,
+    op: str,
+    doc: str,
+    node_name: str | None = None,
+    reflected: str | None = None,
 ) -> BinaryFunction:
-    """The public function of a binary op, whose node is called `node_name`."""
+    """The public function of a binary op, whose node is called `node_name`.
+
+    For the function behind an operator `reflected` is the method that an operand of
+    another type may have: if that cannot become a tensor it is left to the method.
+    """
     kernel, numbers, quiet = get(op).kernel, _numbers_of[op], _quiet
     label = node_name or op
 
-    def function(x: Any, y: Any, name: str | None = None) -> Tensor:
-        if (
-            type(x) is EagerTensor
-            and type(y) is EagerTensor
-            and current_graph() is None
-        ):
-            a, b = x._array, y._array
-            if a.dtype is b.dtype and a.dtype.num in numbers:
+    def function(x: Any, y: Any, name: str | None = None) -> Any:
+        if current_graph() is None:
+            if type(x) is EagerTensor:
+                a: Array | None = x._array
+                b = y._array if type(y) is EagerTensor else _beside(y, x._array.dtype)
+            elif type(y) is EagerTensor:
+                b = y._array
+                a = _beside(x, b.dtype)
+            else:
+                a = b = None
+            if (
+                a is not None
+                and b is not None
+                and a.dtype is b.dtype
+                and a.dtype.num in numbers
+            ):
                 try:
                     result = quiet.run(kernel, a, b)
-                except ValueError:
+                except (ValueError, OpError):
                     pass  # The general way says what is wrong.
                 else:
-                    if type(result) is not np.ndarray:
-                        result = as_array(result)
-                    return EagerTensor(result)
-        return _apply_binary(op, x, y, name or label)
+                    return EagerTensor(
+                        result if type(result) is np.ndarray else as_array(result)
+                    )
+        return _apply_binary(op, x, y, name or label, reflected)
 
-    return _described(function, function_name, doc)
+    _describe(function, function_name, doc)
+    return function
 
 
-def _apply_binary(op: str, x: Any, y: Any, name: str) -> Tensor:
+def _apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
     """The general way: convert, promote, then apply."""
     graph = current_graph()
-    tensor: Tensor
-    if graph is None:
-        tensor = apply(op, *promote(x, y, op))
-        return tensor
     # The constants of the node are named after it: add_1/y.
-    unique = graph.unique_name(name) + "/"
-    left, right = promote(x, y, op, unique)
-    tensor = add_node(graph, get(op), (left, right), {}, unique)
-    return tensor
+    unique = graph.unique_name(name) + "/" if graph else None
+    try:
+        left, right = promote(x, y, op, unique)
+    except ConversionError:
+        if reflected is not None and hasattr(type(y), reflected):
+            return NotImplemented
+        raise
+    return apply_one(op, left, right, name=unique)
 
 
-def _described(function: Any, name: str, doc: str) -> Any:
+def _describe(function: Any, name: str, doc: str) -> None:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return function

@@ -23,7 +23,16 @@ from runtime.graph import Graph, leak_error
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["OpDef", "apply", "get", "infer_specs", "names", "register", "run_kernel"]
+__all__ = [
+    "OpDef",
+    "apply",
+    "apply_one",
+    "get",
+    "infer_specs",
+    "names",
+    "register",
+    "run_kernel",
+]
 
 Array = np.ndarray[Any, Any]
 Source = str | Callable[[list[str], dict[str, Any]], str]
@@ -75,8 +84,8 @@ def names() -> list[str]:
 def apply(op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any:
     """Run an operation on tensors: at once, or as a node of the graph being built.
 
-    Gives one tensor, or a tuple where the op has several (or no) results. ``name`` names
-    the node. Raises an `OpError` that names the op if it cannot be computed; while a
+    Gives one tensor, or a tuple where the op has several (or no) results. ``name``
+    names the node. Raises an `OpError` that names the op if it cannot be computed; while a
     graph is built, that is as soon as the static shapes and dtypes show it.
     """
     definition = get(op)
@@ -84,6 +93,14 @@ def apply(op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any) -
     if graph is None:
         return _apply_eagerly(definition, tensors, attrs)
     return add_node(graph, definition, tensors, attrs, name)
+
+
+def apply_one(
+    op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any
+) -> Tensor:
+    """`apply` for an op with one result."""
+    tensor: Tensor = apply(op, *tensors, name=name, **attrs)
+    return tensor
 
 
 def _apply_eagerly(
@@ -155,7 +172,7 @@ def kernel_error(
 
 
 def as_array(result: Any) -> Array:
-    """The result of a kernel as an array: NumPy gives scalars where we want 0-d ones."""
+    """The result of a kernel as an array, where NumPy may give a scalar."""
     if type(result) is np.ndarray:
         return result
     if isinstance(result, bytes):

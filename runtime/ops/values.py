@@ -194,7 +194,8 @@ def _checked_range(array: Any, value: Any, dtype: DType) -> Array:
         fits = array.size == 0 or (int(array.min()) >= low and int(array.max()) <= high)
     if not fits:
         raise ConversionError(
-            f"AG312: {_short(value)} is out of the range of {dtype.name}, {low} to {high}"
+            f"AG312: {_short(value)} is out of the range of {dtype.name}, "
+            f"{low} to {high}"
         )
     return np.array(array, dtype.np_dtype)
 
@@ -205,7 +206,9 @@ def _short(value: Any) -> str:
 
 
 def _does_not_fit(value: Any, dtype: DType) -> ConversionError:
-    return ConversionError(f"AG312: {_short(value)} cannot become a {dtype.name} tensor")
+    return ConversionError(
+        f"AG312: {_short(value)} cannot become a {dtype.name} tensor"
+    )
 
 
 def _not_rectangular(value: Any) -> ConversionError:

@@ -146,8 +146,8 @@ class SymbolicTensor(Tensor):
         return self._no_value(
             "AG302",
             f"used as a Python {purpose}",
-            "keep it a tensor (tf.cast changes the dtype, tf.gather indexes), or compute "
-            "it from Python numbers",
+            "keep it a tensor (tf.cast changes the dtype, tf.gather indexes), or "
+            "compute it from Python numbers",
         )
 
     def _no_value(self, code: str, use: str, fix: str) -> SymbolicTensorError:
