@@ -1,0 +1,109 @@
+"""Arguments of the public functions that become attributes: shapes, axes, sizes.
+
+Each helper takes what a program may write (a Python int, a list that mixes ints and
+tensors, a tensor, a NumPy array, a `TensorShape`) and gives an attribute for
+`define.run`, or raises the error that says which argument is wrong and why.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.dtypes import DType
+from runtime.errors import ConversionError, InvalidArgumentError
+from runtime.ops.convert import convert_to_tensor
+from runtime.ops.static import plain
+from runtime.shapes import TensorShape
+from runtime.tensor import SymbolicTensor, Tensor
+
+__all__ = [
+    "axes_argument",
+    "float_dtype",
+    "int_argument",
+    "ints_argument",
+    "shape_argument",
+]
+
+
+def int_argument(value: Any, what: str) -> Any:
+    """An int, or a symbolic scalar. Raises if `value` is not an integer scalar."""
+    if type(value) is int:
+        return value
+    if isinstance(value, (bool, np.bool_, str, float)) or value is None:
+        raise ConversionError(f"{what} must be an integer, not {value!r}")
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    tensor = _integers(value, what)
+    if tensor.shape.rank not in (0, None):
+        raise InvalidArgumentError(
+            f"{what} must be a scalar, not a tensor of shape {tensor.shape}"
+        )
+    return tensor if isinstance(tensor, SymbolicTensor) else plain(_array(tensor))
+
+
+def ints_argument(value: Any, what: str) -> Any:
+    """A tuple of ints and symbolic scalars, or one symbolic vector."""
+    if isinstance(value, (list, tuple)):
+        return tuple([int_argument(item, what) for item in value])
+    tensor = _integers(value, what)
+    if tensor.shape.rank not in (1, None):
+        raise InvalidArgumentError(
+            f"{what} must be a vector, not a tensor of shape {tensor.shape}"
+        )
+    return tensor if isinstance(tensor, SymbolicTensor) else plain(_array(tensor))
+
+
+def shape_argument(shape: Any, what: str = "shape") -> Any:
+    """A shape: as `ints_argument`, and a lone int or scalar is one dimension."""
+    if isinstance(shape, TensorShape):
+        if not shape.is_fully_defined():
+            raise ConversionError(
+                f"the {what} {shape} is not fully known here; use tf.shape(x) for the "
+                "shape that x has when the function runs"
+            )
+        return tuple(shape)
+    if isinstance(shape, (list, tuple)):
+        if any(item is None for item in shape):
+            raise ConversionError(
+                f"the {what} {tuple(shape)} has an unknown dimension; use "
+                "tf.shape(x)[axis] for the length that x has when the function runs"
+            )
+        return ints_argument(shape, what)
+    tensor = _integers(shape, what)
+    if tensor.shape.rank == 0:
+        return (int_argument(tensor, what),)
+    return ints_argument(tensor, what)
+
+
+def axes_argument(axis: Any) -> Any:
+    """None, an int, a tuple of ints, or a symbolic tensor with one axis or several."""
+    if axis is None or type(axis) is int:
+        return axis
+    if isinstance(axis, (list, tuple)):
+        return tuple([int_argument(item, "axis") for item in axis])
+    tensor = _integers(axis, "axis")
+    if tensor.shape.rank == 0:
+        return int_argument(tensor, "axis")
+    return ints_argument(tensor, "axis")
+
+
+def float_dtype(dtype: DType, what: str) -> None:
+    """Raise unless `dtype` is a floating (or complex) type."""
+    if dtype.kind not in "fc":
+        raise InvalidArgumentError(
+            f"{what} must be a floating tensor, not {dtype.name}; tf.cast it first"
+        )
+
+
+def _integers(value: Any, what: str) -> Tensor:
+    tensor = convert_to_tensor(value)
+    if not tensor.dtype.is_integer:
+        raise ConversionError(f"{what} must be of integers, not {tensor.dtype.name}")
+    return tensor
+
+
+def _array(tensor: Any) -> np.ndarray[Any, Any]:
+    array: np.ndarray[Any, Any] = tensor._array
+    return array

@@ -1,0 +1,210 @@
+"""Ops whose attributes may be tensors: shapes, axes, sizes, indices.
+
+``tf.reshape(x, [n, -1])`` with a Python ``n`` is the node ``Reshape(x, shape=(5,
+-1))``. Where ``n`` is a tensor that has its value only when the graph runs, it becomes
+a further input of the node, and an `Operand` stands in its place in the attribute:
+``Reshape(x, n, shape=(input1, -1))``. What is known stays visible to shape inference
+and in the printed source, ``x.reshape((n, -1))``; nothing has to be packed into a
+tensor first.
+
+`define` registers an op: kernels and infer rules are written as if attributes were
+plain values. `run` applies it to tensors and to attributes that may hold tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runtime.dtypes import DType, of_array
+from runtime.errors import InvalidArgumentError
+from runtime.ops.partial import Unknown
+from runtime.ops.registry import OpDef, apply, register
+from runtime.ops.static import plain, static_value
+from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+
+__all__ = ["Operand", "Slice", "code", "define", "run", "template"]
+
+SourceRule = Callable[[Sequence[str], dict[str, Any]], str]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """In an attribute: the value of input number `index` of the node."""
+
+    index: int
+    #: What tracing knows of the value, as `static.static_value` gives it.
+    known: Any = None
+
+    def __repr__(self) -> str:
+        return f"input{self.index}"
+
+
+class Slice(NamedTuple):
+    """A slice within an attribute (Python's own is not hashable before 3.12)."""
+
+    start: Any
+    stop: Any
+    step: Any
+
+    def __repr__(self) -> str:
+        return _slice_text(*(None if part is None else repr(part) for part in self))
+
+
+def define(
+    name: str,
+    kernel: Callable[..., Any],
+    infer: Callable[..., Any],
+    *,
+    source: str | SourceRule | None = None,
+    takes: str = "",
+    stateful: bool = False,
+    strong: bool = False,
+) -> None:
+    """Register the op `name`; its attributes may be tensors.
+
+    A `source` text may name attributes: ``'np.expand_dims({0}, {axis})'``. `takes` are
+    the kinds of dtypes (letters of NumPy) that the first input may have. The other
+    arguments are those of `OpDef`.
+    """
+
+    def run_kernel(*arrays: Any, operands: int = 0, **attrs: Any) -> Any:
+        if takes and arrays[0].dtype.kind not in takes:
+            raise _not_taken(of_array(arrays[0]), takes)
+        if not operands:
+            return kernel(*arrays, **attrs)
+        values = [plain(array) for array in arrays]
+        attrs = {key: _fill(value, values) for key, value in attrs.items()}
+        arrays = arrays[: len(arrays) - operands]
+        try:
+            return kernel(*arrays, **attrs)
+        except (ValueError, IndexError):
+            # Now that all values are known the infer rule can say what is wrong.
+            infer(*map(_spec_of, arrays), **attrs)
+            raise
+
+    def run_infer(*specs: TensorSpec, operands: int = 0, **attrs: Any) -> Any:
+        if takes and specs[0].dtype.kind not in takes:
+            raise _not_taken(specs[0].dtype, takes)
+        if operands:
+            attrs = {key: _fill_unknown(value, specs) for key, value in attrs.items()}
+            specs = specs[: len(specs) - operands]
+        return infer(*specs, **attrs)
+
+    rule = template(source) if isinstance(source, str) else source
+    register(OpDef(name, run_kernel, run_infer, stateful, rule, strong))
+
+
+def run(op: str, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any:
+    """Apply `op`; tensors within `attrs` become operands, eager ones plain values."""
+    extra: list[Tensor] = []
+    found = {key: _attribute(attrs[key], extra, len(tensors)) for key in attrs}
+    if extra:
+        found["operands"] = len(extra)
+    return apply(op, *tensors, *extra, name=name, **found)
+
+
+def code(value: Any, args: Sequence[str]) -> str:
+    """An attribute as Python source; `args` are the texts of the node's inputs."""
+    if isinstance(value, Operand):
+        return args[value.index]
+    if isinstance(value, Slice):
+        return _slice_text(*(None if v is None else code(v, args) for v in value))
+    if isinstance(value, tuple):
+        items = [code(item, args) for item in value]
+        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+    if isinstance(value, DType):
+        return f"np.{value.np_dtype.name}"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)
+
+
+def template(text: str) -> SourceRule:
+    """A `source` rule that fills ``{0}`` with inputs and ``{axis}`` with attributes."""
+
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+        texts = {key: code(value, args) for key, value in attrs.items()}
+        return text.format(*args, **texts)
+
+    return source
+
+
+def _attribute(value: Any, extra: list[Tensor], offset: int) -> Any:
+    """`value` with each symbolic tensor replaced by an `Operand` that names it."""
+    kind = type(value)
+    if value is None or kind is int or kind is str or kind is bool or kind is float:
+        return value
+    if isinstance(value, SymbolicTensor):
+        known, complete = static_value(value)
+        return known if complete else _operand(value, known, extra, offset)
+    if isinstance(value, EagerTensor):
+        return plain(value._array)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value)
+    if kind is Slice:
+        return Slice(*(_attribute(part, extra, offset) for part in value))
+    if isinstance(value, (tuple, list)):
+        return tuple(_attribute(item, extra, offset) for item in value)
+    return value
+
+
+def _operand(tensor: Tensor, known: Any, extra: list[Tensor], offset: int) -> Operand:
+    for position, other in enumerate(extra):
+        if other is tensor:
+            return Operand(offset + position, known)
+    extra.append(tensor)
+    return Operand(offset + len(extra) - 1, known)
+
+
+def _fill(value: Any, values: Sequence[Any]) -> Any:
+    """`value` with each `Operand` replaced by the value of the input it names."""
+    if isinstance(value, Operand):
+        return values[value.index]
+    if isinstance(value, Slice):
+        return Slice(*(_fill(part, values) for part in value))
+    if type(value) is tuple:
+        return tuple(_fill(item, values) for item in value)
+    return value
+
+
+def _fill_unknown(value: Any, specs: Sequence[TensorSpec]) -> Any:
+    """`value` with each `Operand` replaced by what is known of the input it names."""
+    if isinstance(value, Operand):
+        return Unknown(specs[value.index], value.known)
+    if isinstance(value, Slice):
+        return Slice(*(_fill_unknown(part, specs) for part in value))
+    if type(value) is tuple:
+        return tuple(_fill_unknown(item, specs) for item in value)
+    return value
+
+
+_KINDS = {
+    "f": "floating",
+    "i": "integer",
+    "u": "unsigned integer",
+    "c": "complex",
+    "b": "bool",
+    "O": "string",
+}
+
+
+def _not_taken(dtype: DType, takes: str) -> InvalidArgumentError:
+    kinds = ", ".join(_KINDS[kind] for kind in takes)
+    return InvalidArgumentError(
+        f"it does not take a {dtype.name} tensor, but one of these kinds: {kinds}; "
+        "tf.cast converts"
+    )
+
+
+def _slice_text(start: str | None, stop: str | None, step: str | None) -> str:
+    text = f"{start or ''}:{stop or ''}"
+    return text if step is None else f"{text}:{step}"
+
+
+def _spec_of(array: Any) -> TensorSpec:
+    return TensorSpec(array.shape, of_array(array))

@@ -1,0 +1,321 @@
+"""Several tensors from one and one from several: concat, stack, unstack, split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import int_argument, ints_argument
+from runtime.ops.convert import as_tensor, promote_all
+from runtime.ops.define import code, define, run
+from runtime.ops.partial import (
+    Dims,
+    dims_of,
+    known_int,
+    merge_dims,
+    normal_axis,
+    show,
+    spec,
+)
+from runtime.specs import TensorSpec
+from runtime.tensor import Tensor
+
+__all__ = ["concat", "meshgrid", "parallel_stack", "split", "stack", "unstack"]
+
+Array = np.ndarray[Any, Any]
+
+
+def listed(args: Sequence[str]) -> str:
+    """The inputs of a node as the source of a list."""
+    return f"[{', '.join(args)}]"
+
+
+# --- concat ---------------------------------------------------------------------------
+
+
+def _infer_concat(*values: TensorSpec, axis: Any) -> TensorSpec:
+    known = [dims for value in values if (dims := dims_of(value)) is not None]
+    dtype = values[0].dtype
+    if not known:
+        return spec(None, dtype)
+    rank = len(known[0])
+    if any(len(dims) != rank for dims in known) or rank == 0:
+        raise InvalidArgumentError(
+            f"the shapes {_all_shapes(values)} must have one rank of at least 1"
+        )
+    position = known_int(axis)
+    if position is None:
+        return spec((None,) * rank, dtype)
+    position = normal_axis(position, rank)
+    rest: Dims | None = None
+    for dims in known:
+        try:
+            rest = merge_dims(rest, (*dims[:position], None, *dims[position + 1 :]))
+        except ValueError:
+            raise InvalidArgumentError(
+                f"the shapes {_all_shapes(values)} must be equal but for axis "
+                f"{position}, along which they are joined"
+            ) from None
+    assert rest is not None
+    lengths = [
+        None if (d := dims_of(value)) is None else d[position] for value in values
+    ]
+    total = None if None in lengths else sum(n for n in lengths if n is not None)
+    return spec((*rest[:position], total, *rest[position + 1 :]), dtype)
+
+
+def _all_shapes(values: Sequence[TensorSpec]) -> str:
+    return ", ".join(show(dims_of(value)) for value in values)
+
+
+define(
+    "ConcatV2",
+    lambda *values, axis: np.concatenate(values, axis),
+    _infer_concat,
+    source=lambda args, attrs: (
+        f"np.concatenate({listed(args[: len(args) - attrs.get('operands', 0)])}, "
+        f"axis={code(attrs['axis'], args)})"
+    ),
+)
+
+
+def concat(values: Any, axis: Any, name: str | None = None) -> Any:
+    """The tensors joined along an existing axis.
+
+    >>> print(concat([[1, 2], [3]], 0))
+    tf.Tensor([1 2 3], shape=(3,), dtype=int32)
+    """
+    if isinstance(values, Tensor):
+        values = [values]
+    if not len(values):
+        raise ValueError("tf.concat needs at least one tensor")
+    tensors = promote_all(values, "ConcatV2", None, name)
+    return run("ConcatV2", *tensors, axis=int_argument(axis, "axis"), name=name)
+
+
+# --- stack and unstack ----------------------------------------------------------------
+
+
+def _infer_pack(*values: TensorSpec, axis: int) -> TensorSpec:
+    dims: Dims | None = None
+    for value in values:
+        try:
+            dims = merge_dims(dims, dims_of(value))
+        except ValueError:
+            raise InvalidArgumentError(
+                f"the shapes {_all_shapes(values)} must be equal"
+            ) from None
+    if dims is None:
+        return spec(None, values[0].dtype)
+    position = normal_axis(axis, len(dims) + 1)
+    return spec((*dims[:position], len(values), *dims[position:]), values[0].dtype)
+
+
+define(
+    "Pack",
+    lambda *values, axis: np.stack(values, axis),
+    _infer_pack,
+    source=lambda args, attrs: (
+        f"np.stack({listed(args)})"
+        if attrs["axis"] == 0
+        else f"np.stack({listed(args)}, axis={attrs['axis']})"
+    ),
+)
+
+
+def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
+    """The tensors, which must have one shape, along a new axis.
+
+    >>> stack([[1, 2], [3, 4]], axis=1).numpy().tolist()
+    [[1, 3], [2, 4]]
+    """
+    if isinstance(values, Tensor):
+        values = unstack(values)
+    if not len(values):
+        raise ValueError("tf.stack needs at least one tensor")
+    return run("Pack", *promote_all(values, "Pack", None, name), axis=axis, name=name)
+
+
+parallel_stack = stack
+
+
+def _infer_unpack(value: TensorSpec, *, num: int, axis: int) -> tuple[TensorSpec, ...]:
+    dims = dims_of(value)
+    if dims is None:
+        return (spec(None, value.dtype),) * num
+    position = normal_axis(axis, len(dims))
+    if dims[position] not in (num, None):
+        raise InvalidArgumentError(
+            f"axis {position} of the shape {show(dims)} has length {dims[position]}, "
+            f"not num = {num}"
+        )
+    return (spec((*dims[:position], *dims[position + 1 :]), value.dtype),) * num
+
+
+def _unpack(value: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+    if value.shape[axis] != num:
+        raise ValueError
+    moved = np.moveaxis(value, axis, 0)
+    # The Ellipsis gives 0-d arrays where an index alone gives scalars.
+    return tuple([moved[index, ...] for index in range(num)])
+
+
+define(
+    "Unpack",
+    _unpack,
+    _infer_unpack,
+    source=lambda args, attrs: (
+        f"tuple({args[0]})"
+        if attrs["axis"] == 0
+        else f"tuple(np.moveaxis({args[0]}, {attrs['axis']}, 0))"
+    ),
+)
+
+
+def unstack(
+    value: Any, num: int | None = None, axis: int = 0, name: str | None = None
+) -> list[Any]:
+    """The slices along an axis as a list of tensors.
+
+    Where the length of the axis is not known while tracing, `num` has to say it.
+    """
+    tensor = as_tensor(value)
+    if num is None:
+        rank = tensor.shape.rank
+        num = None if rank is None else tensor.shape[normal_axis(axis, rank)]
+    if num is None:
+        raise ValueError(
+            f"the length of axis {axis} of a tensor of shape {tensor.shape} is not "
+            "known while tracing; give it as num="
+        )
+    return list(run("Unpack", tensor, num=num, axis=axis, name=name))
+
+
+# --- split ----------------------------------------------------------------------------
+
+
+def _infer_split(value: TensorSpec, *, num_split: int, axis: Any) -> Any:
+    dims, position = dims_of(value), known_int(axis)
+    if dims is None or position is None:
+        rank = None if dims is None else (None,) * len(dims)
+        return (spec(rank, value.dtype),) * num_split
+    position = normal_axis(position, len(dims))
+    length = dims[position]
+    if length is not None:
+        if length % num_split:
+            raise InvalidArgumentError(
+                f"axis {position} of the shape {show(dims)} has length {length}, which "
+                f"does not divide into {num_split} equal parts"
+            )
+        length //= num_split
+    part = (*dims[:position], length, *dims[position + 1 :])
+    return (spec(part, value.dtype),) * num_split
+
+
+define(
+    "Split",
+    lambda value, *, num_split, axis: tuple(np.split(value, num_split, axis)),
+    _infer_split,
+    source="tuple(np.split({0}, {num_split}, axis={axis}))",
+)
+
+
+def _infer_split_v(value: TensorSpec, *, size_splits: Any, num: int, axis: Any) -> Any:
+    dims, position = dims_of(value), known_int(axis)
+    if dims is None or position is None:
+        return (spec(None if dims is None else (None,) * len(dims), value.dtype),) * num
+    position = normal_axis(position, len(dims))
+    sizes = (None,) * num
+    if isinstance(size_splits, tuple):
+        sizes = _sizes(size_splits, dims[position])
+    return tuple(
+        spec((*dims[:position], size, *dims[position + 1 :]), value.dtype)
+        for size in sizes
+    )
+
+
+def _sizes(size_splits: tuple[Any, ...], length: int | None) -> tuple[Any, ...]:
+    """The lengths of the parts, of which one may be -1: what is left over."""
+    sizes = tuple(map(known_int, size_splits))
+    if None in sizes or length is None:
+        return tuple(None if size == -1 else size for size in sizes)
+    fixed = sum(size for size in sizes if size is not None and size != -1)
+    rest = length - fixed
+    if sizes.count(-1) > 1 or rest < 0 or (rest and -1 not in sizes):
+        raise InvalidArgumentError(
+            f"the sizes {sizes} do not add up to the length {length} of the axis"
+        )
+    return tuple(rest if size == -1 else size for size in sizes)
+
+
+def _split_v(value: Array, *, size_splits: Any, num: int, axis: int) -> Any:
+    sizes = _sizes(tuple(size_splits), value.shape[axis])
+    return tuple(np.split(value, np.cumsum(sizes)[:-1], axis))
+
+
+define("SplitV", _split_v, _infer_split_v)
+
+
+def split(
+    value: Any,
+    num_or_size_splits: Any,
+    axis: Any = 0,
+    num: int | None = None,
+    name: str | None = None,
+) -> list[Any]:
+    """The tensor cut along an axis: into equal parts, or parts of the given sizes.
+
+    One of the sizes may be -1. `num` is the number of parts where the sizes are a
+    tensor whose length is not known while tracing.
+
+    >>> [part.numpy().tolist() for part in split([1, 2, 3, 4, 5], [2, -1])]
+    [[1, 2], [3, 4, 5]]
+    """
+    tensor = as_tensor(value)
+    axis = int_argument(axis, "axis")
+    if not isinstance(num_or_size_splits, (int, np.integer)):
+        sizes = ints_argument(num_or_size_splits, "num_or_size_splits")
+        count = len(sizes) if isinstance(sizes, tuple) else sizes.shape[0]
+        if count is None and num is None:
+            raise ValueError(
+                "the number of parts is not known while tracing; give it as num="
+            )
+        count = num if count is None else count
+        return list(
+            run("SplitV", tensor, size_splits=sizes, num=count, axis=axis, name=name)
+        )
+    parts = int(num_or_size_splits)
+    if parts < 1:
+        raise ValueError(f"a tensor cannot be split into {parts} parts")
+    return list(run("Split", tensor, num_split=parts, axis=axis, name=name))
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
+    """The vectors as grids: one tensor for each, all of the shape of the grid.
+
+    >>> [grid.numpy().tolist() for grid in meshgrid([1, 2], [3, 4])]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
+    from runtime.ops.array import reshape, shape
+    from runtime.ops.rearrange import broadcast_to
+
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
+    vectors = [reshape(as_tensor(arg), [-1]) for arg in args]
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        order[:2] = [1, 0]
+    lengths = [
+        vector.shape[0] if vector.shape[0] is not None else shape(vector)[0]
+        for vector in vectors
+    ]
+    grid = [lengths[place] for place in order]
+    results = []
+    for place, vector in enumerate(vectors):
+        along = [1] * len(vectors)
+        along[order.index(place)] = -1
+        results.append(broadcast_to(reshape(vector, along), grid))
+    return results

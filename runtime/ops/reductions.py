@@ -1,0 +1,275 @@
+"""Sums, means, extremes and their places along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.dtypes import DType, as_dtype, of_array
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import axes_argument, int_argument
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import Operand, code, define, run
+from runtime.ops.partial import Dims, dims_of, known_axes, known_int, show, spec
+from runtime.specs import TensorSpec
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "reduce_all",
+    "reduce_any",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_sum",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- the rules of all reductions ------------------------------------------------------
+
+
+def reduced(dims: Dims | None, axis: Any, keepdims: bool) -> Dims | None:
+    """The shape after a reduction along `axis` (None: along all)."""
+    if dims is None:
+        return () if axis is None and not keepdims else None
+    axes = known_axes(axis, len(dims))
+    if axes is None:
+        return (None,) * len(dims) if keepdims else _rank_left(dims, axis)
+    if keepdims:
+        return tuple(1 if place in axes else dim for place, dim in enumerate(dims))
+    return tuple(dim for place, dim in enumerate(dims) if place not in axes)
+
+
+def _rank_left(dims: Dims, axis: Any) -> Dims | None:
+    """The shape after axes have gone of which only the number is known."""
+    if isinstance(axis, tuple):
+        return (None,) * (len(dims) - len(axis))
+    return (None,) * (len(dims) - 1) if axis.spec.shape.rank == 0 else None
+
+
+def _reduction(
+    name: str,
+    function: Callable[..., Any],
+    kinds: str,
+    empty: Callable[..., Any] | None,
+) -> None:
+    """Define the op that `function` of NumPy computes, for dtypes of some kinds.
+
+    `empty` gives the value of the reduction of nothing where NumPy has none.
+    """
+
+    def kernel(
+        x: Array, *, axis: Any, keepdims: bool, dtype: DType | None = None
+    ) -> Any:
+        if empty is not None and x.size == 0:
+            shape = reduced(x.shape, axis, keepdims)
+            return np.full(shape, empty(of_array(x)), x.dtype)
+        if dtype is None:
+            return function(x, axis, keepdims=keepdims)
+        return function(x, axis, dtype=dtype.np_dtype, keepdims=keepdims)
+
+    def infer(
+        x: TensorSpec, *, axis: Any, keepdims: bool, dtype: DType | None = None
+    ) -> TensorSpec:
+        return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
+
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+        return _reduction_source(f"np.{function.__name__}", args, attrs)
+
+    define(name, kernel, infer, source=source, takes=kinds)
+
+
+def _reduction_source(function: str, args: Sequence[str], attrs: dict[str, Any]) -> str:
+    texts = [args[0]]
+    if attrs["axis"] is not None:
+        axis = code(attrs["axis"], args)
+        whole = isinstance(attrs["axis"], Operand)
+        texts.append(f"axis={f'tuple(np.ravel({axis}))' if whole else axis}")
+    if attrs.get("dtype") is not None:
+        texts.append(f"dtype={code(attrs['dtype'], args)}")
+    if attrs["keepdims"]:
+        texts.append("keepdims=True")
+    return f"{function}({', '.join(texts)})"
+
+
+def _lowest(dtype: DType) -> Any:
+    return -np.inf if dtype.is_floating else dtype.min
+
+
+def _highest(dtype: DType) -> Any:
+    return np.inf if dtype.is_floating else dtype.max
+
+
+def _no_mean(dtype: DType) -> Any:
+    return 0 if dtype.is_integer else np.nan
+
+
+_reduction("Sum", np.sum, "fiuc", None)
+_reduction("Prod", np.prod, "fiuc", None)
+_reduction("Mean", np.mean, "fiuc", _no_mean)
+_reduction("Max", np.max, "fiu", _lowest)
+_reduction("Min", np.min, "fiu", _highest)
+_reduction("All", np.all, "b", None)
+_reduction("Any", np.any, "b", None)
+
+
+def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
+    """Apply one of the reductions."""
+    tensor = as_tensor(x)
+    attrs: dict[str, Any] = {}
+    if tensor.dtype.is_integer and op in ("Sum", "Prod", "Mean"):
+        # NumPy would widen small integers.
+        attrs["dtype"] = tensor.dtype
+    return run(
+        op,
+        tensor,
+        axis=axes_argument(axis),
+        keepdims=bool(keepdims),
+        name=name,
+        **attrs,
+    )
+
+
+# --- functions ------------------------------------------------------------------------
+
+
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The sum along `axis`: one axis, several, or None for all.
+
+    The dtype stays. With `keepdims` the axes stay with length 1.
+
+    >>> print(reduce_sum([[1, 2], [3, 4]], axis=0))
+    tf.Tensor([4 6], shape=(2,), dtype=int32)
+    """
+    return reduce("Sum", input_tensor, axis, keepdims, name)
+
+
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The product along `axis`; see `reduce_sum`."""
+    return reduce("Prod", input_tensor, axis, keepdims, name)
+
+
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The mean along `axis`; see `reduce_sum`. That of integers is cut to an integer.
+
+    >>> print(reduce_mean([1, 2]), reduce_mean([1.0, 2.0]))
+    tf.Tensor(1, shape=(), dtype=int32) tf.Tensor(1.5, shape=(), dtype=float32)
+    """
+    return reduce("Mean", input_tensor, axis, keepdims, name)
+
+
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The largest element along `axis`; see `reduce_sum`."""
+    return reduce("Max", input_tensor, axis, keepdims, name)
+
+
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The smallest element along `axis`; see `reduce_sum`."""
+    return reduce("Min", input_tensor, axis, keepdims, name)
+
+
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """Whether all elements (bools) along `axis` hold; see `reduce_sum`."""
+    return reduce("All", input_tensor, axis, keepdims, name)
+
+
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """Whether any element (a bool) along `axis` holds; see `reduce_sum`."""
+    return reduce("Any", input_tensor, axis, keepdims, name)
+
+
+# --- norms ----------------------------------------------------------------------------
+
+
+def _euclidean_norm(x: Array, *, axis: Any, keepdims: bool) -> Any:
+    squares = (x * x.conj()).real if x.dtype.kind == "c" else x * x
+    total = np.sum(squares, axis, dtype=squares.dtype, keepdims=keepdims)
+    return np.sqrt(total).astype(x.dtype)
+
+
+def _infer_euclidean_norm(x: TensorSpec, *, axis: Any, keepdims: bool) -> TensorSpec:
+    return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
+
+
+define("EuclideanNorm", _euclidean_norm, _infer_euclidean_norm, takes="fiuc")
+
+# --- places ---------------------------------------------------------------------------
+
+
+def _place_of_extreme(name: str, function: Callable[..., Any]) -> None:
+    def kernel(x: Array, *, axis: int, output_type: DType) -> Any:
+        if x.ndim and -x.ndim <= axis < x.ndim and not x.shape[axis]:
+            raise ValueError
+        return function(x, axis).astype(output_type.np_dtype)
+
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+        place = f"np.{function.__name__}({args[0]}, axis={code(attrs['axis'], args)})"
+        if attrs["output_type"] is dtypes.int64:
+            return place
+        return f"{place}.astype({code(attrs['output_type'], args)})"
+
+    define(name, kernel, _infer_place, source=source, takes="fiub")
+
+
+def _infer_place(x: TensorSpec, *, axis: Any, output_type: DType) -> TensorSpec:
+    dims, place = dims_of(x), known_int(axis)
+    if dims is not None and place is not None:
+        reduced(dims, place, False)
+        if dims[place] == 0:
+            raise InvalidArgumentError(
+                f"axis {place} of the shape {show(dims)} is empty: it has no extreme"
+            )
+    return spec(reduced(dims, axis, False), output_type)
+
+
+_place_of_extreme("ArgMax", np.argmax)
+_place_of_extreme("ArgMin", np.argmin)
+
+
+def argmax(
+    input: Any,
+    axis: Any = None,
+    output_type: Any = dtypes.int64,
+    name: str | None = None,
+) -> Any:
+    """The index of the largest element along `axis` (the first axis if None).
+
+    >>> print(argmax([1, 5, 2]))
+    tf.Tensor(1, shape=(), dtype=int64)
+    """
+    return _extreme("ArgMax", input, axis, output_type, name)
+
+
+def argmin(
+    input: Any,
+    axis: Any = None,
+    output_type: Any = dtypes.int64,
+    name: str | None = None,
+) -> Any:
+    """The index of the smallest element along `axis` (the first axis if None)."""
+    return _extreme("ArgMin", input, axis, output_type, name)
+
+
+def _extreme(op: str, input: Any, axis: Any, output_type: Any, name: str | None) -> Any:
+    place = 0 if axis is None else int_argument(axis, "axis")
+    found = as_dtype(output_type)
+    return run(op, as_tensor(input), axis=place, output_type=found, name=name)

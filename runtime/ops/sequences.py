@@ -1,0 +1,264 @@
+"""Tensors of numbers in order: range, linspace, one_hot."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.dtypes import DType, as_dtype
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.ops.arguments import int_argument
+from runtime.ops.convert import as_tensor, cast, promote_all
+from runtime.ops.define import code, define, run
+from runtime.ops.partial import (
+    Unknown,
+    broadcast,
+    dims_of,
+    known_int,
+    normal_axis,
+    spec,
+)
+from runtime.specs import TensorSpec
+from runtime.tensor import Tensor
+
+__all__ = ["linspace", "one_hot", "range"]
+
+Array = np.ndarray[Any, Any]
+
+
+# --- range ----------------------------------------------------------------------------
+
+
+def _infer_range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> TensorSpec:
+    bounds = [_known_number(value) for value in (start, limit, delta)]
+    if any(bound is None for bound in bounds):
+        return spec((None,), dtype)
+    return spec((_range_length(*bounds),), dtype)
+
+
+def _known_number(value: Any) -> Any:
+    return value.known if isinstance(value, Unknown) else value
+
+
+def _range_length(start: Any, limit: Any, delta: Any) -> int:
+    if delta == 0:
+        raise InvalidArgumentError("delta must not be 0")
+    if limit < start if delta > 0 else limit > start:
+        way = "<=" if delta > 0 else ">="
+        raise InvalidArgumentError(
+            f"start {way} limit must hold for delta = {delta}, not {start} and {limit}"
+        )
+    if isinstance(delta, int) and isinstance(start, int) and isinstance(limit, int):
+        return len(builtins.range(start, limit, delta))
+    return int(max(0, math.ceil((limit - start) / delta)))
+
+
+def _range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> Array:
+    _range_length(start, limit, delta)
+    return np.arange(start, limit, delta, dtype=dtype.np_dtype)
+
+
+def _range_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+    start, limit, delta = (
+        code(attrs[key], args) for key in ("start", "limit", "delta")
+    )
+    bounds = limit if (start, delta) == ("0", "1") else f"{start}, {limit}"
+    step = "" if delta == "1" else f", {delta}"
+    return f"np.arange({bounds}{step}, dtype={code(attrs['dtype'], args)})"
+
+
+define("Range", _range, _infer_range, source=_range_source, strong=True)
+
+#: The dtypes of ranges, narrower before wider.
+_RANGE_DTYPES = (
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.float16,
+    dtypes.float32,
+    dtypes.float64,
+)
+
+
+def range(
+    start: Any,
+    limit: Any = None,
+    delta: Any = 1,
+    dtype: Any = None,
+    name: str = "range",
+) -> Any:
+    """The numbers from `start` (0 if left out) up to but without `limit`.
+
+    The dtype is the widest among the arguments. Raises InvalidArgumentError where the
+    limit lies on the other side of the start (Python's range is empty there).
+
+    >>> print(range(3), range(3, 9, 2), range(0.5))
+    tf.Tensor([0 1 2], shape=(3,), dtype=int32) \
+tf.Tensor([3 5 7], shape=(3,), dtype=int32) tf.Tensor([0.], shape=(1,), dtype=float32)
+    """
+    if limit is None:
+        start, limit = 0, start
+    bounds = [_bound(value) for value in (start, limit, delta)]
+    if dtype is not None:
+        found = as_dtype(dtype)
+    else:
+        found = _range_dtype([_number_dtype(bound) for bound in bounds])
+    return run(
+        "Range",
+        **dict(zip(("start", "limit", "delta"), _in_dtype(bounds, found))),
+        dtype=found,
+        name=name,
+    )
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, (int, float)):
+        return value
+    tensor = as_tensor(value)
+    if tensor.shape.rank not in (0, None):
+        raise InvalidArgumentError(
+            f"the bounds of a range are scalars, not of shape {tensor.shape}"
+        )
+    return tensor
+
+
+def _number_dtype(bound: Any) -> DType:
+    if isinstance(bound, Tensor):
+        return bound.dtype
+    if isinstance(bound, float):
+        return dtypes.float32
+    return dtypes.int32 if abs(bound) < 2**31 else dtypes.int64
+
+
+def _range_dtype(found: list[DType]) -> DType:
+    for dtype in found:
+        if dtype not in _RANGE_DTYPES:
+            raise DTypeMismatchError(f"a range cannot be of {dtype.name}")
+    return max(found, key=_RANGE_DTYPES.index)
+
+
+def _in_dtype(bounds: list[Any], dtype: DType) -> list[Any]:
+    """The bounds as attributes of the dtype of the range."""
+    number = float if dtype.is_floating else int
+    return [
+        cast(bound, dtype) if isinstance(bound, Tensor) else number(bound)
+        for bound in bounds
+    ]
+
+
+# --- linspace -------------------------------------------------------------------------
+
+
+def _infer_linspace(
+    start: TensorSpec, stop: TensorSpec, *, num: Any, axis: int
+) -> TensorSpec:
+    ends, count = broadcast(dims_of(start), dims_of(stop)), known_int(num)
+    if count is not None and count < 1:
+        raise InvalidArgumentError(f"num must be at least 1, not {count}")
+    if ends is None:
+        return spec(None, start.dtype)
+    position = normal_axis(axis, len(ends) + 1)
+    return spec((*ends[:position], count, *ends[position:]), start.dtype)
+
+
+def _linspace(start: Array, stop: Array, *, num: int, axis: int) -> Array:
+    if num < 1:
+        raise ValueError
+    return np.linspace(start, stop, num, axis=axis, dtype=start.dtype)
+
+
+define(
+    "LinSpace",
+    _linspace,
+    _infer_linspace,
+    source="np.linspace({0}, {1}, {num}, axis={axis}, dtype={0}.dtype)",
+    takes="fc",
+    strong=True,
+)
+
+
+def linspace(
+    start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0
+) -> Any:
+    """`num` numbers from `start` to `stop`, both included, in equal steps.
+
+    Tensors of numbers give one such row for each pair of ends, along `axis`. Python
+    ints are taken as floats.
+
+    >>> print(linspace(0.0, 1.0, 3))
+    tf.Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)
+    """
+    ends = [float(end) if isinstance(end, int) else end for end in (start, stop)]
+    tensors = promote_all(ends, "LinSpace", None, name)
+    return run("LinSpace", *tensors, num=int_argument(num, "num"), axis=axis, name=name)
+
+
+# --- one-hot --------------------------------------------------------------------------
+
+
+def _infer_one_hot(
+    indices: TensorSpec, on: TensorSpec, off: TensorSpec, *, depth: Any, axis: int
+) -> TensorSpec:
+    dims, length = dims_of(indices), known_int(depth)
+    if length is not None and length < 0:
+        raise InvalidArgumentError(f"depth must not be negative: {length}")
+    if dims is None:
+        return spec(None, on.dtype)
+    position = normal_axis(axis, len(dims) + 1)
+    return spec((*dims[:position], length, *dims[position:]), on.dtype)
+
+
+def _one_hot(indices: Array, on: Array, off: Array, *, depth: int, axis: int) -> Array:
+    hot = np.expand_dims(indices, -1) == np.arange(depth)
+    return np.where(hot if axis == -1 else np.moveaxis(hot, -1, axis), on, off)
+
+
+def _one_hot_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+    hot = f"{args[0]}[..., None] == np.arange({code(attrs['depth'], args)})"
+    if attrs["axis"] != -1:
+        hot = f"np.moveaxis({hot}, -1, {attrs['axis']})"
+    return f"np.where({hot}, {args[1]}, {args[2]})"
+
+
+define(
+    "OneHot", _one_hot, _infer_one_hot, source=_one_hot_source, takes="iu", strong=True
+)
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`on_value` (1) at the place that each index names along a new axis, else
+    `off_value` (0). The new axis of length `depth` is the last, or `axis`.
+
+    >>> one_hot([2, 0], 3).numpy().tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    found = None if dtype is None else as_dtype(dtype)
+    if found is None and on_value is None and off_value is None:
+        found = dtypes.float32
+    on, off = promote_all(
+        (1 if on_value is None else on_value, 0 if off_value is None else off_value),
+        "OneHot",
+        found,
+        name,
+    )
+    return run(
+        "OneHot",
+        as_tensor(indices),
+        on,
+        off,
+        depth=int_argument(depth, "depth"),
+        axis=-1 if axis is None else axis,
+        name=name,
+    )
