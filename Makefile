@@ -55,12 +55,12 @@ other-pythons:
 
 .venv/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
-	$(PYTHON) -m venv --clear .venv
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -e '.[test,dev]'
 	@touch $@
 
 .venv-%/.ready: pyproject.toml
-	$(PYTHON_OTHER) -m venv --clear .venv-$*
+	@test -x .venv-$*/bin/python || $(PYTHON_OTHER) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install -q -e '.[test]'
 	@touch $@
 

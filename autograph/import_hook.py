@@ -2,41 +2,29 @@
 
 `install_import_hook` puts a finder in front of Python's own: it asks the other finders
 for a module of the packages it was given and has the source converted on the way. The
-code runs under the module's own file name and lines.
-
-Converted code is cached beside Python's, in files with names of their own
-(``clip.cpython-312.autograph-<digest>.pyc``): neither can take the other's for its own.
-The invariant: a file of that name is a complete ``.pyc`` with a checked hash (PEP 552)
-of the source and its path, made by the compiler that the digest stands for. Files
-appear by an atomic rename; a cache that cannot be read or written is done without.
+code runs under the module's own file name and lines, and is cached (see `bytecode`).
 """
 
 from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
-import marshal
-import os
 import sys
 import threading
 import types
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, cast
 from zipimport import zipimporter
 
-from ._version import __version__
-from .build import write_atomically
+from . import bytecode
 from .diagnostics import Diagnostic
 from .errors import AutographWarning, SourceError
 from .options import DEFAULT, ConversionOptions
 
 __all__ = ["ImportHook", "import_module", "install_import_hook"]
-
-# What the compiler is made of: it would have to be converted before it can convert.
-_COMPILER = ("autograph", "gast", "astor")
 
 
 class ImportHook:
@@ -92,7 +80,6 @@ class ImportHook:
         if spec.origin.endswith(".pyc"):
             return spec  # no source to convert
         loader = ConvertingLoader(fullname, spec.origin, inner, self.options)
-        loader.prepare()
         spec.loader = loader
         spec.cached = loader.cache_file
         return spec
@@ -136,25 +123,8 @@ class ConvertingLoader(SourceFileLoader):
         super().__init__(fullname, path)
         self.inner = inner
         self.options = options
-        self.cache_file = _cache_file(path, options)
-
-    def prepare(self) -> None:
-        """Load the compiler if the module will have to be converted.
-
-        The module is not in `sys.modules` yet. Were the compiler loaded later, and did
-        it use the very module that is being imported, it would find an empty shell.
-        """
-        if "autograph.pipeline" not in sys.modules and self._cached_code() is None:
-            before = set(sys.modules)
-            with _compiling():
-                import autograph.pipeline  # noqa: F401
-            # The compiler keeps the plain modules that it imported; others get them
-            # converted if a hook asks for it.
-            for name in set(sys.modules) - before:
-                if any(
-                    isinstance(h, ImportHook) and h.matches(name) for h in sys.meta_path
-                ):
-                    del sys.modules[name]
+        self.cache_file = bytecode.cache_file(path, options)
+        self.thread = 0
 
     def get_data(self, path: str) -> bytes:
         """The bytes of a file of the package, also from a zip archive."""
@@ -166,25 +136,16 @@ class ConvertingLoader(SourceFileLoader):
 
     def get_code(self, fullname: str) -> types.CodeType:
         """The converted code of the module, from the cache where that is valid."""
-        return self._cached_code() or self._convert()
-
-    def _cached_code(self) -> types.CodeType | None:
-        try:
-            with open(self.cache_file, "rb") as file:
-                header = file.read(16)
-                body = file.read()
-        except OSError:
-            return None
-        if header != self._header(self.get_data(self.path)):
-            return None
-        try:
-            code = marshal.loads(body)
-        except (EOFError, ValueError, TypeError):
-            return None  # a disk that filled up, say
-        return code if isinstance(code, types.CodeType) else None
-
-    def _convert(self) -> types.CodeType:
+        self.thread = threading.get_ident()
         data = self.get_data(self.path)
+        code = bytecode.load(self.cache_file, self.path, data)
+        if code is None:
+            code = self._convert(data)
+            if not sys.dont_write_bytecode:
+                bytecode.store(self.cache_file, self.path, data, code)
+        return code
+
+    def _convert(self, data: bytes) -> types.CodeType:
         # What Python would say of an invalid source, it shall say: a SyntaxError.
         compile(data, self.path, "exec", dont_inherit=True)
         with _compiling():
@@ -199,21 +160,7 @@ class ConvertingLoader(SourceFileLoader):
                 code = conversion.code()
         for diagnostic in conversion.diagnostics:
             _warn_of_refusal(diagnostic, self.path)
-        if not sys.dont_write_bytecode:
-            self._store(self._header(data) + marshal.dumps(code))
         return code
-
-    def _header(self, data: bytes) -> bytes:
-        # The path is in the code object: a file that was moved is another one.
-        digest = importlib.util.source_hash(os.fsencode(self.path) + b"\0" + data)
-        flags = 0b11  # hash-based, and to be checked against the source
-        return importlib.util.MAGIC_NUMBER + flags.to_bytes(4, "little") + digest
-
-    def _store(self, content: bytes) -> None:
-        # Read-only, full, a file in the folder's place: the cache is only a help.
-        with suppress(OSError):
-            os.makedirs(os.path.dirname(self.cache_file), exist_ok=True)
-            write_atomically(self.cache_file, content)
 
 
 def _warn_of_refusal(diagnostic: Diagnostic, filename: str) -> None:
@@ -229,53 +176,39 @@ _busy = threading.local()
 
 @contextmanager
 def _compiling() -> Iterator[None]:
-    """What the compiler imports for itself is not converted (in this thread)."""
-    before = getattr(_busy, "compiling", False)
+    """The time in which a module is converted (in this thread).
+
+    The compiler imports for itself, then and later, modules that a hook may be meant
+    for, even the very module that is being imported. It gets them plain and complete,
+    and leaves no trace of them: others get the converted ones.
+    """
+    nested = getattr(_busy, "compiling", False)
+    present = dict(sys.modules)
+    unfinished = {n: m for n, m in present.items() if _is_unfinished_here(m)}
+    for name in unfinished:
+        del sys.modules[name]
     _busy.compiling = True
     try:
         yield
     finally:
-        _busy.compiling = before
+        _busy.compiling = nested
+        hooks = [finder for finder in sys.meta_path if isinstance(finder, ImportHook)]
+        for name in set(sys.modules) - set(present):
+            plain = not _is_converted(sys.modules.get(name))
+            if plain and any(hook.matches(name) for hook in hooks):
+                del sys.modules[name]
+        sys.modules.update(unfinished)
 
 
-def _cache_file(path: str, options: ConversionOptions) -> str:
-    # cache_from_source knows the Python version, -O and PYTHONPYCACHEPREFIX.
-    stem = importlib.util.cache_from_source(path).removesuffix(".pyc")
-    return f"{stem}.autograph-{_compiler_digest(options)}.pyc"
-
-
-def _compiler_digest(options: ConversionOptions) -> str:
-    """What converted code depends on besides its source, as a part of a file name.
-
-    That is our version and the sizes and times of the compiler's files, so a compiler
-    that is being worked on converts anew. `importlib.metadata` would tell the versions
-    of gast and astor, but imports much that a hook might be meant for.
-    """
-    known = _digests.get(options)
-    if known is None:
-        parts = [__version__, repr(options)]
-        parts += [line for name in _COMPILER for line in _files_of(name)]
-        known = importlib.util.source_hash("\n".join(parts).encode()).hex()
-        _digests[options] = known
-    return known
-
-
-_digests: dict[ConversionOptions, str] = {}
-
-
-def _files_of(package: str) -> Iterator[str]:
-    if package == __package__:
-        roots: Iterable[str] = [os.path.dirname(__file__)]
-    else:
-        spec = importlib.machinery.PathFinder.find_spec(package)
-        roots = (spec and spec.submodule_search_locations) or ()
-    for root in roots:
-        for folder, folders, files in os.walk(root):
-            folders.sort()
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    stat = os.stat(os.path.join(folder, name))
-                    yield f"{package} {name} {stat.st_size} {stat.st_mtime_ns}"
+def _is_unfinished_here(module: types.ModuleType) -> bool:
+    """Whether this thread is in the middle of importing a module as converted."""
+    spec = getattr(module, "__spec__", None)
+    loader = getattr(spec, "loader", None)
+    return (
+        isinstance(loader, ConvertingLoader)
+        and getattr(spec, "_initializing", False)
+        and loader.thread == threading.get_ident()
+    )
 
 
 def install_import_hook(
@@ -312,7 +245,7 @@ def _checked_names(packages: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         if not all(part.isidentifier() for part in name.split(".")):
             raise ValueError(f"{name!r} is not the name of a package")
-        if name.partition(".")[0] in _COMPILER:
+        if name.partition(".")[0] in bytecode.COMPILER:
             raise ValueError(f"{name!r} is a part of the compiler: it stays as it is")
     return names
 

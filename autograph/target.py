@@ -20,7 +20,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .diagnostics import Diagnostic, Location
@@ -87,7 +87,7 @@ def read_target(target: TargetName, stdin: BinaryIO | None = None) -> Source:
         raise TargetError(
             Diagnostic("AG402", f"module `{target.name}` has no Python source")
         )
-    if os.path.isfile(spec.origin) and not spec.origin.endswith(".pyc"):
+    if os.path.isfile(spec.origin) and spec.origin.endswith(tuple(SOURCE_SUFFIXES)):
         return _read_file(spec.origin)
     text = get_source(target.name)  # such as a module in a zip archive
     if text is None:

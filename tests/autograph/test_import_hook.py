@@ -12,12 +12,13 @@ import traceback
 import types
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import autograph.operators
-from autograph import import_hook
+from autograph import bytecode, import_hook
 from autograph.errors import AutographWarning, SourceError
 from autograph.import_hook import import_module, install_import_hook
 from autograph.options import ConversionOptions
@@ -74,9 +75,9 @@ def conversions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     converted: list[str] = []
     convert = import_hook.ConvertingLoader._convert
 
-    def counting(loader: import_hook.ConvertingLoader) -> types.CodeType:
+    def counting(loader: import_hook.ConvertingLoader, data: bytes) -> types.CodeType:
         converted.append(loader.name)
-        return convert(loader)
+        return convert(loader, data)
 
     monkeypatch.setattr(import_hook.ConvertingLoader, "_convert", counting)
     return converted
@@ -312,8 +313,8 @@ def test_options_and_compiler_have_caches_of_their_own(
     with install_import_hook(["shop"], ConversionOptions(recursive=False)):
         import shop
     forget()
-    monkeypatch.setattr(import_hook, "__version__", "0.0.0")
-    monkeypatch.setattr(import_hook, "_digests", {})
+    monkeypatch.setattr(bytecode, "__version__", "0.0.0")
+    monkeypatch.setattr(bytecode, "_digests", {})
     with install_import_hook(["shop"]):
         import shop
 
@@ -364,7 +365,7 @@ def test_read_only_cache(package: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(path: str, data: bytes) -> None:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(import_hook, "write_atomically", refuse)
+    monkeypatch.setattr(bytecode, "write_atomically", refuse)
     with install_import_hook(["shop"]):
         import shop
 
@@ -446,6 +447,19 @@ def test_import_module_of_what_cannot_be(package: Path) -> None:
     sys.modules.pop("xxsubtype", None)
     with pytest.raises(SourceError, match="AG406 module `xxsubtype`"):
         import_module("xxsubtype")
+
+
+def test_threads_that_import_at_once(package: Path) -> None:
+    """What one thread hides from the compiler, the others must not miss."""
+    names = [f"shop.part{i}" for i in range(8)]
+    for name in names:
+        body = "import time; time.sleep(0.01)\n" + BODY
+        (package / f"{name.partition('.')[2]}.py").write_text(body)
+    with install_import_hook(["shop"]), ThreadPoolExecutor(4) as pool:
+        modules = list(pool.map(importlib.import_module, names))
+
+    assert [is_converted(module) for module in modules] == [True] * 8
+    assert [sys.modules[name] for name in names] == modules
 
 
 # --- a process of its own -------------------------------------------------------------

@@ -1,0 +1,98 @@
+"""Cache files for the code of converted modules.
+
+They stand beside Python's own, with names of their own
+(``clip.cpython-312.autograph-<digest>.pyc``): neither can be taken for the other. The
+invariant: a file of that name is a complete ``.pyc`` with a checked hash (PEP 552) of
+the source and its path, made by the compiler that the digest stands for. Files appear
+by an atomic rename; a cache that cannot be read or written is done without.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import marshal
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.machinery import PathFinder
+from types import CodeType
+
+from ._version import __version__
+from .build import write_atomically
+from .options import ConversionOptions
+
+__all__ = ["COMPILER", "cache_file", "load", "store"]
+
+COMPILER = ("autograph", "gast", "astor")
+"""The packages that converted code is made by."""
+
+
+def cache_file(path: str, options: ConversionOptions) -> str:
+    """Where the converted code of the source file `path` is cached."""
+    # cache_from_source knows the Python version, -O and PYTHONPYCACHEPREFIX.
+    stem = importlib.util.cache_from_source(path).removesuffix(".pyc")
+    return f"{stem}.autograph-{_compiler_digest(options)}.pyc"
+
+
+def load(file: str, path: str, source: bytes) -> CodeType | None:
+    """The code in a cache file, if it is that of `source`, which `path` holds now."""
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read()
+    except OSError:
+        return None
+    if content[:16] != _header(path, source):
+        return None
+    try:
+        code = marshal.loads(content[16:])
+    except (EOFError, ValueError, TypeError):
+        return None  # a disk that filled up, say
+    return code if isinstance(code, CodeType) else None
+
+
+def store(file: str, path: str, source: bytes, code: CodeType) -> None:
+    """Write a cache file if possible; read-only folders and the like are no error."""
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        write_atomically(file, _header(path, source) + marshal.dumps(code))
+
+
+def _header(path: str, source: bytes) -> bytes:
+    # The path is in the code object: a file that was moved is another one.
+    digest = importlib.util.source_hash(os.fsencode(path) + b"\0" + source)
+    flags = 0b11  # hash-based, and to be checked against the source
+    return importlib.util.MAGIC_NUMBER + flags.to_bytes(4, "little") + digest
+
+
+def _compiler_digest(options: ConversionOptions) -> str:
+    """What converted code depends on besides its source, as a part of a file name.
+
+    That is our version and the sizes and times of the compiler's files, so a compiler
+    that is being worked on converts anew. `importlib.metadata` would tell the versions
+    of gast and astor, but imports much that a hook might be meant for.
+    """
+    known = _digests.get(options)
+    if known is None:
+        parts = [__version__, repr(options)]
+        parts += [line for name in COMPILER for line in _files_of(name)]
+        known = importlib.util.source_hash("\n".join(parts).encode()).hex()
+        _digests[options] = known
+    return known
+
+
+_digests: dict[ConversionOptions, str] = {}
+
+
+def _files_of(package: str) -> Iterator[str]:
+    if package == __package__:
+        roots: Iterable[str] = [os.path.dirname(__file__)]
+    else:
+        spec = PathFinder.find_spec(package)
+        roots = (spec and spec.submodule_search_locations) or ()
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith(".py"):
+                    stat = os.stat(os.path.join(folder, name))
+                    yield f"{package} {name} {stat.st_size} {stat.st_mtime_ns}"
