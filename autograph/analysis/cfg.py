@@ -30,7 +30,8 @@ class Node:
     """One step. ``parts`` are the syntax nodes it evaluates, ``stmt`` its statement.
 
     ``kind`` is 'entry', 'exit', 'do' (a simple statement), 'test', 'iter', 'next',
-    'target', 'enter', 'bind', 'leave', 'except', 'unbind', 'match' or 'guard'.
+    'target', 'enter', 'bind', 'leave', 'except', 'unbind', 'subject', 'match' or
+    'guard'.
     """
 
     __slots__ = ("exc", "index", "kind", "parts", "stmt", "succ")
@@ -103,14 +104,17 @@ def _label(node: Node) -> str:
         text += str(node.stmt.name.id)
     else:
         text += ", ".join(gast.unparse(part).strip() for part in node.parts)
-    return f"L{node.stmt.lineno} {text.strip()}"
+    line = getattr(node.parts[0] if node.parts else node.stmt, "lineno", None)
+    return f"L{line or node.stmt.lineno} {text.strip()}"
 
 
 _DEFINITIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef})
 
 
 def build(fn: Any) -> Graph:
-    """The graph of a function definition or lambda."""
+    """The graph of a function definition or lambda; of a generator expression, an empty
+    one.
+    """
     return _Builder().graph(fn)
 
 
@@ -143,11 +147,12 @@ class _Builder:
     def graph(self, fn: Any) -> Graph:
         exit_node = self.exit
         ways = _Ways(None, lambda: exit_node, _nowhere, _nowhere)
-        if fn.__class__ is gast.Lambda:
-            first = self.node("do", fn.body, (fn.body,), (exit_node,), None)
-            self.points[fn.body] = [Point(first, exit_node, None)]
+        body = getattr(fn, "body", [])
+        if body.__class__ is list:
+            first = self.block(body, exit_node, ways)
         else:
-            first = self.block(fn.body, exit_node, ways)
+            first = self.node("do", body, (body,), (exit_node,), None)
+            self.points[body] = [Point(first, exit_node, None)]
         entry = self.node("entry", None, (), (first,), None)
         nodes = tuple(reversed(self.nodes))
         for index, node in enumerate(nodes):
@@ -247,7 +252,7 @@ class _Builder:
             start = self.node("bind", stmt, (case.pattern,), (start,), None)
             taken = (start,) if _matches_all(case.pattern) else (start, miss)
             miss = self.node("match", stmt, (case.pattern,), taken, ways.exc)
-        return self.node("test", stmt, (stmt.subject,), (miss,), ways.exc)
+        return self.node("subject", stmt, (stmt.subject,), (miss,), ways.exc)
 
     def try_(self, stmt: Any, after: Node, ways: _Ways) -> Node:
         inside = ways

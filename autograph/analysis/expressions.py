@@ -169,7 +169,7 @@ def _generator(log: Log, node: Any) -> None:
     """A generator expression: its own scope, save the first iterable."""
     log.visit(node.generators[0].iter)
     child = Log(node, "generator", log)
-    child.bound = dict.fromkeys(_targets(node.generators))
+    child.hidden = _targets(node.generators)
     child.maybe = MAYBE
     _after_first_iter(child, node)
     log.absorb(child)

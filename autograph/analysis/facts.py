@@ -10,6 +10,7 @@ from typing import Any
 import gast
 
 from autograph.analysis import flow
+from autograph.analysis.blocks import parents_in
 from autograph.analysis.cfg import Graph, Point, build
 from autograph.analysis.collect import collect
 from autograph.analysis.events import (
@@ -27,6 +28,7 @@ from autograph.analysis.events import (
 from autograph.analysis.nameset import NameSet
 from autograph.analysis.places import Place, places_in
 from autograph.analysis.plain import Plain
+from autograph.analysis.printing import dump
 from autograph.analysis.reaching import ELSEWHERE, ReachingDefinitions
 from autograph.analysis.scopes import Scope, scope_of
 
@@ -162,6 +164,13 @@ class Facts:
             facts = Facts(log, self._around, self._shadowed, self._inner)
         return facts
 
+    def dump(self, *tables: str) -> str:
+        """Some tables, by the names of the methods, statement by statement."""
+        return dump(self, tables)
+
+    def __str__(self) -> str:
+        return f"{self.scope}\n{self.dump('reads', 'writes', 'live_in', 'live_out')}"
+
     # --- flow -----------------------------------------------------------------------
 
     @cached_property
@@ -234,13 +243,12 @@ class Facts:
         """
         if node.__class__ is gast.NamedExpr:
             node = self._reaching.holders[node]
-            found = [] if node.__class__ is gast.ExceptHandler else [node]
+            found = [node]
         else:
             self._span(node)
             found = []
         while (node := self._parents.get(node)) is not None:
-            if node.__class__ is not gast.ExceptHandler:
-                found.append(node)
+            found.append(node)
         return tuple(found)
 
     # --- values ---------------------------------------------------------------------
@@ -256,6 +264,14 @@ class Facts:
         """Whether plain Python surely drives a loop over an expression."""
         self._span(expr)
         return Plain(self).iterable(expr)
+
+    def is_python_controlled(self, stmt: Any) -> bool:
+        """Whether plain Python surely decides if and how often the blocks of a compound
+        statement run: its own test or iterable, and whatever a ``break``, ``continue``,
+        ``return`` or ``raise`` in it depends on.
+        """
+        self._span(stmt)
+        return Plain(self).controls(stmt)
 
     def python_type(self, expr: Any) -> type | None:
         """The Python type that the value of an expression surely has, if it has one:
@@ -359,14 +375,8 @@ class Facts:
 
     @cached_property
     def _parents(self) -> dict[Any, Any]:
-        parents: dict[Any, Any] = {}
-        work = [(stmt, None) for stmt in _blocks(self.node)]
-        while work:
-            stmt, parent = work.pop()
-            parents[stmt] = parent
-            if stmt.__class__ not in _SCOPES:
-                work += [(inner, stmt) for inner in _blocks(stmt)]
-        return parents
+        body = self.node.body
+        return parents_in(body if isinstance(body, list) else [])
 
     def _join(self, table: list[int], nodes: Iterable[Any]) -> NameSet:
         bits = 0
@@ -376,21 +386,6 @@ class Facts:
 
     def _names(self, bits: int) -> NameSet:
         return NameSet(name for name, bit in self._bits.items() if bits & bit)
-
-
-_SCOPES = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef})
-
-
-def _blocks(node: Any) -> list[Any]:
-    """The statements, handlers included, right inside a node."""
-    found: list[Any] = []
-    for field in ("body", "handlers", "orelse", "finalbody"):
-        block = getattr(node, field, None)
-        if isinstance(block, list):
-            found += block
-    for case in getattr(node, "cases", ()):
-        found += case.body
-    return found
 
 
 def _describe(node: Any) -> str:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import gast
 
+from autograph.analysis.blocks import blocks_of
 from autograph.analysis.reaching import UNBOUND
 
 if TYPE_CHECKING:
@@ -83,8 +85,8 @@ class Plain:
             return all(map(self.truth, (expr.test, expr.body, expr.orelse)))
         if kind is gast.NamedExpr:
             return self.truth(expr.value)
-        if kind is gast.Name and expr.id != "TYPE_CHECKING":
-            return self._name(expr, "truth", self.truth)
+        if kind is gast.Name:
+            return self._constant_name(expr) or self._name(expr, "truth", self.truth)
         return self.value(expr)
 
     def value(self, expr: Any) -> bool:
@@ -128,12 +130,12 @@ class Plain:
         return base.id not in self._facts.scope.bound
 
     def _name_value(self, expr: Any) -> bool:
-        scope = self._facts.scope
-        if expr.id == "__debug__" or (
-            expr.id == "TYPE_CHECKING" and expr.id in scope.free
-        ):
-            return True
-        return self._name(expr, "value", self.value)
+        return self._constant_name(expr) or self._name(expr, "value", self.value)
+
+    def _constant_name(self, expr: Any) -> bool:
+        if expr.id == "TYPE_CHECKING":
+            return expr.id in self._facts.scope.free
+        return bool(expr.id == "__debug__")
 
     def _plain_arguments(self, call: Any) -> bool:
         values = (*call.args, *(keyword.value for keyword in call.keywords))
@@ -229,6 +231,7 @@ class Plain:
                 and question != "type"
                 and self._plain_items(definition.iter)
                 and self._settled(definition)
+                and self._steady(definition)
             )
         if kind is gast.AugAssign:
             if question != "type":
@@ -256,12 +259,17 @@ class Plain:
             return False
         return all(map(self._steady, self._facts.statements_around(definition)))
 
+    def controls(self, stmt: Any) -> bool:
+        """Whether plain Python decides which way control takes into and out of the
+        blocks of a statement.
+        """
+        return self._decides(stmt) and all(map(self._decides_jumps, _inside(stmt)))
+
     def _steady(self, stmt: Any) -> bool:
-        """Whether plain Python decides which way control takes inside a statement."""
         if stmt in self._steadied:
             return True
         self._steadied.add(stmt)
-        return self._decides(stmt) and all(map(self._decides_jumps, _inside(stmt)))
+        return self.controls(stmt)
 
     def _decides_jumps(self, stmt: Any) -> bool:
         """Whether plain Python decides about the jumps in a statement, if any."""
@@ -278,7 +286,7 @@ class Plain:
             return self.iterable(stmt.iter)
         if kind is gast.Match:
             return self.value(stmt.subject)
-        return kind is not gast.AsyncFor
+        return kind not in (gast.AsyncFor, gast.ExceptHandler)
 
 
 def _jumps(stmt: Any) -> bool:
@@ -286,13 +294,7 @@ def _jumps(stmt: Any) -> bool:
 
 
 def _inside(stmt: Any) -> Iterator[Any]:
-    """The statements of the blocks of a compound statement."""
-    if stmt.__class__ in (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef):
-        return
-    for field in ("body", "orelse", "finalbody"):
-        yield from getattr(stmt, field, ())
-    for holder in (*getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
-        yield from holder.body
+    return chain.from_iterable(blocks_of(stmt))
 
 
 def _assigned_values(definition: Any, name: str) -> Iterator[Any]:

@@ -56,7 +56,7 @@ class ReachingDefinitions:
         self._masks: dict[str, int] = {}
         #: The nodes that evaluate each load.
         self._loads: dict[Any, list[Node]] = {}
-        #: The statement that evaluates each `:=`.
+        #: The statement that evaluates each `:=` (no handler: its type has no block).
         self.holders: dict[Any, Any] = {}
         self._shared = {*scope.nonlocals, *scope.globals, *scope.rebound_by_others}
         start = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import gast
@@ -142,9 +141,9 @@ def _type_params(log: Log, node: Any) -> dict[str, Any]:
     return names
 
 
-def _lazy(log: Log, node: Any, names: Iterable[str]) -> None:
+def _lazy(log: Log, node: Any, names: dict[str, Any]) -> None:
     child = Log(node, "generator", log)
-    child.bound = dict.fromkeys(names)
+    child.hidden = names
     child.visit(node)
     log.absorb(child)
 

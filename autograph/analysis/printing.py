@@ -1,0 +1,125 @@
+"""Facts as text: the language of the tests, and what ``--dump`` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import gast
+
+from autograph.analysis.blocks import blocks_of, statements_in
+from autograph.analysis.reaching import Marker
+
+if TYPE_CHECKING:
+    from autograph.analysis.facts import Facts
+
+__all__ = ["TABLES", "dump"]
+
+
+def dump(facts: Facts, tables: Iterable[str]) -> str:
+    """Some tables of the facts, statement by statement; empty entries are left out."""
+    lines: list[str] = []
+    body = facts.node.body
+    for stmt in statements_in(body if isinstance(body, list) else [body]):
+        lines.append(f"L{stmt.lineno} {_header(stmt)}")
+        for table in tables:
+            lines += [f"  {table}: {row}" for row in TABLES[table](facts, stmt) if row]
+    return "\n".join(lines)
+
+
+def _header(stmt: Any) -> str:
+    if isinstance(stmt, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+        return f"define {stmt.name}"
+    return str(gast.unparse(stmt).strip().split("\n")[0])
+
+
+def _set(table: str) -> Callable[[Facts, Any], Iterator[str]]:
+    """A table that has a set of names or places for each statement."""
+
+    def rows(facts: Facts, stmt: Any) -> Iterator[str]:
+        yield ", ".join(map(str, getattr(facts, table)(stmt)))
+
+    return rows
+
+
+def _live_head(facts: Facts, stmt: Any) -> Iterator[str]:
+    if isinstance(stmt, (gast.For, gast.AsyncFor, gast.While)):
+        yield ", ".join(facts.live_head(stmt))
+
+
+def _reaching(facts: Facts, stmt: Any) -> Iterator[str]:
+    """`n <- L2, L5` for each local name that the statement itself loads."""
+    for node in _expressions(stmt):
+        if isinstance(node, gast.Name) and node.id in facts.scope.bound:
+            found = facts.reaching(node)
+            if found:
+                yield f"{node.id} <- " + ", ".join(map(_place, found))
+
+
+def _python_bool(facts: Facts, stmt: Any) -> Iterator[str]:
+    for node in _expressions(stmt):
+        if node is getattr(stmt, "test", None):
+            yield "yes" if facts.is_python_bool(node) else "no"
+
+
+def _python_controlled(facts: Facts, stmt: Any) -> Iterator[str]:
+    if any(blocks_of(stmt)):
+        yield "yes" if facts.is_python_controlled(stmt) else "no"
+
+
+def _python_iterable(facts: Facts, stmt: Any) -> Iterator[str]:
+    if isinstance(stmt, gast.For):
+        yield "yes" if facts.is_python_iterable(stmt.iter) else "no"
+
+
+def _python_type(facts: Facts, stmt: Any) -> Iterator[str]:
+    """The types of the operands of a statement: returned, called upon, assigned."""
+    for node in _expressions(stmt):
+        if isinstance(node, gast.expr):
+            found = facts.python_type(node)
+            if found is not None and not isinstance(node, gast.Constant):
+                yield f"{gast.unparse(node).strip()} is {found.__name__}"
+
+
+def _place(definition: Any) -> str:
+    if isinstance(definition, Marker):
+        return repr(definition)
+    if isinstance(definition, gast.comprehension):
+        return "comprehension"
+    kind = "parameter" if isinstance(definition, gast.Name) else ""
+    return kind or f"L{definition.lineno}"
+
+
+def _expressions(stmt: Any) -> Iterator[Any]:
+    """The nodes that the statement itself evaluates, outside nested scopes."""
+    for field in stmt._fields:
+        value = getattr(stmt, field, None)
+        for node in value if isinstance(value, list) else [value]:
+            if not isinstance(node, gast.AST) or isinstance(
+                node, (gast.stmt, gast.ExceptHandler, gast.Lambda, gast.GeneratorExp)
+            ):
+                continue
+            if isinstance(node, gast.match_case):
+                node = gast.Tuple([node.pattern, *filter(None, [node.guard])], None)
+            else:
+                yield node
+            yield from _expressions(node)
+
+
+#: How to print each table.
+TABLES: dict[str, Callable[[Facts, Any], Iterator[str]]] = {
+    **{
+        table: _set(table)
+        for table in (
+            *("reads", "writes", "indirect_writes", "places"),
+            *("live_in", "live_out", "live_at_handlers"),
+            *("assigned_in", "maybe_assigned_in"),
+        )
+    },
+    "live_head": _live_head,
+    "reaching": _reaching,
+    "is_python_bool": _python_bool,
+    "is_python_iterable": _python_iterable,
+    "is_python_controlled": _python_controlled,
+    "python_type": _python_type,
+}
