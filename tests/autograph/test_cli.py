@@ -39,7 +39,7 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-# --- targets ----------------------------------------------------------------------------
+# --- targets --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_syntax_error_is_located(clip: Path, capsys: Captured) -> None:
     )
 
 
-# --- views ------------------------------------------------------------------------------
+# --- views ----------------------------------------------------------------------------
 
 
 def test_diff(clip: Path, capsys: Captured) -> None:
@@ -175,7 +175,7 @@ def test_json_of_an_error(clip: Path, capsys: Captured) -> None:
     assert captured.err == ""
 
 
-# --- output -----------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------
 
 
 def test_written_module_runs_without_the_compiler(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_output_and_a_view(clip: Path, capsys: Captured) -> None:
     assert Path("again.py").read_text() == Path("out.py").read_text()
 
 
-# --- findings and faults ----------------------------------------------------------------
+# --- findings and faults --------------------------------------------------------------
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, *lines: int) -> None:
@@ -290,7 +290,7 @@ def test_version_and_help(capsys: Captured) -> None:
     assert "file.py::Class.method" in capsys.readouterr().out
 
 
-# --- processes of their own: slow, few --------------------------------------------------
+# --- processes of their own: slow, few ------------------------------------------------
 
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
