@@ -17,6 +17,7 @@ from typing import Any
 
 __all__ = [
     "assert_same_structure",
+    "children",
     "flatten",
     "flatten_with_paths",
     "is_nested",
@@ -31,7 +32,7 @@ def is_nested(structure: Any) -> bool:
     >>> is_nested([]), is_nested("text"), is_nested({"a": 1})
     (True, False, True)
     """
-    return _children(structure) is not None
+    return children(structure) is not None
 
 
 def flatten(structure: Any) -> list[Any]:
@@ -91,7 +92,7 @@ def assert_same_structure(
 # --- the kinds of structures ----------------------------------------------------------
 
 
-def _children(structure: Any) -> list[tuple[str, Any]] | None:
+def children(structure: Any) -> list[tuple[str, Any]] | None:
     """The ``(path, value)`` pairs directly in a structure; None for a leaf."""
     kind = type(structure)
     if kind is list or kind is tuple:
@@ -126,7 +127,7 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def _rebuild(structure: Any, values: list[Any]) -> Any:
-    """A structure of the same kind with other values, in the order of `_children`."""
+    """A structure of the same kind with other values, in the order of `children`."""
     kind = type(structure)
     if kind is list or kind is tuple:
         return kind(values)
@@ -157,32 +158,32 @@ def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:
 
 
 def _collect(structure: Any, leaves: list[Any]) -> None:
-    children = _children(structure)
-    if children is None:
+    found = children(structure)
+    if found is None:
         leaves.append(structure)
         return
-    for _, value in children:
+    for _, value in found:
         _collect(value, leaves)
 
 
 def _walk(structure: Any, path: str) -> Iterator[tuple[str, Any]]:
-    children = _children(structure)
-    if children is None:
+    found = children(structure)
+    if found is None:
         yield path, structure
         return
-    for step, value in children:
+    for step, value in found:
         yield from _walk(value, path + step)
 
 
 def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
-    children = _children(structure)
-    if children is None:
+    found = children(structure)
+    if found is None:
         return next(leaves)
-    return _rebuild(structure, [_pack(value, leaves) for _, value in children])
+    return _rebuild(structure, [_pack(value, leaves) for _, value in found])
 
 
 def _compare(left: Any, right: Any, path: str, check_types: bool) -> None:
-    a, b = _children(left), _children(right)
+    a, b = children(left), children(right)
     where = f" at {path}" if path else ""
     if a is None and b is None:
         return

@@ -1,0 +1,155 @@
+"""From a Python function to a `Graph`: run it once on placeholders.
+
+Arguments and results are structures (`runtime.nest`). A `Results` record remembers how
+a result was built around its tensors: ``None`` stays itself, Python numbers become
+tensors, and objects made of tensors (with ``__tf_flatten__``) are taken apart and
+rebuilt.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from runtime import nest
+from runtime.context import building
+from runtime.errors import ConversionError
+from runtime.graph import Graph
+from runtime.ops.convert import convert_to_tensor
+from runtime.ops.registry import apply
+from runtime.specs import TensorSpec
+from runtime.tensor import SymbolicTensor, Tensor
+
+__all__ = ["Results", "Trace", "flatten_results", "trace"]
+
+
+class Results(NamedTuple):
+    """A structured result with its tensors taken out."""
+
+    #: The result as it was returned.
+    structure: Any
+    #: For each leaf: None (it stays as it is), or how many tensors it takes and how to
+    #: make it of them.
+    leaves: tuple[tuple[int, Callable[..., Any]] | None, ...]
+
+    def pack(self, tensors: Sequence[Any]) -> Any:
+        """The result around other tensors."""
+        values = iter(tensors)
+        leaves = [
+            leaf if recipe is None else recipe[1](*_take(values, recipe[0]))
+            for leaf, recipe in zip(nest.flatten(self.structure), self.leaves)
+        ]
+        return nest.pack_sequence_as(self.structure, leaves)
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether the result is one tensor and nothing around it."""
+        return self.leaves == (_TENSOR,) and not nest.is_nested(self.structure)
+
+
+class Trace(NamedTuple):
+    """A traced function: its graph, and its result as tensors of the graph."""
+
+    graph: Graph
+    results: Results
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The result of the function with the outputs of the graph for its tensors."""
+        return self.results.pack(self.graph.outputs)
+
+
+def trace(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], name: str
+) -> Trace:
+    """Call ``fn(*args, **kwargs)`` with placeholders for the specs among the arguments.
+
+    Placeholders are the graph's inputs, in the order in which `nest` flattens
+    ``(args, kwargs)``, and are named as their specs. Raises what `fn` raises; endless
+    recursion is a RecursionError that says what to do.
+    """
+    graph = Graph(name)
+    leaves = [
+        graph.add_input(leaf, leaf.name or "input")
+        if isinstance(leaf, TensorSpec)
+        else leaf
+        for leaf in nest.flatten((tuple(args), kwargs))
+    ]
+    arguments, keywords = nest.pack_sequence_as((tuple(args), kwargs), leaves)
+    with building(graph):
+        try:
+            result = fn(*arguments, **keywords)
+        except RecursionError as error:
+            raise _endless(name, error) from None
+        tensors, results = flatten_results(result, name)
+        graph.outputs = [_output(graph, tensor) for tensor in tensors]
+    return Trace(graph, results)
+
+
+def flatten_results(result: Any, name: str) -> tuple[list[Tensor], Results]:
+    """The tensors of what the function `name` returned, and how to put them back.
+
+    Raises TypeError for a part that neither is a tensor nor can become one.
+    """
+    tensors: list[Tensor] = []
+    recipes: list[tuple[int, Callable[..., Any]] | None] = []
+    for path, leaf in nest.flatten_with_paths(result):
+        if leaf is None:
+            recipes.append(None)
+        elif hasattr(type(leaf), "__tf_flatten__"):
+            metadata, components = leaf.__tf_flatten__()
+            tensors.extend(components)
+            recipes.append((len(components), _rebuilder(type(leaf), metadata)))
+        else:
+            tensors.append(_as_result(leaf, name, path))
+            recipes.append(_TENSOR)
+    return tensors, Results(result, tuple(recipes))
+
+
+def _as_result(leaf: Any, name: str, path: str) -> Tensor:
+    try:
+        return convert_to_tensor(leaf)
+    except ConversionError:
+        where = f" at result{path}" if path else ""
+        raise TypeError(
+            f"{name!r} returned {leaf!r} of type {type(leaf).__name__}{where}; what is "
+            "traced returns tensors, numbers, strings, None, and structures of them"
+        ) from None
+
+
+def _same(tensor: Any) -> Any:
+    return tensor
+
+
+#: The recipe of a leaf that is a tensor.
+_TENSOR = (1, _same)
+
+
+def _rebuilder(kind: Any, metadata: Any) -> Callable[..., Any]:
+    def rebuild(*components: Any) -> Any:
+        return kind.__tf_unflatten__(metadata, components)
+
+    return rebuild
+
+
+def _take(values: Iterator[Any], count: int) -> list[Any]:
+    return [next(values) for _ in range(count)]
+
+
+def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
+    # The outputs of a graph are nodes of their own, as in TensorFlow: an input that is
+    # returned as it is, or returned twice, gives an output each time.
+    output: SymbolicTensor = apply("Identity", graph.capture(tensor))
+    return output
+
+
+def _endless(name: str, error: RecursionError) -> RecursionError:
+    if "tracing" in str(error):
+        return error
+    return RecursionError(
+        f"tracing {name!r} went deeper than Python's recursion limit "
+        f"({sys.getrecursionlimit()}). A function that calls itself under a condition "
+        "that is a tensor is traced without end, because both branches are traced: "
+        "write a loop, or let a Python value decide when to stop"
+    )
