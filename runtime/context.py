@@ -6,10 +6,10 @@ other's graphs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runtime.graph import Graph
@@ -24,10 +24,13 @@ __all__ = [
     "name_scope",
     "run_functions_eagerly",
     "scoped_name",
+    "variable_created",
+    "watch_variables",
 ]
 
 _graph: ContextVar[Graph | None] = ContextVar("graph", default=None)
 _scope: ContextVar[str] = ContextVar("name scope", default="")
+_watcher: ContextVar[Callable[[Any], None] | None] = ContextVar("watcher", default=None)
 _run_eagerly = False
 
 #: The graph being built, or None when operations run at once. (The bare C function of
@@ -91,6 +94,23 @@ def name_scope(name: str) -> Iterator[str]:
 def scoped_name(name: str) -> str:
     """`name` under the name scope in force."""
     return _scope.get() + name
+
+
+@contextmanager
+def watch_variables(watcher: Callable[[Any], None]) -> Iterator[None]:
+    """Within the block `watcher` is called with each variable that is created."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def variable_created(variable: Any) -> None:
+    """Tell the watcher, if there is one. It may raise to forbid the creation."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(variable)
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

@@ -107,8 +107,8 @@ class DType:
 
     @property
     def size(self) -> int:
-        """The bytes of one element (1 for strings, whose elements vary)."""
-        return 1 if self.kind == "O" else self.np_dtype.itemsize
+        """The bytes of one element; 0 for strings, whose elements vary."""
+        return 0 if self.kind == "O" else self.np_dtype.itemsize
 
     @property
     def min(self) -> Any:
@@ -183,7 +183,11 @@ ALL = (
     complex64, complex128, bool, string,
 )  # fmt: skip
 
-_BY_NAME = {dtype.name: dtype for dtype in ALL} | {"half": half, "double": double}
+_BY_NAME = {dtype.name: dtype for dtype in ALL} | {
+    "half": half,
+    "float": float32,
+    "double": double,
+}
 _BY_ENUM = {dtype.as_datatype_enum: dtype for dtype in ALL}
 _BY_NUMPY: dict[Any, DType] = {dtype.np_dtype: dtype for dtype in ALL}
 _BY_PYTHON: dict[Any, DType] = {

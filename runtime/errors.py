@@ -43,7 +43,8 @@ class OpError(Exception):
     """An operation could not be computed.
 
     TensorFlow's constructor takes a node, an op and a message; one argument alone is
-    the message. ``op`` is the name of the op, filled in by the runtime where it is known.
+    the message. ``op`` is the name of the op, filled in by the runtime where it is
+    known.
 
     >>> error = InvalidArgumentError("the axis 3 is out of range")
     >>> error.for_op("Sum").message

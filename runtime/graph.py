@@ -3,7 +3,8 @@
 A graph is built by tracing: while it is the current graph (`context.building`), every
 operation appends a node and gives symbolic tensors, which later operations take as
 inputs. The bodies of control flow are graphs of their own, whose ``parent`` is the
-graph that they are written in; what they use from outside becomes an input, a *capture*.
+graph that they are written in; what they use from outside becomes an input, a
+*capture*.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Node:
     """One operation of a graph.
 
     ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
-    the static arguments of the kernel (sub-graphs among them), ``location`` is the user's
-    ``(filename, lineno)`` where it was written.
+    the static arguments of the kernel (sub-graphs among them), ``location`` is the
+    user's ``(filename, lineno)`` where it was written.
     """
 
     __slots__ = ("attrs", "inputs", "location", "name", "op", "outputs")
@@ -253,10 +254,10 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
     reader = "eager code" if graph is None else f"the graph {graph.name!r}"
     return InaccessibleTensorError(
         f"AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made{where} "
-        f"while tracing {tensor.graph.name!r}, is out of scope: {reader} cannot use it. "
-        "Return it from the function (or branch, or loop body) that makes it, or keep "
-        "it in a tf.Variable or tf.TensorArray; a global, an attribute or a list does "
-        "not carry a traced value out."
+        f"while tracing {tensor.graph.name!r}, is out of scope: {reader} cannot use "
+        "it. Return it from the function (or branch, or loop body) that makes it, or "
+        "keep it in a tf.Variable or tf.TensorArray; a global, an attribute or a list "
+        "does not carry a traced value out."
     )
 
 
@@ -311,6 +312,8 @@ def _attr_text(value: Any) -> str:
             return repr(value.item())
         with np.printoptions(threshold=8, edgeitems=2, linewidth=10_000):
             text = " ".join(str(value).split())
+    elif hasattr(value, "graph_text"):
+        text = value.graph_text
     elif callable(value) and hasattr(value, "__qualname__"):
         text = value.__qualname__
     else:

@@ -194,7 +194,7 @@ class TensorShape:
 
     def __getitem__(self, key: int | slice) -> int | TensorShape | None:
         if self._dims is None:
-            return TensorShape(None) if isinstance(key, slice) else None
+            return _unknown_slice(key) if isinstance(key, slice) else None
         if isinstance(key, slice):
             return TensorShape(self._dims[key])
         return self._dims[key]
@@ -230,6 +230,18 @@ class TensorShape:
 
 UNKNOWN = TensorShape(None)
 SCALAR = TensorShape(())
+
+
+def _unknown_slice(key: slice) -> TensorShape:
+    """A slice of a shape of unknown rank: from one known end to another it has a rank.
+
+    >>> TensorShape(None)[2:4], TensorShape(None)[2:]
+    (TensorShape([None, None]), TensorShape(None))
+    """
+    start, stop = key.start or 0, key.stop
+    if stop is None or key.step not in (None, 1) or (start < 0) != (stop < 0):
+        return TensorShape(None)
+    return TensorShape((None,) * max(stop - start, 0))
 
 
 def as_shape(value: Any) -> TensorShape:

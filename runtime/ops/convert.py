@@ -289,8 +289,8 @@ def _target(operands: list[_Operand], op: str) -> DType:
         joined = weak_dtype(target, dtype)
         if joined is None:
             raise DTypeMismatchError(
-                f"a {target.name} tensor and a Python value of type {dtype.name} do "
-                "not go together"
+                f"the operands have the dtypes {target.name} and, of a Python value, "
+                f"{dtype.name}; they do not go together"
             ).for_op(op)
         target = joined
     return target

@@ -368,7 +368,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     """The value at `x` of a polynomial; the coefficient of the highest power is first.
 
-    >>> polyval([1, 2, 3], convert_to_tensor(10))
+    >>> polyval([1, 2, 3], 10)
     <tf.Tensor: shape=(), dtype=int32, numpy=123>
     """
     if not isinstance(coeffs, (list, tuple)):

@@ -22,7 +22,15 @@ from runtime.context import current_graph
 from runtime.dtypes import DType
 from runtime.errors import ConversionError, InvalidArgumentError, OpError
 from runtime.ops.convert import as_tensor, promote
-from runtime.ops.registry import OpDef, Source, apply_one, as_array, get, register
+from runtime.ops.registry import (
+    OpDef,
+    Source,
+    apply_one,
+    as_array,
+    get,
+    infer_specs,
+    register,
+)
 from runtime.shapes import TensorShape, broadcast_static_shape
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, Tensor
@@ -206,7 +214,10 @@ def unary_function(
             array = x._array
             if array.dtype.num in numbers:
                 return EagerTensor(as_array(quiet.run(kernel, array)))
-        return apply_one(op, as_tensor(x), name=name or label)
+        tensor = as_tensor(x)
+        if tensor.dtype.np_dtype.num not in numbers:
+            infer_specs(get(op), (tensor.spec,), {})  # Raises.
+        return apply_one(op, tensor, name=name or label)
 
     _describe(function, function_name, doc)
     return function
@@ -265,10 +276,17 @@ def _apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> 
     try:
         left, right = promote(x, y, op, unique)
     except ConversionError:
-        if reflected is not None and hasattr(type(y), reflected):
+        if reflected is not None and _has_own(type(y), reflected):
             return NotImplemented
         raise
+    if left.dtype.np_dtype.num not in _numbers_of[op]:
+        infer_specs(get(op), (left.spec, right.spec), {})  # Raises.
     return apply_one(op, left, right, name=unique)
+
+
+def _has_own(kind: type, method: str) -> bool:
+    """Whether a type of the user's has the method."""
+    return hasattr(kind, method) and kind.__module__ not in ("builtins", "numpy")
 
 
 def _describe(function: Any, name: str, doc: str) -> None:

@@ -85,8 +85,8 @@ def apply(op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any) -
     """Run an operation on tensors: at once, or as a node of the graph being built.
 
     Gives one tensor, or a tuple where the op has several (or no) results. ``name``
-    names the node. Raises an `OpError` that names the op if it cannot be computed; while a
-    graph is built, that is as soon as the static shapes and dtypes show it.
+    names the node. Raises an `OpError` that names the op if it cannot be computed;
+    while a graph is built, that is as soon as the static shapes and dtypes show it.
     """
     definition = get(op)
     graph = current_graph()

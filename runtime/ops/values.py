@@ -9,6 +9,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import ConversionError
+from runtime.shapes import TensorShape
 
 __all__ = ["compatible", "fit_array", "to_array", "weak_dtype"]
 
@@ -55,6 +56,8 @@ def to_array(value: Any, dtype: DType | None = None) -> tuple[Array, bool]:
         return _checked(array, value, dtype), True
     if isinstance(value, (bool, int, float, complex)):
         return _checked(np.array(value), value, dtype), True
+    if isinstance(value, TensorShape):
+        return _shape_array(value, dtype), False
     if isinstance(value, range):
         value = list(value)
     if isinstance(value, (list, tuple)):
@@ -62,6 +65,15 @@ def to_array(value: Any, dtype: DType | None = None) -> tuple[Array, bool]:
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype), False
     raise _unsupported(value)
+
+
+def _shape_array(shape: TensorShape, dtype: DType | None) -> Array:
+    if not shape.is_fully_defined():
+        raise ConversionError(
+            f"AG312: the shape {shape} is not fully known and cannot become a tensor; "
+            "tf.shape(x) gives the shape that x has when the function runs"
+        )
+    return _checked(np.array(shape.as_list(), np.int32), shape, dtype)
 
 
 def fit_array(array: Array, dtype: DType) -> Array:
