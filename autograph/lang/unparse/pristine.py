@@ -11,12 +11,12 @@ __all__ = ["Pristine"]
 
 
 class Pristine:
-    """The nodes of a tree as it was parsed, and the source it was parsed from.
+    r"""The nodes of a tree as it was parsed, and the source it was parsed from.
 
     Passes never change a node, so a node that is still the same object stands for the
     same text. Build this from the parsed tree, before or after rewriting:
 
-    >>> source = Source("a = 0xFF\\nb = a")
+    >>> source = Source("a = 0xFF\nb = a")
     >>> tree = gast.parse(source.text)
     >>> pristine = Pristine(tree, source)
     >>> tree.body[0] in pristine, gast.parse("a").body[0] in pristine

@@ -1,0 +1,218 @@
+"""Breaking long lines inside brackets.
+
+A continuation is aligned to its opening bracket; arguments go one to a line if lambdas
+are among them, else as many as fit; an expression breaks before its operators, those
+that bind least first. Brackets end on their last line. Where no bracket is open,
+parentheses are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ._boxes import Box, Line, parse
+
+__all__ = ["wrap"]
+
+#: Lines after the first carry their indentation.
+_Lines = list[str]
+
+
+def wrap(tokens: Iterable[str], indent: int, width: int, hang: int = 4) -> list[str]:
+    """The lines of a statement that begins at column `indent`.
+
+    No line is longer than `width` if that can be helped. `hang` is the indentation of
+    what stands below its bracket rather than beside it.
+    """
+    tokens = list(tokens)
+    flat = "".join(tokens)
+    margin = " " * indent
+    if len(flat) + indent <= width and "\n" not in flat:
+        if not any(getattr(token, "forced", False) for token in tokens):
+            return [margin + flat]
+    layout = _Layout(width, hang)
+    lines = layout.statement(parse(tokens), indent)
+    return [margin + lines[0], *lines[1:]]
+
+
+class _Layout:
+    def __init__(self, width: int, hang: int) -> None:
+        self.width = width
+        self.hang = hang
+        self._known: dict[tuple[int, int, int, int, bool], _Lines] = {}
+
+    def statement(self, root: Box, indent: int) -> _Lines:
+        """A whole statement; nothing can be put around it."""
+        if len(root.items) == 1:
+            return self.line(root.items[0], indent, indent, 0, nested=False)
+        # `import a, b` and `global a, b` have no bracket to break in.
+        column = indent + self.hang
+        lines = [""]
+        for index, item in enumerate(root.items):
+            last = index == len(root.items) - 1
+            text = item.flat if last else item.flat + ","
+            used = len(lines[-1]) + (indent if len(lines) == 1 else 0)
+            if index and used + 1 + len(text) + 2 * (not last) > self.width:
+                lines[-1] += " \\"
+                lines.append(" " * column + text)
+            else:
+                lines[-1] += " " + text if index else text
+        return lines
+
+    def line(
+        self, line: Line, col: int, indent: int, tail: int, nested: bool
+    ) -> _Lines:
+        """`line` from column `col` on, with `tail` more columns needed at its end.
+
+        `indent` is the indentation of the line it begins on, `nested` tells whether a
+        bracket is open.
+        """
+        if not line.forced and self._fits(line.flat, col, tail):
+            return line.flat.split("\n")
+        key = (id(line), col, indent, tail, nested)
+        if key not in self._known:
+            options = []
+            if nested and line.level is not None:
+                options.append(self._at_breaks(line, col, tail))
+            if not options or self._over(options[0], col, tail):
+                options.extend(self._in_boxes(line, col, indent, tail, nested))
+            self._known[key] = self._best(options, col, tail)
+        return self._known[key]
+
+    # --- choosing ----------------------------------------------------------------
+
+    def _fits(self, flat: str, col: int, tail: int) -> bool:
+        return self._over(flat.split("\n"), col, tail) == 0
+
+    def _over(self, lines: _Lines, col: int, tail: int) -> int:
+        """By how many columns the lines are too long.
+
+        The lines inside a string of several lines count too: they are as they are.
+        """
+        over = 0
+        last = len(lines) - 1
+        for index, text in enumerate(lines):
+            length = len(text) + (col if index == 0 else 0) + (tail * (index == last))
+            over += max(0, length - self.width)
+        return over
+
+    def _best(self, options: list[_Lines], col: int, tail: int) -> _Lines:
+        """The option that overflows least, then the shortest, then the first."""
+        return min(options, key=lambda ls: (self._over(ls, col, tail), len(ls)))
+
+    # --- breaking ----------------------------------------------------------------
+
+    def _at_breaks(self, line: Line, col: int, tail: int) -> _Lines:
+        """Broken before its loosest operators, the operands aligned."""
+        lines: _Lines = []
+        last = len(line.parts) - 1
+        for index, (prefix, part) in enumerate(line.parts):
+            room = tail if index == last else 0
+            text = prefix.lstrip()
+            start = col + len(text)
+            if not index:
+                lines = self.line(part, col, col, room, nested=True)
+                continue
+            broken = self.line(part, start, col, room, nested=True)
+            lines = [*lines, " " * col + text + broken[0], *broken[1:]]
+        return lines
+
+    def _in_boxes(
+        self, line: Line, col: int, indent: int, tail: int, nested: bool
+    ) -> Iterator[_Lines]:
+        """Broken inside its brackets: in one that is chosen, else where needed."""
+        boxes = [
+            index
+            for index, piece in enumerate(line.pieces)
+            if isinstance(piece, Box) and not piece.empty
+        ]
+        for chosen in [*reversed(boxes[-3:]), *boxes[:1]]:
+            yield self._broken_in(line, chosen, col, indent, tail, nested)
+        if not boxes:
+            yield line.flat.split("\n")
+
+    def _broken_in(
+        self, line: Line, chosen: int, col: int, indent: int, tail: int, nested: bool
+    ) -> _Lines:
+        lines = [""]
+        for index, piece in enumerate(line.pieces):
+            here = len(lines[-1]) + (col if len(lines) == 1 else 0)
+            base = indent if len(lines) == 1 else _indentation(lines[-1])
+            if not isinstance(piece, Box):
+                added = piece.split("\n")
+            else:
+                room = self._tail(line, index, tail)
+                fits = not piece.forced and self._fits(piece.flat, here, room)
+                if index != chosen and (fits or piece.empty):
+                    added = piece.flat.split("\n")
+                else:
+                    added = self._box(piece, here, base, room, nested)
+            lines = [*lines[:-1], lines[-1] + added[0], *added[1:]]
+        return lines
+
+    def _tail(self, line: Line, index: int, tail: int) -> int:
+        """The columns needed after a piece, up to where a line may break again."""
+        room = 0
+        for piece in line.pieces[index + 1 :]:
+            if isinstance(piece, Box):
+                if not piece.empty:
+                    return room + len(piece.open)
+                room += len(piece.flat)
+            else:
+                room += len(piece)
+        return room + tail
+
+    # --- boxes -------------------------------------------------------------------
+
+    def _box(self, box: Box, col: int, indent: int, tail: int, nested: bool) -> _Lines:
+        if box.open:
+            return self._bracket(box, col, indent, tail, (box.open, box.close))
+        if nested:
+            return self._items(box, col, tail)
+        bare = self.line(box.joined, col, indent, tail, nested=False)
+        operators = len(box.items) > 1 or box.items[0].level is not None
+        if not operators and not self._over(bare, col, tail):
+            return bare
+        closed = self._bracket(box, col, indent, tail, ("(", ")"))
+        return self._best([closed, bare], col, tail)
+
+    def _bracket(
+        self, box: Box, col: int, indent: int, tail: int, ends: tuple[str, str]
+    ) -> _Lines:
+        opening, closing = ends
+        beside = self._items(box, col + 1, tail + 1)
+        beside[0] = opening + beside[0]
+        beside[-1] += closing
+        column = indent + self.hang
+        if column >= col + 1:
+            return beside
+        below = self._items(box, column, tail + 1)
+        below = [opening, " " * column + below[0], *below[1:]]
+        below[-1] += closing
+        # What stands below is harder to find: it has to save two lines.
+        over = self._over(beside, col, tail) - self._over(below, col, tail)
+        return below if over > 0 or len(below) + 2 <= len(beside) else beside
+
+    def _items(self, box: Box, col: int, tail: int) -> _Lines:
+        """The items of a box, aligned to column `col`."""
+        lines: _Lines = [""]
+        fresh = True
+        last = len(box.items) - 1
+        for index, item in enumerate(box.items):
+            room = tail if index == last else 1
+            here = len(lines[-1]) + (col if len(lines) == 1 else 0)
+            if index:
+                beside = not box.tall and not fresh and not item.forced
+                if beside and self._fits(item.flat, here + 1, room):
+                    lines[-1] += " " + item.flat + "," * (index != last)
+                    continue
+                lines.append(" " * col)
+            broken = list(self.line(item, col, col, room, nested=True))
+            fresh = len(broken) > 1
+            lines = [*lines[:-1], lines[-1] + broken[0], *broken[1:]]
+            lines[-1] += "," * (index != last)
+        return lines
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
