@@ -96,9 +96,9 @@ def range(
     The dtype is the widest among the arguments. Raises InvalidArgumentError where the
     limit lies on the other side of the start (Python's range is empty there).
 
-    >>> print(range(3), range(3, 9, 2), range(0.5))
-    tf.Tensor([0 1 2], shape=(3,), dtype=int32) \
-tf.Tensor([3 5 7], shape=(3,), dtype=int32) tf.Tensor([0.], shape=(1,), dtype=float32)
+    >>> range(3, 9, 2), range(0.5)
+    (<tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 5, 7], dtype=int32)>,
+     <tf.Tensor: shape=(1,), dtype=float32, numpy=array([0.], dtype=float32)>)
     """
     if limit is None:
         start, limit = 0, start

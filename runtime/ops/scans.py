@@ -1,0 +1,103 @@
+"""Running sums and products along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.ops.arguments import int_argument
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.partial import dims_of, known_int, normal_axis, spec
+from runtime.specs import TensorSpec
+
+__all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
+
+Array = np.ndarray[Any, Any]
+
+
+def _infer_scan(
+    x: TensorSpec, *, axis: Any, exclusive: bool, reverse: bool
+) -> TensorSpec:
+    dims, place = dims_of(x), known_int(axis)
+    if dims is not None and place is not None:
+        normal_axis(place, len(dims))
+    return spec(dims, x.dtype)
+
+
+def _scan(name: str, function: Callable[..., Array], start: float, takes: str) -> None:
+    """Define the op of a running reduction that begins with the value `start`."""
+
+    def kernel(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
+        axis = normal_axis(axis, x.ndim)
+        ordered = np.flip(x, axis) if reverse else x
+        if exclusive:
+            # Each place gets what lies before it: one step later, from `start` on.
+            first = np.full_like(
+                ordered.take([0] if x.shape[axis] else [], axis), start
+            )
+            rest = ordered.take(np.arange(x.shape[axis] - 1), axis)
+            ordered = np.concatenate([first, rest], axis)
+        result = function(ordered, axis)
+        return np.flip(result, axis) if reverse else result
+
+    define(name, kernel, _infer_scan, takes=takes)
+
+
+_scan("Cumsum", lambda x, axis: np.cumsum(x, axis, dtype=x.dtype), 0, "fiuc")
+_scan("Cumprod", lambda x, axis: np.cumprod(x, axis, dtype=x.dtype), 1, "fiuc")
+_scan("CumulativeLogsumexp", np.logaddexp.accumulate, -np.inf, "f")
+
+
+def cumsum(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The running sum along an axis.
+
+    `exclusive` leaves each element itself out, `reverse` runs from the end.
+
+    >>> print(cumsum([1, 2, 3]))
+    tf.Tensor([1 3 6], shape=(3,), dtype=int32)
+    """
+    return _run_scan("Cumsum", x, axis, exclusive, reverse, name)
+
+
+def cumprod(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The running product along an axis; see `cumsum`."""
+    return _run_scan("Cumprod", x, axis, exclusive, reverse, name)
+
+
+def cumulative_logsumexp(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The logarithm of the running sum of exponentials; see `cumsum`."""
+    return _run_scan("CumulativeLogsumexp", x, axis, exclusive, reverse, name)
+
+
+def _run_scan(
+    op: str, x: Any, axis: Any, exclusive: bool, reverse: bool, name: str | None
+) -> Any:
+    return run(
+        op,
+        as_tensor(x),
+        axis=int_argument(axis, "axis"),
+        exclusive=exclusive,
+        reverse=reverse,
+        name=name,
+    )

@@ -1,0 +1,179 @@
+"""Values written to the places that a tensor of indices names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import shape_argument
+from runtime.ops.convert import as_tensor, convert_to_tensor, promote_all
+from runtime.ops.define import define, run
+from runtime.ops.gather import check_bounds
+from runtime.ops.partial import Dims, dims_of, dims_value, merge_dims, show, spec
+from runtime.specs import TensorSpec
+
+__all__ = [
+    "scatter_nd",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def _check(target: Dims | None, indices: TensorSpec, updates: TensorSpec) -> None:
+    """Raise InvalidArgumentError unless the updates fill the places named."""
+    if not indices.dtype.is_integer:
+        raise InvalidArgumentError(
+            f"indices must be integers, not {indices.dtype.name}"
+        )
+    places = dims_of(indices)
+    if places == ():
+        raise InvalidArgumentError("indices must have at least one axis")
+    if target is None or places is None or places[-1] is None:
+        return
+    if places[-1] > len(target):
+        raise InvalidArgumentError(
+            f"the last axis of indices {show(places)} indexes {places[-1]} axes, but "
+            f"the target has the shape {show(target)}"
+        )
+    wanted = (*places[:-1], *target[places[-1] :])
+    try:
+        merge_dims(wanted, dims_of(updates))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"updates must have the shape {show(wanted)} for indices {show(places)} "
+            f"into {show(target)}, not {show(dims_of(updates))}"
+        ) from None
+
+
+def _index(target: Array, indices: Array, updates: Array) -> tuple[Array, ...]:
+    """The index of NumPy for the places, which are checked."""
+    depth = indices.shape[-1]
+    wanted = indices.shape[:-1] + target.shape[depth:]
+    if depth > target.ndim or updates.shape != wanted:
+        raise ValueError
+    for level in range(depth):
+        check_bounds(
+            indices[..., level],
+            target.shape[level],
+            f", axis {level} of the shape {target.shape}",
+        )
+    return tuple(np.moveaxis(indices, -1, 0))
+
+
+def _write(target: Array, index: tuple[Array, ...], updates: Array) -> None:
+    target[index] = updates
+
+
+def _scatter_op(name: str, write: Callable[..., None]) -> None:
+    def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
+        index = _index(tensor, indices, updates)
+        result = tensor.copy()
+        write(result, index, updates)
+        return result
+
+    def infer(
+        tensor: TensorSpec, indices: TensorSpec, updates: TensorSpec
+    ) -> TensorSpec:
+        _check(dims_of(tensor), indices, updates)
+        return spec(dims_of(tensor), tensor.dtype)
+
+    define(name, kernel, infer)
+
+
+_scatter_op("TensorScatterUpdate", _write)
+_scatter_op("TensorScatterAdd", np.add.at)
+_scatter_op("TensorScatterSub", np.subtract.at)
+_scatter_op("TensorScatterMax", np.maximum.at)
+_scatter_op("TensorScatterMin", np.minimum.at)
+
+
+def _scatter_nd(indices: Array, updates: Array, *, shape: Any) -> Array:
+    result = np.zeros(shape, updates.dtype)
+    np.add.at(result, _index(result, indices, updates), updates)
+    return result
+
+
+def _infer_scatter_nd(
+    indices: TensorSpec, updates: TensorSpec, *, shape: Any
+) -> TensorSpec:
+    target = dims_value(shape)
+    _check(target, indices, updates)
+    return spec(target, updates.dtype)
+
+
+define("ScatterNd", _scatter_nd, _infer_scatter_nd)
+
+# --- functions ------------------------------------------------------------------------
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
+    """Zeros of `shape` with the updates added where the rows of `indices` point.
+
+    >>> print(scatter_nd([[1], [3]], [7, 9], [5]))
+    tf.Tensor([0 7 0 9 0], shape=(5,), dtype=int32)
+    """
+    return run(
+        "ScatterNd",
+        convert_to_tensor(indices, dtype_hint=dtypes.int32),
+        as_tensor(updates),
+        shape=shape_argument(shape),
+        name=name,
+    )
+
+
+def tensor_scatter_nd_update(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Any:
+    """The tensor with the updates where the rows of `indices` point.
+
+    Of two updates of one place the later one stays.
+
+    >>> print(tensor_scatter_nd_update([0, 0, 0], [[2]], [5]))
+    tf.Tensor([0 0 5], shape=(3,), dtype=int32)
+    """
+    return _scatter("TensorScatterUpdate", tensor, indices, updates, name)
+
+
+def tensor_scatter_nd_add(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Any:
+    """The tensor with the updates added where the rows of `indices` point."""
+    return _scatter("TensorScatterAdd", tensor, indices, updates, name)
+
+
+def tensor_scatter_nd_sub(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Any:
+    """The tensor with the updates subtracted where the rows of `indices` point."""
+    return _scatter("TensorScatterSub", tensor, indices, updates, name)
+
+
+def tensor_scatter_nd_max(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Any:
+    """The tensor, or the update if it is larger, where the rows of `indices` point."""
+    return _scatter("TensorScatterMax", tensor, indices, updates, name)
+
+
+def tensor_scatter_nd_min(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Any:
+    """The tensor, or the update if it is smaller, where the rows of `indices` point."""
+    return _scatter("TensorScatterMin", tensor, indices, updates, name)
+
+
+def _scatter(op: str, tensor: Any, indices: Any, updates: Any, name: str | None) -> Any:
+    target, values = promote_all((tensor, updates), op, None, name)
+    places = convert_to_tensor(indices, dtype_hint=dtypes.int32)
+    return run(op, target, places, values, name=name)
