@@ -30,12 +30,15 @@ __all__ = [
     "OutOfRangeError",
     "PermissionDeniedError",
     "ResourceExhaustedError",
+    "StagedStateError",
     "SymbolicTensorError",
+    "TracingError",
     "UnauthenticatedError",
     "UnavailableError",
     "UnhashableTensorError",
     "UnimplementedError",
     "UnknownError",
+    "ends_trace",
 ]
 
 
@@ -193,7 +196,27 @@ class UnhashableTensorError(TypeError):
     code = "AG313"
 
 
-class SymbolicTensorError(TypeError):
+class TracingError(TypeError):
+    """A program could not be traced: the base of the errors about staging itself.
+
+    Unlike the errors that a program raises, which are raised when the graph runs the
+    branch that they are in, these end the trace.
+    """
+
+    code = "AG300"
+
+
+def ends_trace(error: Exception) -> bool:
+    """Whether an error raised while a branch is traced is about staging itself.
+
+    Errors of the compiler are told by the ``diagnostics`` that they carry.
+    """
+    return isinstance(error, (TracingError, InternalError)) or hasattr(
+        error, "diagnostics"
+    )
+
+
+class SymbolicTensorError(TracingError):
     """A symbolic tensor was used where Python needs its value.
 
     While a function is traced its tensors stand for values of later calls. ``AG301``:
@@ -215,7 +238,7 @@ class SymbolicTensorError(TypeError):
 OperatorNotAllowedInGraphError = SymbolicTensorError
 
 
-class InaccessibleTensorError(TypeError):
+class InaccessibleTensorError(TracingError):
     """A tensor was used outside the function (or branch, or loop body) that made it.
 
     What a traced function computes leaves it through its return value or a variable,
@@ -223,3 +246,18 @@ class InaccessibleTensorError(TypeError):
     """
 
     code = "AG306"
+
+
+class StagedStateError(TracingError):
+    """A variable of a staged branch or loop cannot be carried by a graph.
+
+    ``AG201``: the branches of an ``if`` leave it with values that a graph cannot choose
+    between. ``AG202``: a loop changes what kind of value it is. ``AG203``: the layout of
+    a loop's variables does not settle. ``AG204``: ``range`` was given floats.
+    """
+
+    code = "AG201"
+
+    def __init__(self, message: str, code: str = "AG201") -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,210 @@
+"""Between the compiler and the runtime: the only module that knows both.
+
+It implements the compiler's staging protocol (`autograph.operators.Backend`) for symbolic
+tensors, and converts the functions that `runtime.function` traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import autograph
+from autograph import SourceError
+from autograph import operators as ag
+from runtime import dtypes
+from runtime.context import current_graph
+from runtime.ops.convert import cast, convert_to_tensor
+from runtime.ops.elementwise import maximum, minimum
+from runtime.ops.logical import logical_not
+from runtime.ops.reductions import (
+    reduce_all,
+    reduce_any,
+    reduce_max,
+    reduce_min,
+    reduce_sum,
+)
+from runtime.ops.sorting import sort
+from runtime.staging import MISSING, StagedSequence, as_sequence, sequences, stage_cond
+from runtime.staging import stage_loop
+from runtime.subgraph import predicate
+from runtime.tensor import EagerTensor, SymbolicTensor
+
+State = tuple[Any, ...]
+Names = tuple[str, ...]
+
+
+class Staging:
+    """Stages converted statements as nodes of the graph being built."""
+
+    def cond(
+        self,
+        test: Any,
+        if_true: Callable[[State], tuple[Any, State]],
+        if_false: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> tuple[Any, State]:
+        """An ``If`` node."""
+        result, after = stage_cond(
+            predicate(test), _branch(if_true), _branch(if_false), _inside(state), names
+        )
+        return result, _outside(after)
+
+    def while_loop(
+        self,
+        test: Any,
+        body: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """A ``While`` node."""
+        return _outside(stage_loop(test, _branch(body), _inside(state), names))
+
+    def for_loop(
+        self,
+        iterated: Any,
+        body: Callable[[Any, State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """A ``While`` node that counts through the items."""
+        sequence = as_sequence(iterated)
+
+        def step(inside: State) -> tuple[Any, State]:
+            index, *values = inside
+            stop, after = body(sequence.item(index), _outside(tuple(values)))
+            following = index + 1
+            go_on = following < sequence.length
+            if stop is not None:
+                go_on = self.and_(self.not_(stop), lambda: go_on)
+            return go_on, (following, *_inside(after))
+
+        start = convert_to_tensor(0)
+        inside = (start, *_inside(state))
+        after = stage_loop(start < sequence.length, step, inside, ("index", *names))
+        return _outside(after[1:])
+
+    def and_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """``left and right()``: the right side is computed only if it is needed."""
+        result, _ = stage_cond(
+            predicate(left), lambda _: (right(), ()), lambda _: (left, ()), (), ()
+        )
+        return result
+
+    def or_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """``left or right()``: the right side is computed only if it is needed."""
+        result, _ = stage_cond(
+            predicate(left), lambda _: (left, ()), lambda _: (right(), ()), (), ()
+        )
+        return result
+
+    def not_(self, value: Any) -> Any:
+        """``not value``."""
+        if not isinstance(value, SymbolicTensor):
+            return not value
+        return logical_not(predicate(value))
+
+    def builtin(self, name: str) -> Callable[..., Any] | None:
+        """The staged form of a builtin function."""
+        return _BUILTINS.get(name)
+
+
+def _branch(
+    body: Callable[[State], tuple[Any, State]],
+) -> Callable[[State], tuple[Any, State]]:
+    def run(state: State) -> tuple[Any, State]:
+        result, after = body(_outside(state))
+        return result, _inside(after)
+
+    return run
+
+
+def _inside(state: State) -> State:
+    return tuple(MISSING if value is ag.UNBOUND else value for value in state)
+
+
+def _outside(state: State) -> State:
+    return tuple(ag.UNBOUND if value is MISSING else value for value in state)
+
+
+# Builtins ------------------------------------------------------------------------------
+
+
+def _len(value: Any) -> Any:
+    if isinstance(value, StagedSequence):
+        return sequences.weakened(value.length)
+    return sequences.length_of(value)
+
+
+def _int(value: Any) -> Any:
+    return sequences.weakened(cast(value, dtypes.int32))
+
+
+def _float(value: Any) -> Any:
+    return sequences.weakened(cast(value, dtypes.float32))
+
+
+def _extreme(
+    two: Callable[[Any, Any], Any], all_of: Callable[..., Any]
+) -> Callable[..., Any]:
+    def extreme(*args: Any) -> Any:
+        if len(args) == 1:
+            return all_of(args[0], axis=0)
+        result, *rest = args
+        for value in rest:
+            result = two(result, value)
+        return result
+
+    return extreme
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    return reduce_sum(values, axis=0) + start
+
+
+def _sorted(values: Any, *, key: None = None, reverse: bool = False) -> Any:
+    if key is not None:
+        raise TypeError("sorted() of a tensor takes no key: use tf.argsort")
+    return sort(values, direction="DESCENDING" if reverse else "ASCENDING")
+
+
+_BUILTINS: dict[str, Callable[..., Any]] = {
+    "all": lambda values: reduce_all(cast(values, dtypes.bool)),
+    "any": lambda values: reduce_any(cast(values, dtypes.bool)),
+    "bool": predicate,
+    "enumerate": sequences.staged_enumerate,
+    "float": _float,
+    "int": _int,
+    "len": _len,
+    "map": sequences.staged_map,
+    "max": _extreme(maximum, reduce_max),
+    "min": _extreme(minimum, reduce_min),
+    "range": sequences.staged_range,
+    "reversed": sequences.staged_reversed,
+    "sorted": _sorted,
+    "sum": _sum,
+    "zip": sequences.staged_zip,
+}
+
+
+# Functions -----------------------------------------------------------------------------
+
+
+def convert(python_function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as it is traced: converted, where its source can be had.
+
+    Without source it is traced as it is: exact for Python control flow, and an error
+    that says so for control flow on tensors.
+    """
+    try:
+        return autograph.convert(python_function)
+    except SourceError:
+        return python_function
+
+
+autograph.add_library("runtime")
+_STAGING = Staging()
+SymbolicTensor.__autograph_backend__ = _STAGING
+StagedSequence.__autograph_backend__ = _STAGING
+EagerTensor.__autograph_backend__ = None

@@ -1,0 +1,23 @@
+"""Python state through staged branches and loops: what the compiler's bridge stands on.
+
+The sub-graphs of `runtime.subgraph` carry tensors only. The variables of a program also
+hold Python objects, structures, or nothing yet; here they are taken apart and put
+together again.
+"""
+
+from __future__ import annotations
+
+from runtime.staging.branches import stage_cond
+from runtime.staging.loops import LoopOptions, set_loop_options, stage_loop
+from runtime.staging.sequences import StagedSequence, as_sequence
+from runtime.staging.values import MISSING
+
+__all__ = [
+    "MISSING",
+    "LoopOptions",
+    "StagedSequence",
+    "as_sequence",
+    "set_loop_options",
+    "stage_cond",
+    "stage_loop",
+]

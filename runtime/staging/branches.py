@@ -1,0 +1,183 @@
+"""``if`` on a tensor: both branches are traced, their variables are merged.
+
+A variable that is the same Python object after both branches stays that object. One that
+a branch leaves unbound becomes a value with a flag: reading it raises Python's own error
+when the graph runs, if the flag is off. A branch that raises becomes a branch that
+raises when it is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.context import building
+from runtime.errors import ends_trace
+from runtime.graph import Graph
+from runtime.ops.flow import raise_error, require_bound
+from runtime.staging.values import (
+    MISSING,
+    RAISED,
+    can_be_tensor,
+    checked_parts,
+    children,
+    describe,
+    placeholder,
+    same_object,
+    same_structure,
+    state_error,
+)
+from runtime.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
+from runtime.tensor import Tensor
+
+State = tuple[Any, ...]
+Branch = Callable[[State], tuple[Any, State]]
+_Rebuild = Callable[[Sequence[Tensor]], Any]
+
+_ANY = object()  # stands for a value that takes the spec of the one beside it
+
+
+def stage_cond(
+    test: Any, if_true: Branch, if_false: Branch, state: State, names: Sequence[str]
+) -> tuple[Any, State]:
+    """Stage both branches under ``test``; gives the merged result and state.
+
+    Raises:
+        StagedStateError: a variable cannot be merged; the message names it.
+    """
+    then_graph, then_values = trace_branch(if_true, state, "if_true")
+    else_graph, else_values = trace_branch(if_false, state, "if_false")
+    if then_values is RAISED and else_values is RAISED:
+        emit_if(test, then_graph, else_graph)
+        return None, state
+    merge = _Merge()
+    labels = ["the result", *names]
+    count = len(labels)
+    one = [RAISED] * count if then_values is RAISED else then_values
+    other = [RAISED] * count if else_values is RAISED else else_values
+    rebuild = [
+        merge.value(a, b, label)
+        for a, b, label in zip(one, other, labels, strict=True)
+    ]
+    merge.set_outputs(then_graph, else_graph)
+    outputs = emit_if(test, then_graph, else_graph, names=merge.names)
+    result, *new_state = [build(outputs) for build in rebuild]
+    return result, tuple(new_state)
+
+
+def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
+    """The graph of a branch, and its result and state in one list, or `RAISED`."""
+
+    def run() -> Any:
+        try:
+            result, new_state = branch(state)
+        except Exception as error:
+            if ends_trace(error):
+                raise
+            # Only running the branch may raise what the user's code raises in it.
+            raise_error(error)
+            return RAISED
+        return [result, *new_state]
+
+    graph, values = trace_subgraph(run, (), name)
+    return graph, values
+
+
+class _Merge:
+    """Collects the outputs of two branches; their ``names`` are for messages."""
+
+    def __init__(self) -> None:
+        self._then: list[Any] = []
+        self._else: list[Any] = []
+        self.names: list[str] = []
+
+    def value(self, one: Any, other: Any, name: str) -> _Rebuild:
+        """Merge what a variable is after the branches; gives what rebuilds it."""
+        if same_object(one, other):
+            return lambda outputs: one
+        if one is RAISED or other is RAISED:
+            value = other if one is RAISED else one
+            if value is MISSING:
+                return lambda outputs: MISSING
+        if self._is_structure(one) or self._is_structure(other):
+            return self._structure(one, other, name)
+        return self._leaf(one, other, name)
+
+    def _is_structure(self, value: Any) -> bool:
+        return not can_be_tensor(value) and children(value) is not None
+
+    def _structure(self, one: Any, other: Any, name: str) -> _Rebuild:
+        markers = (MISSING, RAISED)
+        template = other if one in markers else one
+        inside = children(template)
+        assert inside is not None
+        leaves, pack = inside
+        if one in markers:
+            pairs = [(one, leaf) for leaf in leaves]
+        elif other in markers:
+            pairs = [(leaf, other) for leaf in leaves]
+        elif self._is_structure(other) and same_structure(one, other):
+            beside = children(other)
+            assert beside is not None
+            pairs = list(zip(leaves, beside[0], strict=True))
+        else:
+            raise _different(one, other, name)
+        parts = [self.value(a, b, f"{name}[{i}]") for i, (a, b) in enumerate(pairs)]
+        return lambda outputs: pack([part(outputs) for part in parts])
+
+    def _leaf(self, one: Any, other: Any, name: str) -> _Rebuild:
+        raw_one, bound_one = _split(one)
+        raw_other, bound_other = _split(other)
+        for raw in (raw_one, raw_other):
+            if raw is not _ANY and not can_be_tensor(raw):
+                if RAISED in (one, other):
+                    return lambda outputs: raw
+                raise _different(one, other, name)
+        index = self._output(raw_one, raw_other, name)
+        if bound_one is True and bound_other is True:
+            return lambda outputs: outputs[index]
+        flag = self._output(bound_one, bound_other, f"whether {name} is bound")
+        return lambda outputs: require_bound(outputs[index], outputs[flag], name)
+
+    def _output(self, one: Any, other: Any, name: str) -> int:
+        self._then.append(one)
+        self._else.append(other)
+        self.names.append(name)
+        return len(self._then) - 1
+
+    def set_outputs(self, then_graph: Graph, else_graph: Graph) -> None:
+        """Make the collected values the outputs of the two graphs."""
+        then = _tensors(then_graph, self._then)
+        other = _tensors(else_graph, self._else)
+        for i, (a, b) in enumerate(zip(then, other, strict=True)):
+            if a is None:
+                with building(then_graph):
+                    then[i] = placeholder(b.spec)
+            elif b is None:
+                with building(else_graph):
+                    other[i] = placeholder(a.spec)
+        set_outputs(then_graph, then)
+        set_outputs(else_graph, other)
+
+
+def _tensors(graph: Graph, values: list[Any]) -> list[Any]:
+    with building(graph):
+        return [None if value is _ANY else state_tensor(value) for value in values]
+
+
+def _split(value: Any) -> tuple[Any, Any]:
+    """A value and whether it is bound (True, False or a tensor)."""
+    if value is MISSING:
+        return _ANY, False
+    if value is RAISED:
+        return _ANY, True
+    return checked_parts(value) or (value, True)
+
+
+def _different(one: Any, other: Any, name: str) -> Exception:
+    return state_error(
+        "AG201",
+        f"{name!r} is {describe(one)} where the condition holds and {describe(other)} "
+        "where it does not, and a graph cannot choose between them",
+        f"give {name!r} values of the same kind in both branches",
+    )

@@ -1,0 +1,342 @@
+"""``while`` and ``for`` on tensors: what the loop carries, and what stays Python.
+
+A variable is carried as tensors if a tensor can hold it; any other object must be the
+same after each iteration. A variable that is unbound before the loop and assigned in it
+is carried with a flag. The layout is found by tracing: if the body turns out to need
+another one, it is traced again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from runtime.errors import TracingError, ends_trace
+from runtime.graph import Graph
+from runtime.ops.flow import raise_error, require_bound
+from runtime.shapes import TensorShape
+from runtime.specs import TensorSpec
+from runtime.staging.values import (
+    MISSING,
+    RAISED,
+    can_be_tensor,
+    checked_parts,
+    children,
+    describe,
+    placeholder,
+    same_object,
+    same_structure,
+    state_error,
+)
+from runtime.subgraph import (
+    predicate,
+    set_outputs,
+    stage_while,
+    state_tensor,
+    trace_subgraph,
+)
+from runtime.tensor import SymbolicTensor
+
+State = tuple[Any, ...]
+#: One iteration: from the state to whether to go on, and the new state.
+Step = Callable[[State], tuple[Any, State]]
+
+_LAYOUT_LIMIT = 20
+
+
+@dataclass
+class LoopOptions:
+    """What `set_loop_options` says of the loop whose body is being traced."""
+
+    maximum_iterations: int | None = None
+    shape_invariants: list[tuple[Any, TensorShape]] = field(default_factory=list)
+
+
+_options: ContextVar[LoopOptions | None] = ContextVar("loop options", default=None)
+
+
+def set_loop_options(
+    parallel_iterations: int | None = None,
+    swap_memory: bool | None = None,
+    maximum_iterations: int | None = None,
+    shape_invariants: Sequence[tuple[Any, Any]] | None = None,
+) -> None:
+    """Say how the loop around this call is staged; call it first thing in the body.
+
+    Args:
+        parallel_iterations, swap_memory: accepted, without effect.
+        maximum_iterations: the loop stops after so many iterations.
+        shape_invariants: pairs of a loop variable and the shape that it has in every
+            iteration, with None for dimensions that change.
+
+    In a loop that runs in Python it does nothing.
+    """
+    options = _options.get()
+    if options is None:
+        return
+    options.maximum_iterations = maximum_iterations
+    options.shape_invariants = [
+        (tensor, TensorShape(shape)) for tensor, shape in shape_invariants or ()
+    ]
+
+
+@contextmanager
+def _collecting(options: LoopOptions) -> Iterator[None]:
+    token = _options.set(options)
+    try:
+        yield
+    finally:
+        _options.reset(token)
+
+
+# What is carried -----------------------------------------------------------------------
+
+
+@dataclass
+class _Leaf:
+    """One value of a variable in the loop.
+
+    ``carried``: it is a tensor of the loop's state, which begins as ``start`` (a spec
+    where there is nothing yet). ``flagged``: a bool beside it tells whether it is bound,
+    at first ``bound``.
+    """
+
+    start: Any
+    carried: bool
+    flagged: bool = False
+    bound: Any = True
+
+
+@dataclass
+class _Slot:
+    """One variable: its leaves, and how they make up its value."""
+
+    name: str
+    leaves: list[_Leaf]
+    pack: Callable[[list[Any]], Any]
+    template: Any = None
+
+
+class _Relayout(TracingError):
+    """The body needs another layout of the state."""
+
+
+def _slot(name: str, value: Any) -> _Slot:
+    inside = None if can_be_tensor(value) else children(value)
+    if inside is None:
+        return _Slot(name, [_leaf(value)], lambda leaves: leaves[0])
+    leaves, pack = inside
+    return _Slot(name, [_leaf(leaf) for leaf in leaves], pack, value)
+
+
+def _leaf(value: Any) -> _Leaf:
+    parts = checked_parts(value)
+    if parts is not None:
+        return _Leaf(parts[0], carried=True, flagged=True, bound=parts[1])
+    return _Leaf(value, carried=can_be_tensor(value))
+
+
+class _Layout:
+    """How the variables of a loop lie in the flat list of its carried tensors."""
+
+    def __init__(self, names: Sequence[str], state: State) -> None:
+        self.slots = [_slot(n, v) for n, v in zip(names, state, strict=True)]
+
+    def flat(self) -> tuple[list[Any], list[str]]:
+        """The tensors before the loop, and their names."""
+        values: list[Any] = []
+        names: list[str] = []
+        for slot in self.slots:
+            for leaf in slot.leaves:
+                if not leaf.carried:
+                    continue
+                start = leaf.start
+                if isinstance(start, TensorSpec):
+                    start = placeholder(start)
+                values.append(start)
+                names.append(slot.name)
+                if leaf.flagged:
+                    values.append(leaf.bound)
+                    names.append(f"whether {slot.name} is bound")
+        return values, names
+
+    def state(self, tensors: Sequence[SymbolicTensor]) -> State:
+        """The values of the variables, from the flat list."""
+        remaining = iter(tensors)
+        return tuple(
+            slot.pack([self._value(slot, leaf, remaining) for leaf in slot.leaves])
+            for slot in self.slots
+        )
+
+    def _value(self, slot: _Slot, leaf: _Leaf, tensors: Iterator[Any]) -> Any:
+        if not leaf.carried:
+            return leaf.start
+        tensor = next(tensors)
+        return require_bound(tensor, next(tensors), slot.name) if leaf.flagged else tensor
+
+    def outputs(
+        self, after: State, current: Sequence[SymbolicTensor]
+    ) -> list[Any]:
+        """The flat list of the state after an iteration; `_Relayout` if it differs."""
+        changed = False
+        values: list[Any] = []
+        remaining = iter(current)
+        for slot, value in zip(self.slots, after, strict=True):
+            parts = self._parts(slot, value)
+            if parts is None:
+                changed = True
+                continue
+            for leaf, part in zip(slot.leaves, parts, strict=True):
+                changed |= self._fit(slot, leaf, part)
+                if changed or not leaf.carried:
+                    continue
+                old = next(remaining)
+                raw, bound = checked_parts(part) or (part, True)
+                if part is MISSING:
+                    raw, bound = old, False
+                values.append(raw)
+                if leaf.flagged:
+                    next(remaining)
+                    values.append(bound)
+        if changed:
+            raise _Relayout
+        return values
+
+    def _parts(self, slot: _Slot, value: Any) -> list[Any] | None:
+        """The leaves of a new value; None if the slot had to change for it."""
+        inside = None if can_be_tensor(value) else children(value)
+        missing = slot.template is None and slot.leaves[0].start is MISSING
+        if inside is None:
+            if slot.template is not None and value is not MISSING:
+                raise _changed(slot, slot.template, value)
+            return [value] * len(slot.leaves)
+        leaves, pack = inside
+        if missing:
+            slot.leaves = [_Leaf(MISSING, carried=False) for _ in leaves]
+            slot.pack, slot.template = pack, value
+            for leaf, part in zip(slot.leaves, leaves, strict=True):
+                self._fit(slot, leaf, part)
+            return None
+        if slot.template is None or not same_structure(slot.template, value):
+            raise _changed(slot, slot.template or slot.leaves[0].start, value)
+        return leaves
+
+    def _fit(self, slot: _Slot, leaf: _Leaf, part: Any) -> bool:
+        """Make the leaf able to hold what it is after an iteration; tells if it changed."""
+        if leaf.carried:
+            needs_flag = part is MISSING or checked_parts(part) is not None
+            if needs_flag and not leaf.flagged:
+                leaf.flagged = True
+                return True
+            if part is not MISSING and not can_be_tensor(part):
+                raise _changed(slot, leaf.start, part)
+            return False
+        if same_object(leaf.start, part):
+            return False
+        if leaf.start is not MISSING or not can_be_tensor(part):
+            raise _changed(slot, leaf.start, part)
+        parts = checked_parts(part)
+        leaf.start = state_tensor(part if parts is None else parts[0]).spec
+        leaf.carried, leaf.flagged, leaf.bound = True, True, False
+        return True
+
+
+def _changed(slot: _Slot, before: Any, after: Any) -> Exception:
+    if isinstance(before, TensorSpec):
+        before_text = f"a tensor {before.describe()}"
+    else:
+        before_text = describe(before)
+    return state_error(
+        "AG202",
+        f"{slot.name!r} is {before_text} before an iteration of the loop and "
+        f"{describe(after)} after it, which a graph cannot carry",
+        f"keep {slot.name!r} a value of one kind, or assign it before the loop",
+    )
+
+
+# Staging -------------------------------------------------------------------------------
+
+
+def stage_loop(
+    test: Any, step: Step, state: State, names: Sequence[str]
+) -> State:
+    """Stage ``while test: test, state = step(state)``; gives the state after the loop.
+
+    Raises:
+        StagedStateError: the loop cannot carry a variable; the message names it.
+    """
+    layout = _Layout(names, state)
+    options = LoopOptions()
+    for _ in range(_LAYOUT_LIMIT):
+        values, labels = layout.flat()
+        trace = _Trace(step, layout, options)
+        try:
+            outputs = stage_while(
+                trace,
+                [predicate(test), *values],
+                maximum_iterations=options.maximum_iterations,
+                shape_invariants=trace.shapes(),
+                names=["the condition", *labels],
+            )
+        except _Relayout:
+            continue
+        return layout.state(outputs[1:])
+    raise state_error(
+        "AG203",
+        f"the variables of the loop ({', '.join(names)}) do not settle on one layout",
+        "keep their structure the same in each iteration",
+    )
+
+
+class _Trace:
+    """Traces the test and the body of a loop for a state of given specs."""
+
+    def __init__(self, step: Step, layout: _Layout, options: LoopOptions) -> None:
+        self._step = step
+        self._layout = layout
+        self._options = options
+
+    def __call__(self, specs: list[TensorSpec]) -> tuple[Graph, Graph]:
+        cond, go_on = trace_subgraph(lambda test, *_: test, specs, "test")
+        set_outputs(cond, [go_on])
+        found = LoopOptions()
+        with _collecting(found):
+            body, values = trace_subgraph(self._body, specs, "body")
+        self._note_options(found, body)
+        set_outputs(body, values)
+        return cond, body
+
+    def shapes(self) -> list[TensorShape | None] | None:
+        """The shapes that the loop's own invariants ask for, in the flat order."""
+        if not self._options.shape_invariants:
+            return None
+        by_index = dict(self._options.shape_invariants)
+        count = len(self._layout.flat()[0]) + 1
+        return [by_index.get(index) for index in range(count)]
+
+    def _body(self, _: SymbolicTensor, *tensors: SymbolicTensor) -> list[Any]:
+        try:
+            go_on, after = self._step(self._layout.state(tensors))
+        except Exception as error:
+            if ends_trace(error):
+                raise
+            raise_error(error)
+            return [False, *tensors]
+        return [predicate(go_on), *self._layout.outputs(after, tensors)]
+
+    def _note_options(self, found: LoopOptions, body: Graph) -> None:
+        """Start again if the body asks for options that the loop does not have yet."""
+        position = {id(tensor): i for i, tensor in enumerate(body.inputs)}
+        invariants: list[tuple[Any, TensorShape]] = [
+            (position[id(tensor)], shape)
+            for tensor, shape in found.shape_invariants
+            if id(tensor) in position
+        ]
+        wanted = LoopOptions(found.maximum_iterations, invariants)
+        if wanted != self._options:
+            self._options.maximum_iterations = wanted.maximum_iterations
+            self._options.shape_invariants = wanted.shape_invariants
+            raise _Relayout

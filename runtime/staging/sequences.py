@@ -1,0 +1,129 @@
+"""What a staged ``for`` iterates over: a length, and the item of an index.
+
+``range``, ``enumerate``, ``zip`` and ``reversed`` of tensors are such sequences; no
+tensor of all the items is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from runtime import dtypes
+from runtime.context import current_graph
+from runtime.ops.array import shape
+from runtime.ops.convert import cast, convert_to_tensor
+from runtime.ops.elementwise import maximum, minimum
+from runtime.ops.gather import gather
+from runtime.staging.values import state_error
+from runtime.tensor import SymbolicTensor, Tensor
+
+
+@dataclass(frozen=True)
+class StagedSequence:
+    """Items that a graph computes one by one: ``item(i)`` for ``i`` below ``length``."""
+
+    length: Any
+    item: Callable[[Any], Any]
+
+    #: The staging protocol of the compiler; `runtime.bridge` fills it in.
+    __autograph_backend__: ClassVar[Any]
+
+
+def weakened(tensor: Any) -> Any:
+    """The tensor as one that stands for a Python number: it takes dtypes it meets."""
+    graph = current_graph()
+    if graph is None or not isinstance(tensor, SymbolicTensor) or tensor.spec.weak:
+        return tensor
+    (weak,) = graph.add("Identity", (tensor,), {}, (tensor.spec.with_weak(True),))
+    return weak
+
+
+def length_of(tensor: Tensor) -> Any:
+    """``len(tensor)``: a Python int where the shape tells, else a scalar tensor."""
+    if tensor.shape.rank == 0:
+        raise TypeError("a scalar tensor has no len()")
+    static = tensor.shape[0] if tensor.shape.rank is not None else None
+    return static if static is not None else weakened(shape(tensor)[0])
+
+
+def as_sequence(value: Any) -> StagedSequence:
+    """What a loop over ``value`` iterates: a tensor's first axis, or a sequence."""
+    if isinstance(value, StagedSequence):
+        return value
+    tensor = convert_to_tensor(value)
+    if tensor.shape.rank == 0:
+        raise TypeError(
+            f"a scalar tensor ({tensor.spec.describe()}) cannot be iterated; "
+            "did you mean range()?"
+        )
+    return _range_of(tensor) or StagedSequence(
+        length_of(tensor), lambda index: gather(tensor, index)
+    )
+
+
+def _range_of(tensor: Tensor) -> StagedSequence | None:
+    """The sequence of ``tf.range``, without its tensor."""
+    if not isinstance(tensor, SymbolicTensor) or tensor.node.op != "Range":
+        return None
+    if not tensor.dtype.is_integer or len(tensor.node.inputs) != 3:
+        return None
+    start, stop, step = tensor.node.inputs
+    sequence = _counted(start, stop, step, cast_to=tensor.dtype)
+    return sequence
+
+
+def _counted(start: Any, stop: Any, step: Any, cast_to: Any = None) -> StagedSequence:
+    def item(index: Any) -> Any:
+        if cast_to is not None:
+            index = cast(index, cast_to)
+        return start + index * step
+
+    # Rounded towards plus infinity, by the sign of the step; never below 0.
+    length = maximum(-((start - stop) // step), 0)
+    return StagedSequence(cast(length, dtypes.int32), item)
+
+
+def staged_range(*args: Any) -> StagedSequence:
+    """``range`` of tensors. Its items stand for Python ints."""
+    start, stop, step = {1: (0, *args, 1), 2: (*args, 1), 3: args}[len(args)]
+    for value in (start, stop, step):
+        if isinstance(value, Tensor) and not value.dtype.is_integer:
+            raise state_error(
+                "AG204",
+                f"range() was given a {value.dtype.name} tensor",
+                "use tf.range, or cast it to an integer",
+            )
+    start, stop, step = map(weakened, (start, stop, step))
+    return _counted(start, stop, step)
+
+
+def staged_enumerate(items: Any, start: Any = 0) -> StagedSequence:
+    """``enumerate`` of a tensor."""
+    inner = as_sequence(items)
+    return StagedSequence(inner.length, lambda i: (weakened(i) + start, inner.item(i)))
+
+
+def staged_zip(*items: Any) -> StagedSequence:
+    """``zip`` of tensors, and of lists that can become tensors."""
+    inner = [as_sequence(item) for item in items]
+    length = inner[0].length
+    for sequence in inner[1:]:
+        both_known = isinstance(length, int) and isinstance(sequence.length, int)
+        shorter: Any = min if both_known else minimum
+        length = shorter(length, sequence.length)
+    return StagedSequence(length, lambda i: tuple(s.item(i) for s in inner))
+
+
+def staged_reversed(items: Any) -> StagedSequence:
+    """``reversed`` of a tensor or a range."""
+    inner = as_sequence(items)
+    return StagedSequence(inner.length, lambda i: inner.item(inner.length - 1 - i))
+
+
+def staged_map(function: Callable[..., Any], *items: Any) -> StagedSequence:
+    """``map`` over tensors; the function is called as the loop runs."""
+    inner = [as_sequence(item) for item in items]
+    pairs = staged_zip(*inner)
+    return StagedSequence(pairs.length, lambda i: function(*pairs.item(i)))

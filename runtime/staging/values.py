@@ -1,0 +1,110 @@
+"""The values of variables in staged code: tensors, Python objects, nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime import nest
+from runtime.errors import StagedStateError
+from runtime.ops.creation import zeros
+from runtime.specs import TensorSpec
+from runtime.subgraph import state_tensor
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.graph import user_location
+
+_NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
+_TEXT = (str, bytes)
+
+
+class Marker:
+    """A state that is no value."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+#: A variable that is not bound.
+MISSING = Marker("MISSING")
+#: Every variable of a branch that raises: nothing after it is ever seen.
+RAISED = Marker("RAISED")
+
+
+def can_be_tensor(value: Any) -> bool:
+    """Whether a value can be carried through a graph."""
+    return isinstance(value, (Tensor, *_NUMBERS, *_TEXT))
+
+
+def same_object(one: Any, other: Any) -> bool:
+    """Whether two Python values are the same, so that no graph need choose."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (bool, int, str, bytes)):
+        return bool(one == other)
+    # Of floats the text tells -0.0 from 0.0, and nan is like nan.
+    return isinstance(one, (float, complex)) and repr(one) == repr(other)
+
+
+def checked_parts(value: Any) -> tuple[Any, Any] | None:
+    """``(value, flag)`` of a tensor that may be unbound, None for any other value."""
+    if isinstance(value, SymbolicTensor) and value.node.op == "RequireBound":
+        raw, flag = value.node.inputs
+        return raw, flag
+    return None
+
+
+def children(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    """The leaves of a structure and what puts others in their place; None for a leaf."""
+    flatten = getattr(value, "_flatten", None)
+    if flatten is not None and not isinstance(value, type):
+        return list(flatten()), value._unflatten
+    if not nest.is_nested(value):
+        return None
+    return nest.flatten(value), lambda leaves: nest.pack_sequence_as(value, leaves)
+
+
+def same_structure(one: Any, other: Any) -> bool:
+    """Whether two structures have leaves in the same places."""
+    if hasattr(one, "_flatten") or hasattr(other, "_flatten"):
+        return type(one) is type(other)
+    try:
+        nest.assert_same_structure(one, other)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def placeholder(spec: TensorSpec) -> Tensor:
+    """A value of the spec that nobody reads; unknown dimensions are 0."""
+    dims = spec.shape.dims or ()
+    shape = [dim or 0 for dim in dims]
+    if spec.weak:
+        return state_tensor(spec.dtype.np_dtype.type(0).item())
+    return zeros(shape, spec.dtype)
+
+
+def describe(value: Any) -> str:
+    """What a value is, for messages."""
+    if value is MISSING:
+        return "not assigned"
+    if isinstance(value, Tensor):
+        return f"a tensor {value.spec.describe()}"
+    if value is None:
+        return "None"
+    if isinstance(value, (bool, int, float, complex, *_TEXT)):
+        return f"the Python value {value!r}"
+    return f"a Python object of type {type(value).__name__}"
+
+
+def state_error(code: str, message: str, fix: str) -> StagedStateError:
+    """The error for state that a graph cannot carry, with the user's line."""
+    location = user_location()
+    where = f"{location[0]}:{location[1]}: " if location else ""
+    return StagedStateError(f"{where}{code}: {message}; {fix}", code)
