@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
@@ -12,8 +11,7 @@ from typing import Any, TypeVar, overload
 from .cache import converted
 from .diagnostics import Diagnostic
 from .errors import ConversionError
-from .lang.source import Source, source_of
-from .lang.unparse import dedented
+from .lang.source import source_of
 from .options import ConversionOptions
 from .pipeline import convert_module, convert_tree
 
@@ -72,7 +70,7 @@ def convert(f: Any = None, *, recursive: bool = True) -> Any:
 
 
 def to_code(obj: Any, *, recursive: bool = True) -> str:
-    '''The converted code of a function, method, lambda, class or module, as text.
+    """The converted code of a function, method, lambda, class or module, as text.
 
     >>> def sign(x):
     ...     if x < 0:
@@ -89,7 +87,7 @@ def to_code(obj: Any, *, recursive: bool = True) -> str:
     Raises:
         SourceError: the source is not available.
         ConversionError: ``obj`` cannot be converted.
-    '''
+    """
     options = ConversionOptions(recursive=recursive)
     function = _function_of(obj)
     if function is not None:
@@ -98,9 +96,8 @@ def to_code(obj: Any, *, recursive: bool = True) -> str:
     if isinstance(obj, ModuleType):
         return convert_module(source_of(obj), options).text
     if isinstance(obj, type):
-        lines, _ = inspect.getsourcelines(obj)
-        text = dedented("".join(lines))
-        return convert_module(Source(text, source_of(obj).filename), options).text
+        conversion = convert_module(source_of(obj), options)
+        return conversion.of(obj.__qualname__).text
     raise _not_convertible(obj)
 
 

@@ -78,7 +78,9 @@ def _mark(function: FunctionType) -> None:
 
 def _calls_operators(code: CodeType, function: FunctionType) -> bool:
     """Whether the code reaches the operators by a name of its closure or module."""
-    closure = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    closure = zip(
+        function.__code__.co_freevars, function.__closure__ or (), strict=True
+    )
     for name, cell in closure:
         if name.startswith("ag") and _holds_operators(cell):
             return True

@@ -19,7 +19,7 @@ import gast
 from .converters import Context, convert_function
 from .converters.bindings import bound_names, local_functions
 from .diagnostics import Diagnostic, Location
-from .errors import AutographError, ConversionError
+from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
 from .lang.load import bind, compile_function, compile_module
 from .lang.names import Namer
@@ -32,6 +32,7 @@ from .options import DEFAULT, ConversionOptions
 #: The name under which generated code reaches the operators.
 ALIAS = "ag"
 _UNKNOWN = object()
+_DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,28 @@ class Conversion:
 
         return unparse(self.tree, pristine=Pristine(self.original, self.source))
 
+    def of(self, qualname: str) -> Conversion:
+        """The part that is one function or class: ``Class.method``.
+
+        Raises:
+            SourceError: AG104, there is no such definition.
+        """
+        node: Any = self.tree
+        for name in qualname.replace("<locals>.", "").split("."):
+            inside = (n for n in gast.walk(node) if getattr(n, "name", None) == name)
+            node = next((n for n in inside if isinstance(n, _DEFINITIONS)), None)
+            if node is None:
+                text = f"{self.source.filename} does not define `{qualname}`"
+                raise SourceError(Diagnostic("AG104", "no such definition", text))
+        return Conversion(self.source, self.original, node, self.diagnostics)
+
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
         return compile_module(self.tree, self.source.filename)
 
 
-# Functions -----------------------------------------------------------------------------
+# --- functions ------------------------------------------------------------------------
 
 
 def convert_tree(
@@ -130,7 +146,7 @@ def _resolved_in(function: FunctionType) -> Callable[[gast.AST], bool]:
     return known
 
 
-# Modules -------------------------------------------------------------------------------
+# --- modules --------------------------------------------------------------------------
 
 
 def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conversion:
@@ -175,7 +191,8 @@ class _ModuleConverter(Transformer):
             self.diagnostics.extend(error.diagnostics)
             return node
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: Any) -> Any:
+        return self.visit_FunctionDef(node)
 
     def visit_Lambda(self, node: Any) -> Any:
         return node
@@ -227,7 +244,7 @@ def _is_future(statement: gast.AST) -> bool:
     return isinstance(statement, gast.ImportFrom) and statement.module == "__future__"
 
 
-# Both ----------------------------------------------------------------------------------
+# --- both -----------------------------------------------------------------------------
 
 
 def _alias(tree: gast.AST) -> str:
