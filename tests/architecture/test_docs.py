@@ -5,7 +5,7 @@ In a page, top to bottom, in an empty folder of its own:
 - ``pycon`` blocks are doctests, and share their names with the ``python`` blocks;
 - ``python title="name.py"`` blocks become files; other ``python`` blocks are run;
 - ``console`` blocks are commands (``$ autograph …``, ``$ python …``, ``$ echo $?``) and
-  their output.
+  their output, which ``--update-golden`` writes anew.
 """
 
 from __future__ import annotations
@@ -30,90 +30,99 @@ FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_page(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "88")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the commands
     monkeypatch.syspath_prepend(str(tmp_path))
-    names: dict[str, object] = {"__name__": "__main__"}
     modules = set(sys.modules)
-    text = page.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    page = Page(text, path.name, check=not update_golden)
     try:
-        for block in FENCE.finditer(text):
-            language, info, body = block.groups()
-            line = text.count("\n", 0, block.start()) + 1
-            run_block(language, info, body, names, f"{page.name}:{line}")
+        new = FENCE.sub(page.run_block, text)
     finally:
         # The page's own files must not be found by the next one.
         for name in set(sys.modules) - modules:
             if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
                 del sys.modules[name]
+    if update_golden and new != text:
+        path.write_text(new, encoding="utf-8")
 
 
-def run_block(
-    language: str, info: str, body: str, names: dict[str, object], where: str
-) -> None:
-    title = re.search(r'title="([^"]+)"', info)
-    if title:
-        path = Path(title[1])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(body, encoding="utf-8")
-    elif language == "pycon":
-        run_doctest(body, names, where)
-    elif language == "python":
-        path = Path(f"block_{len(list(Path().iterdir()))}.py").resolve()
-        path.write_text(body, encoding="utf-8")
-        exec(compile(body, str(path), "exec"), names)
-    elif language == "console":
-        for command, expected in commands(body):
-            check_output(command, expected, where)
+class Page:
+    """A page whose blocks are run in order, in the current folder."""
 
+    def __init__(self, text: str, name: str, check: bool) -> None:
+        self.text = text
+        self.name = name
+        self.check = check
+        self.names: dict[str, object] = {"__name__": "__main__"}
+        self.status = 0
 
-def run_doctest(body: str, names: dict[str, object], where: str) -> None:
-    test = doctest.DocTestParser().get_doctest(body, names, where, where, 0)
-    report = io.StringIO()
-    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
-    runner.run(test, out=report.write, clear_globs=False)
-    names.update(test.globs)
+    def run_block(self, block: re.Match[str]) -> str:
+        """Run a block; return it with the output that its commands have now."""
+        language, info, body = block.groups()
+        where = f"{self.name}:{self.text.count(chr(10), 0, block.start()) + 1}"
+        title = re.search(r'title="([^"]+)"', info)
+        if title:
+            path = Path(title[1])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(body, encoding="utf-8")
+        elif language == "pycon":
+            self.run_doctest(body, where)
+        elif language == "python":
+            path = Path(f"block_{len(list(Path().iterdir()))}.py").resolve()
+            path.write_text(body, encoding="utf-8")
+            exec(compile(body, str(path), "exec"), self.names)
+        elif language == "console":
+            body = "".join(self.run_commands(body, where))
+        return f"```{language}{info}\n{body}```"
 
-    assert runner.failures == 0, report.getvalue()
+    def run_doctest(self, body: str, where: str) -> None:
+        test = doctest.DocTestParser().get_doctest(body, self.names, where, where, 0)
+        report = io.StringIO()
+        runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+        runner.run(test, out=report.write, clear_globs=False)
+        self.names.update(test.globs)
 
+        assert runner.failures == 0, report.getvalue()
 
-def commands(body: str) -> Iterator[tuple[str, str]]:
-    """The commands of a console block, each with the output shown below it."""
-    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-        command, _, expected = part.partition("\n")
-        yield command, expected
+    def run_commands(self, body: str, where: str) -> Iterator[str]:
+        """Each command of a console block with its output."""
+        for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+            command, _, expected = part.partition("\n")
+            got = self.output_of(command)
+            same = got is None or doctest.OutputChecker().check_output(
+                expected, got, doctest.ELLIPSIS
+            )
 
+            assert same or not self.check, f"{where}: $ {command}\n{got}"
+            yield f"$ {command}\n{expected if same else got}"
 
-last_status = 0
-
-
-def check_output(command: str, expected: str, where: str) -> None:
-    global last_status
-    program, *arguments = shlex.split(command)
-    if program == "autograph":
-        output = io.StringIO()
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            last_status = main(arguments)
-        got = output.getvalue()
-    elif program == "python":
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        last_status, got = done.returncode, done.stdout
-    elif command == "echo $?":
-        got = f"{last_status}\n"
-    else:
-        return  # such as `make demo`, `pip install …`
-    checker = doctest.OutputChecker()
-
-    assert checker.check_output(expected, got, doctest.ELLIPSIS), (
-        f"{where}: $ {command}\n{got}"
-    )
+    def output_of(self, command: str) -> str | None:
+        """What a command prints; None for those not to be run (`pip install …`)."""
+        program, *arguments = shlex.split(command)
+        if command == "echo $?":
+            return f"{self.status}\n"
+        if program == "autograph":
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+                self.status = main(arguments)
+            return output.getvalue()
+        if program == "python":
+            done = subprocess.run(
+                [sys.executable, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            self.status = done.returncode
+            return done.stdout
+        return None
 
 
 def test_every_code_is_explained() -> None:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 
 def loaded_by(statement: str) -> set[str]:
     """The modules of a fresh interpreter after `statement`."""
     code = f"import sys; {statement}; print('\\n'.join(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     )
     return set(done.stdout.split())
 

@@ -24,6 +24,8 @@ from autograph.diagnostics import Diagnostic, Location
 STATISTICS = str(statistics.__file__)
 TEXTWRAP = str(textwrap.__file__)
 
+ROOT = Path(cli.__file__).parents[1]
+
 Captured = pytest.CaptureFixture[str]
 
 
@@ -192,6 +194,7 @@ def test_written_module_runs_without_the_compiler(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path), textwrap.__doc__ * 9],
         capture_output=True,
         text=True,
+        cwd=ROOT,
         check=False,
     )
 
@@ -295,7 +298,7 @@ def test_version_and_help(capsys: Captured) -> None:
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "autograph", *arguments]
-    return subprocess.run(command, text=True, check=False, **options)
+    return subprocess.run(command, text=True, check=False, cwd=ROOT, **options)
 
 
 def test_closed_pipe_is_quiet() -> None:
@@ -329,7 +332,6 @@ def test_module_and_standard_input() -> None:
 
 
 def test_main_is_installed_as_the_command() -> None:
-    root = Path(cli.__file__).parents[1]
-    metadata = (root / "pyproject.toml").read_text(encoding="utf-8")
+    metadata = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
     assert 'autograph = "autograph.cli:main"' in metadata
