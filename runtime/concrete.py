@@ -1,0 +1,233 @@
+"""`ConcreteFunction`: one traced graph as a callable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime import nest
+from runtime.context import current_graph
+from runtime.errors import ConversionError, InvalidArgumentError
+from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.graph import Graph
+from runtime.ops.convert import convert_to_tensor
+from runtime.ops.registry import as_array
+from runtime.signature import ObjectRef, Signature, header, pretty_signature
+from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tracing import Trace
+
+__all__ = ["ConcreteFunction"]
+
+Array = np.ndarray[Any, Any]
+Executor = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class ConcreteFunction:
+    """A graph with the structure of the arguments and the result it was traced for.
+
+    It is called with tensors of the traced dtypes and shapes. Python arguments are
+    baked in: they may be left out, and must be what they were otherwise.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        signature: Signature,
+        specs: tuple[tuple[Any, ...], dict[str, Any]],
+    ) -> None:
+        self._trace = trace
+        self._signature = signature
+        self._specs = specs
+        self._executable: Executable | None = None
+        self._one_tensor = trace.results.is_tensor
+        self.__name__ = signature.name
+
+    # --- what it is -------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function."""
+        return self._signature.name
+
+    @property
+    def graph(self) -> Graph:
+        """The traced program."""
+        return self._trace.graph
+
+    @property
+    def inputs(self) -> list[SymbolicTensor]:
+        """The placeholders of the graph."""
+        return list(self.graph.inputs)
+
+    @property
+    def outputs(self) -> list[SymbolicTensor]:
+        """The results of the graph, flat."""
+        return list(self.graph.outputs)
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """``(args, kwargs)`` with a TensorSpec for each tensor."""
+        leaves = [
+            leaf.get() if isinstance(leaf, ObjectRef) else leaf
+            for leaf in nest.flatten(self._specs)
+        ]
+        signature: tuple[tuple[Any, ...], dict[str, Any]]
+        signature = nest.pack_sequence_as(self._specs, leaves)
+        return signature
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The result with symbolic tensors in it."""
+        return self._trace.structured_outputs
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The call with the types of its tensors and of its results."""
+        if not verbose:
+            return header(self._signature, self._specs)
+        return pretty_signature(self._signature, self._specs, self.structured_outputs)
+
+    def to_source(self) -> str:
+        """The Python source that runs the graph."""
+        return self._compiled().source
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {header(self._signature, self._specs)}>"
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    # --- calling ----------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph.
+
+        The arguments are those of the Python function, or the tensors among them alone,
+        by position. Raises InvalidArgumentError for a tensor that does not fit and
+        TypeError for another Python argument than it was traced with.
+        """
+        return self._call_on_tensors(self._bind(args, kwargs))
+
+    def call_flat(self, arrays: Sequence[Array]) -> Any:
+        """Run the graph on arrays that are known to fit."""
+        executable = self._executable or self._compiled()
+        results = executable(arrays)
+        if self._one_tensor:
+            result = results[0]
+            return EagerTensor(
+                result if type(result) is np.ndarray else as_array(result)
+            )
+        return self._trace.results.pack([EagerTensor(as_array(r)) for r in results])
+
+    def _compiled(self) -> Executable:
+        if self._executable is None:
+            self._executable = compile_graph(self.graph)
+        return self._executable
+
+    def _call_on_tensors(self, tensors: list[Tensor]) -> Any:
+        graph = current_graph()
+        if graph is None:
+            return self.call_flat([tensor._array for tensor in tensors])  # type: ignore[attr-defined]
+        specs = [
+            TensorSpec(tensor.shape, tensor.dtype) for tensor in self.graph.outputs
+        ]
+        attrs = {"graph": self.graph}
+        outputs = graph.add("PartitionedCall", tensors, attrs, specs, self.name)
+        return self._trace.results.pack(outputs)
+
+    # --- arguments --------------------------------------------------------------------
+
+    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
+        """The tensors of a call, checked, in the order of the graph's inputs."""
+        try:
+            given = self._complete(args, kwargs)
+            return self._matched(given)
+        except TypeError:
+            # Perhaps these are the tensors alone, without the Python arguments.
+            specs = [s for s in nest.flatten(self._specs) if isinstance(s, TensorSpec)]
+            if kwargs or len(args) != len(specs) or self._is_complete(args):
+                raise
+            return [self._fit(a, s, s.name or "") for a, s in zip(args, specs)]
+
+    def _is_complete(self, args: Sequence[Any]) -> bool:
+        return len(args) == len(self._specs[0])
+
+    def _complete(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments in canonical form; baked-in ones may be left out."""
+        parameters = self._signature.parameters
+        try:
+            bound = parameters.bind_partial(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}() {error}") from None
+        known = parameters.bind_partial(*self._specs[0], **self._specs[1])
+        for name, value in known.arguments.items():
+            if name in bound.arguments:
+                continue
+            if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value)):
+                raise TypeError(f"{self._call_text()} needs the argument {name!r}")
+            bound.arguments[name] = value
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def _matched(self, given: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Tensor]:
+        """The tensors among `given`; everything else must be what was traced."""
+        tensors = []
+        expected = dict(self._signature.named(*self._specs))
+        for name, value in self._signature.named(*given):
+            if name not in expected:
+                raise TypeError(f"{self._call_text()} has no argument {name!r}")
+            spec = expected[name]
+            try:
+                nest.assert_same_structure(spec, value)
+            except ValueError as error:
+                raise TypeError(
+                    f"{self._call_text()} was traced with another structure for "
+                    f"{name!r}: {error}"
+                ) from None
+            leaves = nest.flatten_with_paths(spec)
+            for (path, known), leaf in zip(leaves, nest.flatten(value)):
+                if isinstance(known, TensorSpec):
+                    tensors.append(self._fit(leaf, known, name + path))
+                else:
+                    self._check_baked(leaf, known, name + path)
+        return tensors
+
+    def _check_baked(self, value: Any, known: Any, name: str) -> None:
+        if value is known:
+            return
+        if isinstance(known, ObjectRef):
+            if known.get() is value:
+                return
+        elif type(value) is type(known) and value == known:
+            return
+        kind = known.type_name if isinstance(known, ObjectRef) else type(known).__name__
+        raise TypeError(
+            f"{self._call_text()} was traced with the {kind} value {known!r} for "
+            f"{name!r}, and was called with the {type(value).__name__} value {value!r}"
+        )
+
+    def _fit(self, value: Any, spec: TensorSpec, name: str) -> Tensor:
+        """The argument as a tensor of the traced dtype and shape."""
+        try:
+            if isinstance(value, Tensor):
+                tensor = value
+            else:
+                tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
+        except ConversionError as error:
+            raise TypeError(f"{self._call_text()}: {name!r}: {error}") from None
+        if tensor.dtype is not spec.dtype or not spec.shape.is_compatible_with(
+            tensor.shape
+        ):
+            raise InvalidArgumentError(
+                f"{self._call_text()} was traced with {name!r} as a "
+                f"{spec.dtype.name} tensor of shape {spec.shape}, and was called with "
+                f"a {tensor.dtype.name} tensor of shape {tensor.shape}"
+            )
+        return tensor
+
+    def _call_text(self) -> str:
+        return f"ConcreteFunction {header(self._signature, self._specs)}"

@@ -1,0 +1,263 @@
+"""The arguments of traced functions: how they are bound, compared, and printed.
+
+`Signature` brings a call into one form, whatever mix of positional and keyword
+arguments and defaults it was written with. `flatten_call` takes that form apart: into
+the arrays that a graph is run with, the specs for which it is traced, and a key that
+says which calls may share a trace:
+
+* tensors (and NumPy arrays): dtype and shape,
+* Python numbers, strings, bytes, bools, None: type and value,
+* lists, tuples, dicts, dataclasses, ...: their types and the keys of what is in them,
+* anything else, variables among it: which object it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runtime import nest
+from runtime.ops.convert import convert_to_tensor
+from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor, SymbolicTensor
+
+__all__ = ["FlatCall", "ObjectRef", "Signature", "flatten_call"]
+
+Array = np.ndarray[Any, Any]
+
+#: Python values that are told apart by type and value.
+PRIMITIVES = (bool, int, float, complex, str, bytes, type(None))
+
+
+class ObjectRef:
+    """An argument that is known by its identity; it is not kept alive if possible."""
+
+    __slots__ = ("_object", "type_name")
+
+    def __init__(self, value: Any) -> None:
+        self.type_name = type(value).__name__
+        self._object: Callable[[], Any]
+        try:
+            self._object = weakref.ref(value)
+        except TypeError:
+            self._object = lambda: value
+
+    def get(self) -> Any:
+        """The object, or None once it is gone."""
+        return self._object()
+
+    def __repr__(self) -> str:
+        value = self.get()
+        return f"<dead {self.type_name}>" if value is None else repr(value)
+
+
+class FlatCall(NamedTuple):
+    """A call taken apart by `flatten_call`."""
+
+    #: Equal for calls that may share a trace.
+    key: Hashable
+    #: As `key`, but for the shapes of tensors.
+    shapeless: Hashable
+    #: ``(args, kwargs)`` with specs for tensors and `ObjectRef` for other objects.
+    specs: tuple[tuple[Any, ...], dict[str, Any]]
+    #: The tensors' arrays, in the order of `nest.flatten`; None for mere specs.
+    arrays: list[Array | None]
+    #: The objects that are known by identity.
+    objects: list[Any]
+
+
+class Signature:
+    """The parameters of a Python function."""
+
+    def __init__(self, fn: Callable[..., Any], name: str) -> None:
+        self.name = name
+        try:
+            self.parameters = inspect.signature(fn)
+        except (TypeError, ValueError):
+            # Some builtins do not tell: anything goes.
+            self.parameters = inspect.signature(lambda *args, **kwargs: None)
+        kinds = inspect.Parameter
+        self.positional = [
+            name
+            for name, parameter in self.parameters.parameters.items()
+            if parameter.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+        ]
+        self.variadic = next(
+            (
+                name
+                for name, parameter in self.parameters.parameters.items()
+                if parameter.kind is kinds.VAR_POSITIONAL
+            ),
+            "args",
+        )
+
+    def bind(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call in canonical form: all it can be is positional, defaults filled in.
+
+        Raises TypeError as Python does for arguments that do not fit.
+        """
+        try:
+            bound = self.parameters.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}() {error}") from None
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def name_of(self, index: int) -> str:
+        """The name of a positional argument."""
+        if index < len(self.positional):
+            return self.positional[index]
+        return f"{self.variadic}_{index - len(self.positional)}"
+
+    def named(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Iterator[tuple[str, Any]]:
+        """The arguments of a canonical call by name, in the order of `nest`."""
+        for index, value in enumerate(args):
+            yield self.name_of(index), value
+        for key in sorted(kwargs):
+            yield key, kwargs[key]
+
+
+def flatten_call(
+    signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> FlatCall:
+    """Take a canonical call apart.
+
+    Raises TypeError for a symbolic tensor: traced functions are called inside others by
+    inlining, not through here.
+    """
+    keys: list[Hashable] = []
+    shapeless: list[Hashable] = []
+    leaves: list[Any] = []
+    arrays: list[Array | None] = []
+    objects: list[Any] = []
+    for name, argument in signature.named(args, kwargs):
+        for leaf in nest.flatten(argument):
+            found = _tensor_spec(leaf, name, arrays)
+            if found is not None:
+                leaves.append(found)
+                shape = found.shape.dims
+                keys.append((found.dtype, None if shape is None else tuple(shape)))
+                shapeless.append(found.dtype)
+                continue
+            key, kept = _leaf_key(leaf, objects)
+            keys.append(key)
+            shapeless.append(key)
+            leaves.append(kept)
+    structure = _structure_key((args, kwargs))
+    return FlatCall(
+        (structure, tuple(keys)),
+        (structure, tuple(shapeless)),
+        nest.pack_sequence_as((args, kwargs), leaves),
+        arrays,
+        objects,
+    )
+
+
+def _tensor_spec(leaf: Any, name: str, arrays: list[Array | None]) -> TensorSpec | None:
+    """The spec if the leaf is a tensor (or stands for one); its array is appended."""
+    if isinstance(leaf, TensorSpec):
+        arrays.append(None)
+        return TensorSpec(leaf.shape, leaf.dtype, leaf.name or name)
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        leaf = convert_to_tensor(leaf)
+    if isinstance(leaf, EagerTensor):
+        arrays.append(leaf._array)
+        return TensorSpec(leaf.shape, leaf.dtype, name)
+    if isinstance(leaf, SymbolicTensor):
+        raise TypeError(
+            f"the argument {name!r} is the symbolic tensor {leaf.name!r}, which has a "
+            f"value only while {leaf.graph.name!r} runs"
+        )
+    return None
+
+
+def _leaf_key(leaf: Any, objects: list[Any]) -> tuple[Hashable, Any]:
+    """The key of a Python value, and what a trace keeps of it."""
+    if isinstance(leaf, PRIMITIVES):
+        if isinstance(leaf, (float, complex)):
+            # 0.0 equals -0.0 and NaN nothing at all, but their texts tell them apart.
+            return (type(leaf), repr(leaf)), leaf
+        return (type(leaf), leaf), leaf
+    if isinstance(leaf, slice):
+        return (slice, leaf.start, leaf.stop, leaf.step), leaf
+    if isinstance(leaf, (range, np.dtype)):
+        return (type(leaf), leaf), leaf
+    objects.append(leaf)
+    return ("object", id(leaf)), ObjectRef(leaf)
+
+
+def _structure_key(structure: Any) -> Hashable:
+    """The types of the containers in a structure, and where its leaves are."""
+    children = nest.children(structure)
+    if children is None:
+        return None
+    return type(structure), tuple(
+        [(path, _structure_key(value)) for path, value in children]
+    )
+
+
+# --- printing -------------------------------------------------------------------------
+
+
+class _Marker:
+    def __init__(self, number: int) -> None:
+        self.text = f"<{number}>"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def pretty_signature(
+    signature: Signature,
+    specs: tuple[tuple[Any, ...], dict[str, Any]],
+    outputs: Any,
+) -> str:
+    """The call and the types of its tensors, as TensorFlow prints them."""
+    args, kwargs = specs
+    lines = [header(signature, specs), "  Args:"]
+    for name, value in signature.named(args, kwargs):
+        if _has_tensor(value):
+            lines.append(f"    {name}: {_described(value)}")
+    if len(lines) == 2:
+        lines.pop()
+    lines += ["  Returns:", f"    {_described(outputs)}"]
+    return "\n".join(lines)
+
+
+def header(signature: Signature, specs: tuple[tuple[Any, ...], dict[str, Any]]) -> str:
+    """``name(a, b=2)``: tensors by name, Python values as they are."""
+    args, kwargs = specs
+    parts = [_part(signature.name_of(i), value) for i, value in enumerate(args)]
+    if kwargs:
+        parts += ["*", *(_part(name, kwargs[name]) for name in sorted(kwargs))]
+    return f"{signature.name}({', '.join(parts)})"
+
+
+def _part(name: str, value: Any) -> str:
+    return name if _has_tensor(value) else f"{name}={value!r}"
+
+
+def _has_tensor(value: Any) -> bool:
+    return any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value))
+
+
+def _described(value: Any) -> str:
+    """A spec or tensor in words; a structure with a line for each leaf."""
+    if isinstance(value, (TensorSpec, SymbolicTensor)):
+        return f"{value.dtype.name} Tensor, shape={value.shape}"
+    if not nest.is_nested(value):
+        return repr(value)
+    leaves = nest.flatten(value)
+    markers = [_Marker(number) for number in range(1, len(leaves) + 1)]
+    lines = [repr(nest.pack_sequence_as(value, markers))]
+    for marker, leaf in zip(markers, leaves):
+        lines.append(f"      {marker}: {_described(leaf)}")
+    return "\n".join(lines)
