@@ -29,6 +29,7 @@ from runtime.staging import MISSING, StagedSequence, as_sequence, sequences, sta
 from runtime.staging import stage_loop
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.variable import Variable
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
@@ -36,6 +37,10 @@ Names = tuple[str, ...]
 
 class Staging:
     """Stages converted statements as nodes of the graph being built."""
+
+    def stages(self, value: Any) -> bool:
+        """Symbolic tensors always; variables have a value outside of graphs."""
+        return not isinstance(value, Variable) or current_graph() is not None
 
     def cond(
         self,
@@ -101,8 +106,6 @@ class Staging:
 
     def not_(self, value: Any) -> Any:
         """``not value``."""
-        if not isinstance(value, SymbolicTensor):
-            return not value
         return logical_not(predicate(value))
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
@@ -203,8 +206,23 @@ def convert(python_function: Callable[..., Any]) -> Callable[..., Any]:
         return python_function
 
 
+def to_code(entity: Any, recursive: bool) -> str:
+    """The converted code of ``entity``, which may be a Function."""
+    python_function = getattr(entity, "python_function", entity)
+    return autograph.to_code(python_function, recursive=recursive)
+
+
+def to_graph(entity: Any, recursive: bool) -> Any:
+    """The converted form of ``entity``, which may be a Function."""
+    python_function = getattr(entity, "python_function", entity)
+    return autograph.convert(python_function, recursive=recursive)
+
+
+do_not_convert = autograph.do_not_convert
+
 autograph.add_library("runtime")
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 StagedSequence.__autograph_backend__ = _STAGING
+Variable.__autograph_backend__ = _STAGING
 EagerTensor.__autograph_backend__ = None

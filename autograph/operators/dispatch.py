@@ -38,6 +38,13 @@ class Backend(Protocol):
     they leave no trace on the user's variables.
     """
 
+    def stages(self, value: Any) -> bool:
+        """Whether ``value``, of a type of this library, is staged now.
+
+        Plain Python answers for it otherwise: for an object that is a tensor within a
+        graph and has a value outside.
+        """
+
     def cond(
         self,
         test: Any,
@@ -110,8 +117,10 @@ def backend_of(value: Any) -> Backend | None:
     """The backend that answers for ``value``; None where plain Python does."""
     cls = type(value)
     backend: Backend | None = getattr(cls, "__autograph_backend__", None)
-    if backend is None and _registered:
-        for base in cls.__mro__:
-            if base in _registered:
-                return _registered[base]
-    return backend
+    if backend is None:
+        if not _registered:
+            return None
+        backend = next((_registered[b] for b in cls.__mro__ if b in _registered), None)
+        if backend is None:
+            return None
+    return backend if backend.stages(value) else None
