@@ -7,23 +7,23 @@ tensors, a tensor, a NumPy array, a `TensorShape`) and gives an attribute for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from runtime.dtypes import DType
 from runtime.errors import ConversionError, InvalidArgumentError
-from runtime.ops.convert import convert_to_tensor
+from runtime.ops.convert import convert_to_tensor, promote_all
 from runtime.ops.static import plain
 from runtime.shapes import TensorShape
 from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = [
     "axes_argument",
-    "float_dtype",
     "int_argument",
     "ints_argument",
     "shape_argument",
+    "together",
 ]
 
 
@@ -89,12 +89,17 @@ def axes_argument(axis: Any) -> Any:
     return ints_argument(tensor, "axis")
 
 
-def float_dtype(dtype: DType, what: str) -> None:
-    """Raise unless `dtype` is a floating (or complex) type."""
-    if dtype.kind not in "fc":
-        raise InvalidArgumentError(
-            f"{what} must be a floating tensor, not {dtype.name}; tf.cast it first"
-        )
+def together(values: Sequence[Any], op: str, name: str | None) -> list[Any]:
+    """The operands of an op as tensors of one dtype: quick where they are that already.
+
+    Raises DTypeMismatchError.
+    """
+    first = values[0]
+    if isinstance(first, Tensor):
+        dtype = first.dtype
+        if all(isinstance(value, Tensor) and value.dtype is dtype for value in values):
+            return list(values)
+    return promote_all(values, op, None, name)
 
 
 def _integers(value: Any, what: str) -> Tensor:

@@ -8,9 +8,9 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.errors import InvalidArgumentError
-from runtime.ops.arguments import int_argument
+from runtime.ops.arguments import int_argument, together
 from runtime.ops.array import reshape, shape
-from runtime.ops.convert import as_tensor, convert_to_tensor, promote_all
+from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.joining import concat
 from runtime.ops.partial import (
@@ -236,9 +236,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None:
         return run("Where", as_tensor(condition), name=name)
     test = convert_to_tensor(condition, dtype_hint=dtypes.bool)
-    return run(
-        "SelectV2", test, *promote_all((x, y), "SelectV2", None, name), name=name
-    )
+    return run("SelectV2", test, *together((x, y), "SelectV2", name), name=name)
 
 
 def boolean_mask(

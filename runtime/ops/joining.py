@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
-from runtime.ops.arguments import int_argument, ints_argument
-from runtime.ops.convert import as_tensor, promote_all
+from runtime.ops.arguments import int_argument, ints_argument, together
+from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
 from runtime.ops.partial import (
     Dims,
@@ -92,7 +92,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
         values = [values]
     if not len(values):
         raise ValueError("tf.concat needs at least one tensor")
-    tensors = promote_all(values, "ConcatV2", None, name)
+    tensors = together(values, "ConcatV2", name)
     return run("ConcatV2", *tensors, axis=int_argument(axis, "axis"), name=name)
 
 
@@ -136,7 +136,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
         values = unstack(values)
     if not len(values):
         raise ValueError("tf.stack needs at least one tensor")
-    return run("Pack", *promote_all(values, "Pack", None, name), axis=axis, name=name)
+    return run("Pack", *together(values, "Pack", name), axis=axis, name=name)
 
 
 parallel_stack = stack

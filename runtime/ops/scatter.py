@@ -9,8 +9,8 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.errors import InvalidArgumentError
-from runtime.ops.arguments import shape_argument
-from runtime.ops.convert import as_tensor, convert_to_tensor, promote_all
+from runtime.ops.arguments import shape_argument, together
+from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.gather import check_bounds
 from runtime.ops.partial import Dims, dims_of, dims_value, merge_dims, show, spec
@@ -174,6 +174,6 @@ def tensor_scatter_nd_min(
 
 
 def _scatter(op: str, tensor: Any, indices: Any, updates: Any, name: str | None) -> Any:
-    target, values = promote_all((tensor, updates), op, None, name)
+    target, values = together((tensor, updates), op, name)
     places = convert_to_tensor(indices, dtype_hint=dtypes.int32)
     return run(op, target, places, values, name=name)

@@ -12,7 +12,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.ops.arguments import int_argument
+from runtime.ops.arguments import int_argument, together
 from runtime.ops.convert import as_tensor, cast, promote_all
 from runtime.ops.define import code, define, run
 from runtime.ops.partial import (
@@ -193,7 +193,7 @@ def linspace(
     tf.Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)
     """
     ends = [float(end) if isinstance(end, int) else end for end in (start, stop)]
-    tensors = promote_all(ends, "LinSpace", None, name)
+    tensors = together(ends, "LinSpace", name)
     return run("LinSpace", *tensors, num=int_argument(num, "num"), axis=axis, name=name)
 
 

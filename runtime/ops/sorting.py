@@ -10,8 +10,8 @@ import numpy as np
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import InvalidArgumentError
-from runtime.ops.arguments import int_argument
-from runtime.ops.convert import as_tensor, promote_all
+from runtime.ops.arguments import int_argument, together
+from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.partial import dims_of, known_int, normal_axis, show, spec
 from runtime.specs import TensorSpec
@@ -316,6 +316,6 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
-    rows, wanted = promote_all((sorted_sequence, values), "SearchSorted", None, name)
+    rows, wanted = together((sorted_sequence, values), "SearchSorted", name)
     found = as_dtype(out_type)
     return run("SearchSorted", rows, wanted, side=side, out_type=found, name=name)
