@@ -252,8 +252,8 @@ class StagedStateError(TracingError):
     """A variable of a staged branch or loop cannot be carried by a graph.
 
     ``AG201``: the branches of an ``if`` leave it with values that a graph cannot choose
-    between. ``AG202``: a loop changes what kind of value it is. ``AG203``: the layout of
-    a loop's variables does not settle. ``AG204``: ``range`` was given floats.
+    between. ``AG202``: a loop changes what kind of value it is. ``AG204``: ``range`` was
+    given floats. ``AG205``: the layout of a loop's variables does not settle.
     """
 
     code = "AG201"

@@ -285,7 +285,7 @@ def stage_loop(
             continue
         return layout.state(outputs[1:])
     raise state_error(
-        "AG203",
+        "AG205",
         f"the variables of the loop ({', '.join(names)}) do not settle on one layout",
         "keep their structure the same in each iteration",
     )
