@@ -8,6 +8,7 @@ from runtime.context import functions_run_eagerly, run_functions_eagerly
 
 __all__ = [
     "PhysicalDevice",
+    "experimental",
     "functions_run_eagerly",
     "list_physical_devices",
     "run_functions_eagerly",
@@ -29,3 +30,9 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     """
     devices = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
     return [d for d in devices if device_type in (None, d.device_type)]
+
+
+class experimental:  # noqa: N801
+    """The same under the names that TensorFlow gave them first."""
+
+    list_physical_devices = staticmethod(list_physical_devices)

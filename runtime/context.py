@@ -11,14 +11,19 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from runtime.errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     from runtime.graph import Graph
 
 __all__ = [
     "building",
+    "control_dependencies",
     "current_graph",
+    "device",
     "executing_eagerly",
     "functions_run_eagerly",
+    "get_current_name_scope",
     "init_scope",
     "inside_function",
     "name_scope",
@@ -89,6 +94,30 @@ def name_scope(name: str) -> Iterator[str]:
         yield full
     finally:
         _scope.reset(token)
+
+
+def get_current_name_scope() -> str:
+    """The name scope in force, without a slash at the end: empty if there is none."""
+    return _scope.get().rstrip("/")
+
+
+@contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """Accepted and not needed: effects keep the order in which they are written."""
+    yield
+
+
+@contextmanager
+def device(device_name: str | None) -> Iterator[None]:
+    """Run the operations of the block on a device: there is only the CPU.
+
+    Raises InvalidArgumentError for the name of any other.
+    """
+    if device_name and "CPU" not in device_name.upper():
+        raise InvalidArgumentError(
+            f"there is no device {device_name!r}; operations run on '/CPU:0'"
+        )
+    yield
 
 
 def scoped_name(name: str) -> str:

@@ -217,12 +217,15 @@ def as_dtype(value: Any) -> DType:
     if isinstance(value, DType):
         return value
     try:
+        if value is None:
+            raise TypeError
         if isinstance(value, str):
             return _BY_NAME[value]
         if isinstance(value, int):
             return _BY_ENUM[value]
-        found = _BY_PYTHON.get(value) or _BY_NUMPY.get(value)
-        return found or _of_numpy(np.dtype(value))
+        if isinstance(value, type) and not issubclass(value, np.generic):
+            return _BY_PYTHON[value]
+        return _BY_NUMPY.get(value) or _of_numpy(np.dtype(value))
     except (KeyError, TypeError):
         raise TypeError(f"{value!r} is not a dtype of tensors") from None
 

@@ -189,6 +189,9 @@ class ConversionError(TypeError, ValueError):
 
     code = "AG312"
 
+    def __str__(self) -> str:
+        return f"{self.code}: {super().__str__()}"
+
 
 class UnhashableTensorError(TypeError):
     """A tensor was used as a dict key or set member; ``tensor.ref()`` can be one."""
@@ -251,9 +254,9 @@ class InaccessibleTensorError(TracingError):
 class StagedStateError(TracingError):
     """A variable of a staged branch or loop cannot be carried by a graph.
 
-    ``AG201``: the branches of an ``if`` leave it with values that a graph cannot choose
-    between. ``AG202``: a loop changes what kind of value it is. ``AG204``: ``range`` was
-    given floats. ``AG205``: the layout of a loop's variables does not settle.
+    ``AG201``: the branches of an ``if`` leave it with values that a graph cannot
+    choose between. ``AG202``: a loop changes what kind of value it is. ``AG204``:
+    ``range`` was given floats. ``AG205``: the layout of a loop's variables does not settle.
     """
 
     code = "AG201"

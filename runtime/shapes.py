@@ -265,11 +265,9 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 def broadcast_dynamic_dims(x: Dims, y: Dims) -> Dims:
     """Broadcast two tuples of dimensions, of which some may be None."""
-    if len(x) < len(y):
-        x, y = y, x
-    padded = (1,) * (len(x) - len(y)) + y
+    rank = max(len(x), len(y))
     result: list[int | None] = []
-    for a, b in zip(x, padded):
+    for a, b in zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y):
         if a == b or b == 1:
             result.append(a)
         elif a == 1:

@@ -265,9 +265,7 @@ class _Operand:
             return make_constant(array, name, weak=self.weak and keep_weak)
         if self.dtype is target:
             return self.tensor
-        if self.weak:
-            return _weak_cast(self.tensor, target)
-        return apply_one("Cast", self.tensor, dtype=target)
+        return cast_alike(self.tensor, target)
 
 
 def _target(operands: list[_Operand], op: str) -> DType:
@@ -301,14 +299,13 @@ def _width(dtype: DType) -> tuple[int, int]:
     return "Obiufc".index(dtype.kind), dtype.size
 
 
-def _weak_cast(tensor: Tensor, dtype: DType) -> Tensor:
-    """Cast a weak tensor; the result is weak as well."""
-    assert isinstance(tensor, SymbolicTensor)
+def cast_alike(tensor: Tensor, dtype: DType, name: str | None = None) -> Tensor:
+    """`cast`, but a weak tensor stays weak."""
     graph = current_graph()
-    if graph is None:
-        return apply_one("Cast", tensor, dtype=dtype)
+    if graph is None or not tensor.spec.weak:
+        return cast(tensor, dtype, name)
     spec = TensorSpec(tensor.shape, dtype, weak=True)
-    return graph.add("Cast", (tensor,), {"dtype": dtype}, (spec,), None)[0]
+    return graph.add("Cast", (tensor,), {"dtype": dtype}, (spec,), name)[0]
 
 
 # --- asking ---------------------------------------------------------------------------

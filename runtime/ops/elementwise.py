@@ -10,7 +10,7 @@ from runtime import dtypes
 from runtime.context import current_graph
 from runtime.dtypes import DType
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.ops.convert import cast, constant, promote
+from runtime.ops.convert import cast_alike, constant, promote
 from runtime.ops.pointwise import (
     ALL,
     INEXACT,
@@ -210,8 +210,8 @@ def _divide_integers(x: Any, y: Any, name: str | None) -> Tensor:
     if quotient is not None:
         if left.spec.weak and right.spec.weak:
             quotient = dtypes.float32
-        left = cast(left, quotient, unique and f"{unique}Cast/")
-        right = cast(right, quotient, unique and f"{unique}Cast_1/")
+        left = cast_alike(left, quotient, unique and f"{unique}Cast/")
+        right = cast_alike(right, quotient, unique and f"{unique}Cast_1/")
     return apply_one("RealDiv", left, right, name=unique)
 
 

@@ -31,6 +31,7 @@ from runtime.ops.registry import (
     infer_specs,
     register,
 )
+from runtime.ops.values import float_array
 from runtime.shapes import TensorShape, broadcast_static_shape
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, Tensor
@@ -195,10 +196,10 @@ def _beside(value: Any, dtype: np.dtype[Any]) -> Array | None:
             dtype.num in _FLOAT_NUMBERS and -65504 <= value <= 65504
         ):
             return np.array(value, dtype)
-    elif (kind is float and dtype.num in _FLOAT_NUMBERS) or (
-        kind is bool and dtype.kind == "b"
-    ):
-        return np.array(value, dtype)
+    elif kind is float and dtype.num in _FLOAT_NUMBERS:
+        return float_array(value, dtype)
+    elif kind is bool and dtype.kind == "b":
+        return np.array(value)
     return None
 
 

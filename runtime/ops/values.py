@@ -11,7 +11,7 @@ from runtime.dtypes import DType, as_dtype
 from runtime.errors import ConversionError
 from runtime.shapes import TensorShape
 
-__all__ = ["compatible", "fit_array", "to_array", "weak_dtype"]
+__all__ = ["compatible", "fit_array", "float_array", "to_array", "weak_dtype"]
 
 Array = np.ndarray[Any, Any]
 
@@ -70,10 +70,18 @@ def to_array(value: Any, dtype: DType | None = None) -> tuple[Array, bool]:
 def _shape_array(shape: TensorShape, dtype: DType | None) -> Array:
     if not shape.is_fully_defined():
         raise ConversionError(
-            f"AG312: the shape {shape} is not fully known and cannot become a tensor; "
+            f"the shape {shape} is not fully known and cannot become a tensor; "
             "tf.shape(x) gives the shape that x has when the function runs"
         )
     return _checked(np.array(shape.as_list(), np.int32), shape, dtype)
+
+
+def float_array(value: float, dtype: np.dtype[Any]) -> Array:
+    """A Python float as an array of a floating dtype; NumPy would warn of overflow."""
+    if dtype.itemsize == 8 or -65504.0 <= value <= 65504.0:
+        return np.array(value, dtype)
+    with np.errstate(all="ignore"):
+        return np.array(value, np.float64).astype(dtype)
 
 
 def fit_array(array: Array, dtype: DType) -> Array:
@@ -85,7 +93,7 @@ def _number(value: Any, dtype: DType | None) -> Array:
     """A Python bool, int or float, by the quickest way."""
     if dtype is None:
         if type(value) is float:
-            return np.array(value, _FLOAT32)
+            return float_array(value, _FLOAT32)
         if type(value) is bool:
             return np.array(value)
         if -(2**31) <= value < 2**31:
@@ -206,30 +214,27 @@ def _checked_range(array: Any, value: Any, dtype: DType) -> Array:
         fits = array.size == 0 or (int(array.min()) >= low and int(array.max()) <= high)
     if not fits:
         raise ConversionError(
-            f"AG312: {_short(value)} is out of the range of {dtype.name}, "
-            f"{low} to {high}"
+            f"{_short(value)} is out of the range of {dtype.name}, {low} to {high}"
         )
     return np.array(array, dtype.np_dtype)
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = repr(value.tolist() if isinstance(value, np.ndarray) else value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _does_not_fit(value: Any, dtype: DType) -> ConversionError:
-    return ConversionError(
-        f"AG312: {_short(value)} cannot become a {dtype.name} tensor"
-    )
+    return ConversionError(f"{_short(value)} cannot become a tensor of {dtype.name}")
 
 
 def _not_rectangular(value: Any) -> ConversionError:
     return ConversionError(
-        f"AG312: {_short(value)} cannot become a tensor: its rows differ in length"
+        f"{_short(value)} cannot become a tensor: its rows differ in length"
     )
 
 
 def _unsupported(value: Any) -> ConversionError:
     return ConversionError(
-        f"AG312: {_short(value)} of type {type(value).__name__} cannot become a tensor"
+        f"{_short(value)} of type {type(value).__name__} cannot become a tensor"
     )

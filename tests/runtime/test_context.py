@@ -1,0 +1,115 @@
+"""The state of the moment: graphs being built, name scopes, switches."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+
+import pytest
+
+from runtime import config, context
+from runtime.graph import Graph
+from runtime.ops.convert import constant
+from runtime.variable import Variable
+
+
+def test_graphs_nest_and_unwind() -> None:
+    outer, inner = Graph("outer"), Graph("inner")
+
+    assert context.executing_eagerly()
+    with context.building(outer):
+        assert context.current_graph() is outer
+        assert context.inside_function()
+        with context.building(inner):
+            assert context.current_graph() is inner
+            with context.init_scope():
+                assert context.executing_eagerly()
+            assert context.current_graph() is inner
+        assert context.current_graph() is outer
+    assert context.current_graph() is None
+
+
+def test_unwinds_after_an_error() -> None:
+    with pytest.raises(KeyError), context.building(Graph("g")), context.name_scope("s"):
+        raise KeyError
+    assert context.current_graph() is None
+    assert context.scoped_name("x") == "x"
+
+
+def test_threads_and_tasks_do_not_see_the_graph() -> None:
+    seen = []
+    with context.building(Graph("g")):
+        thread = threading.Thread(target=lambda: seen.append(context.current_graph()))
+        thread.start()
+        thread.join()
+        contextvars.Context().run(lambda: seen.append(context.current_graph()))
+    assert seen == [None, None]
+
+
+def test_name_scopes() -> None:
+    graph = Graph("g")
+    with context.building(graph):
+        with context.name_scope("layer") as first:
+            with context.name_scope("inner"):
+                deep = constant(1, name="c")
+            flat = constant(1, name="c")
+        with context.name_scope("layer") as second:
+            again = constant(1, name="c")
+        with context.name_scope(first):
+            entered = constant(1, name="c")
+        with context.name_scope("layer"), context.name_scope(""):
+            top = constant(1, name="c")
+
+    assert (first, second) == ("layer/", "layer_1/")
+    assert [t.name for t in (deep, flat, again, entered, top)] == [
+        "layer/inner/c:0",
+        "layer/c:0",
+        "layer_1/c:0",
+        "layer/c_1:0",
+        "c:0",
+    ]
+
+
+def test_a_graph_starts_without_a_scope() -> None:
+    with context.name_scope("outer"), context.building(Graph("g")):
+        assert constant(1).name == "Const:0"
+
+
+def test_eager_name_scope_names_variables() -> None:
+    with context.name_scope("a"), context.name_scope("b"):
+        assert Variable(1, name="v").name == "a/b/v:0"
+
+
+def test_run_functions_eagerly_is_in_config() -> None:
+    assert not config.functions_run_eagerly()
+    config.run_functions_eagerly(True)
+    try:
+        assert config.functions_run_eagerly()
+    finally:
+        config.run_functions_eagerly(False)
+    assert not context.functions_run_eagerly()
+
+
+def test_devices() -> None:
+    assert [d.device_type for d in config.list_physical_devices()] == ["CPU"]
+    assert config.list_physical_devices("GPU") == []
+    assert config.experimental.list_physical_devices("GPU") == []
+
+
+def test_watching_variables() -> None:
+    made: list[Variable] = []
+    with context.watch_variables(made.append):
+        variable = Variable(1.0)
+    Variable(2.0)
+    assert [v is variable for v in made] == [True]
+
+
+def test_a_watcher_can_forbid() -> None:
+    def forbid(variable: Variable) -> None:
+        raise ValueError(f"no more variables: {variable.name}")
+
+    with (
+        context.watch_variables(forbid),
+        pytest.raises(ValueError, match="no more variables: Variable:0"),
+    ):
+        Variable(1.0)

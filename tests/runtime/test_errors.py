@@ -1,0 +1,72 @@
+"""The exceptions: TensorFlow's names and constructor, codes, messages."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from runtime import errors
+
+OP_ERRORS = [
+    value
+    for value in vars(errors).values()
+    if isinstance(value, type) and issubclass(value, errors.OpError)
+]
+
+
+def test_tensorflow_constructor_and_short_form() -> None:
+    full = errors.InvalidArgumentError(None, None, "bad shape")
+    short = errors.InvalidArgumentError("bad shape")
+
+    assert str(full) == str(short) == full.message == "bad shape"
+    assert (full.node_def, full.op) == (short.node_def, short.op) == (None, None)
+
+
+def test_op_is_named_once() -> None:
+    error = errors.InvalidArgumentError("no").for_op("MatMul").for_op("Outer")
+
+    assert str(error) == "cannot compute MatMul: no [Op:MatMul]"
+    assert error.op == "MatMul"
+
+
+@pytest.mark.parametrize("kind", OP_ERRORS)
+def test_every_op_error_has_its_codes(kind: type[errors.OpError]) -> None:
+    error = kind("text")
+
+    assert error.code.startswith("AG3")
+    assert 1 <= error.error_code <= 16
+    assert isinstance(error, errors.OpError)
+
+
+def test_codes_are_not_shared() -> None:
+    codes = [kind.code for kind in OP_ERRORS]
+
+    assert len(set(codes)) == len(codes)
+
+
+def test_python_families() -> None:
+    """What Python calls a TypeError or ValueError is caught as one."""
+    assert issubclass(errors.DTypeMismatchError, TypeError)
+    assert issubclass(errors.DTypeMismatchError, errors.InvalidArgumentError)
+    assert issubclass(errors.SymbolicTensorError, TypeError)
+    assert issubclass(errors.InaccessibleTensorError, TypeError)
+    assert issubclass(errors.ConversionError, TypeError)
+    assert issubclass(errors.ConversionError, ValueError)
+
+
+def test_errors_survive_pickling() -> None:
+    error = errors.NotFoundError("no such file").for_op("ReadFile")
+
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_all_is_complete() -> None:
+    exceptions = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, Exception)
+    }
+
+    assert exceptions <= set(errors.__all__)
+    assert list(errors.__all__) == sorted(errors.__all__)

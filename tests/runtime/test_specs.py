@@ -1,0 +1,64 @@
+"""TensorSpec: equality, hashing, printing, compatibility."""
+
+from __future__ import annotations
+
+import pickle
+
+from runtime.ops.convert import constant
+from runtime.specs import TensorSpec
+
+
+def test_prints_as_in_the_guides() -> None:
+    spec = TensorSpec(shape=[], dtype="string", name="a")
+
+    assert repr(spec) == "TensorSpec(shape=(), dtype=tf.string, name='a')"
+    assert repr(TensorSpec(None)) == (
+        "TensorSpec(shape=<unknown>, dtype=tf.float32, name=None)"
+    )
+    assert repr(TensorSpec([1], weak=True)).endswith("name=None, weak=True)")
+
+
+def test_short_text() -> None:
+    assert TensorSpec([2, None], "int32").describe() == "int32[2,?]"
+    assert TensorSpec(None, "bool").describe() == "bool[...]"
+    assert TensorSpec([], "int32", weak=True).describe() == "int32[]*"
+
+
+def test_equality_and_hash() -> None:
+    spec = TensorSpec([2], "int32", "x")
+    others = [
+        TensorSpec([3], "int32", "x"),
+        TensorSpec([2], "int64", "x"),
+        TensorSpec([2], "int32", "y"),
+        TensorSpec([2], "int32", "x", weak=True),
+    ]
+
+    assert spec == TensorSpec((2,), int, "x")
+    assert hash(spec) == hash(TensorSpec((2,), int, "x"))
+    assert spec not in others
+    assert spec != "spec"
+    assert len({spec, *others}) == 5
+    assert pickle.loads(pickle.dumps(others)) == others
+
+
+def test_made_from_others() -> None:
+    tensor = constant([1, 2])
+    spec = TensorSpec.from_tensor(tensor, "t")
+
+    assert spec == TensorSpec([2], "int32", "t")
+    assert TensorSpec.from_spec(spec) == spec
+    assert TensorSpec.from_spec(spec, "u").name == "u"
+    assert spec.with_weak(False) is spec
+    assert spec.with_weak(True).weak
+    assert spec.rank == 1
+
+
+def test_compatibility() -> None:
+    spec = TensorSpec([None], "int32")
+
+    assert spec.is_compatible_with(constant([1, 2]))
+    assert not spec.is_compatible_with(constant([1.0]))
+    assert not spec.is_compatible_with(constant(1))
+    assert TensorSpec([2], "int32").is_subtype_of(spec)
+    assert not spec.is_subtype_of(TensorSpec([2], "int32"))
+    assert not TensorSpec([2], "int32", weak=True).is_subtype_of(spec)
