@@ -1,25 +1,132 @@
-"""Graphs as Python source over NumPy."""
+"""Graphs as Python source over NumPy: the executor that runs functions.
+
+The source is straight-line code with real ``if`` and ``while`` statements, in the
+names of the user's variables as far as the lines that made the nodes tell them. It is
+compiled under a name of its own and registered with `linecache`, so that debuggers and
+tracebacks show it; errors point to the user's line (see `runtime.execute.failure`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import itertools
+import linecache
+import weakref
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
 
-from runtime.execute import interpreter
+import numpy as np
+
+from runtime.execute.failure import kernel_failure, raise_from_node, run_node
+from runtime.execute.nested import Block
+from runtime.execute.program import Program, clean
 from runtime.execute.prune import find_live
+from runtime.execute.text import Line, Step, Text
 from runtime.graph import Graph
+from runtime.ops.registry import get
+
+__all__ = ["Executable", "compile_graph"]
+
+_numbers = itertools.count(1)
 
 
 class Executable:
-    source = ""
+    """The source of a graph and what it compiles to; made by `compile_graph`."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.live = find_live(graph)
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        function: Callable[..., Any],
+        steps: dict[int, tuple[Step, ...]],
+        one_result: bool,
+    ) -> None:
+        self.name = name
+        self.source = source
+        self._function = function
+        self._steps = steps
+        self._one_result = one_result
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        return interpreter.run(self.graph, arrays, self.live)
+        """The results for these inputs: arrays, or NumPy scalars."""
+        try:
+            with np.errstate(all="ignore"):
+                result = self._function(*arrays)
+        except Exception as error:
+            self._explain(error)
+        return (result,) if self._one_result else result
+
+    def _explain(self, error: Exception) -> NoReturn:
+        """Raise what the interpreter would have raised where the source failed."""
+        frame, lineno = self._failed_line(error.__traceback__)
+        steps = self._steps.get(lineno, ())
+        values = dict(frame.f_globals) | frame.f_locals
+        for step in steps:
+            if not all(eval(guard, values) for guard in step.guards):
+                continue
+            arrays = [eval(arg, values) for arg in step.args]
+            if get(step.node.op).stateful:
+                found = kernel_failure(step.node, arrays, error)
+                raise_from_node(found, step.node, self.name)
+            run_node(step.node, arrays, self.name)
+        raise error
+
+    def _failed_line(self, traceback: TracebackType | None) -> tuple[FrameType, int]:
+        while traceback is not None:
+            if traceback.tb_frame.f_code is self._function.__code__:
+                return traceback.tb_frame, traceback.tb_lineno
+            traceback = traceback.tb_next
+        raise AssertionError("the error did not pass through the generated function")
 
 
 def compile_graph(graph: Graph) -> Executable:
-    return Executable(graph)
+    """Write and compile the source of a graph."""
+    program = Program()
+    name = clean(graph.name.strip("<>"))
+    lines, parameters = _write(program, graph)
+    head = ["import numpy as np"]
+    if program.uses_dtypes:
+        head.append("from runtime import dtypes as tf")
+    if program.header:
+        head += ["", *program.header]
+    head += ["", "", f"def {name}({', '.join(parameters)}):"]
+    source = "\n".join(
+        [*head, *(f"{'    ' * (line.indent + 1)}{line.code}" for line in lines), ""]
+    )
+    steps = {len(head) + number: line.steps for number, line in enumerate(lines, 1)}
+    namespace = program.namespace()
+    filename = f"<graph {graph.name} {next(_numbers)}>"
+    exec(compile(source, filename, "exec"), namespace)
+    executable = Executable(
+        graph.name, source, namespace[name], steps, len(graph.outputs) == 1
+    )
+    _register(filename, source, executable)
+    return executable
+
+
+def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:
+    """The body of the function, and its parameters."""
+    parameters: list[str] = []
+    inputs = {}
+    for tensor in graph.inputs:
+        name = clean(tensor.node.name)
+        while program.is_global(name) or name in parameters:
+            name += "_"
+        program.add_local(name)
+        parameters.append(name)
+        inputs[tensor] = Text(name, names=frozenset({name}))
+    block = Block(program, graph, find_live(graph), inputs, {})
+    block.write()
+    lines = block.lines
+    if graph.outputs:
+        results = block.results()
+        steps = program.in_order([step for text in results for step in text.steps])
+        lines.append(Line(f"return {', '.join(t.code for t in results)}", steps))
+    return lines or [Line("pass")], parameters
+
+
+def _register(filename: str, source: str, executable: Executable) -> None:
+    """Let tracebacks and debuggers show the source as long as it is in use."""
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = len(source), None, lines, filename
+    weakref.finalize(executable, linecache.cache.pop, filename, None)

@@ -1,0 +1,271 @@
+"""Writing one graph as a block of statements.
+
+The statements follow the program order of the nodes strictly, so that effects and
+errors come in the same order as in the interpreter. Within this a block reads as a
+person would write it: a value that is used once, by the next statement, is written in
+its place; the others get the name that the user gave them, and names are used again
+when the value that they had is dead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from runtime.execute.labels import find_labels
+from runtime.execute.program import Program, clean
+from runtime.execute.prune import CONTROL_FLOW, Live
+from runtime.execute.text import Line, Text, repeated_arguments, template
+from runtime.graph import Graph, Node
+from runtime.ops.registry import get
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["END", "StraightBlock"]
+
+END = math.inf
+
+#: A longer expression is not written inside another one.
+LONG = 60
+
+_ALIASES = frozenset({"Identity", "StopGradient"})
+
+
+class StraightBlock:
+    """The statements of one graph, but for control flow (see `runtime.execute.nested`).
+
+    ``inputs`` says how the inputs of the graph are written, ``held`` until which node
+    each local variable keeps its value (`END`: throughout the block), and ``targets``
+    which variables are to hold the outputs in the end.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        graph: Graph,
+        live: Live,
+        inputs: Mapping[SymbolicTensor, Text],
+        held: Mapping[str, float],
+        targets: Mapping[int, str] | None = None,
+    ) -> None:
+        self.program = program
+        self.graph = graph
+        self.live = live
+        self.lines: list[Line] = []
+        self.texts = dict(inputs)
+        self.held = dict(held)
+        self._targets = {graph.outputs[i]: name for i, name in (targets or {}).items()}
+        self.pending: dict[SymbolicTensor, None] = {}
+        self.labels = find_labels(graph.nodes)
+        self.index = 0
+        self.users: dict[SymbolicTensor, list[tuple[float, Node | None]]] = {}
+        for index, node in enumerate(live.nodes):
+            for tensor in live.inputs_of(node):
+                self.users.setdefault(tensor, []).append((index, node))
+        for position in live.outputs:
+            self.users.setdefault(graph.outputs[position], []).append((END, None))
+        for tensor, text in inputs.items():
+            self.hold(text, self.last_use(tensor))
+
+    # --- the nodes in order -----------------------------------------------------------
+
+    def write(self) -> None:
+        """Write all nodes."""
+        for index, node in enumerate(self.live.nodes):
+            self.index = index
+            if node.op == "Const":
+                (output,) = node.outputs
+                hint = self.labels.get(output, clean(node.name).lower())
+                self.texts[output] = self.program.constant(node.attrs["value"], hint)
+            elif node.op in _ALIASES:
+                self._alias(node)
+            elif node.op not in CONTROL_FLOW:
+                self._operation(node)
+            else:
+                self.control_flow(node)
+        self.index = len(self.live.nodes)
+
+    def control_flow(self, node: Node) -> None:
+        """Write a node with sub-graphs."""
+        raise NotImplementedError
+
+    def results(self) -> list[Text]:
+        """The outputs that are live, after `write`; they can be evaluated once."""
+        return [self.texts[self.graph.outputs[i]] for i in sorted(self.live.outputs)]
+
+    def assign_targets(self, targets: Mapping[int, str]) -> None:
+        """Give the outputs to their variables, after `write`."""
+        self.assign(
+            [(name, self.graph.outputs[index]) for index, name in targets.items()]
+        )
+
+    # --- plain operations -------------------------------------------------------------
+
+    def _alias(self, node: Node) -> None:
+        (source,), (output,) = node.inputs, node.outputs
+        if source in self.pending:
+            if self.goes_inline(output):
+                self.pending = {
+                    output if tensor is source else tensor: None
+                    for tensor in self.pending
+                }
+            else:
+                self.flush_inputs([source])
+        text = self.texts[output] = self.texts[source]
+        self.hold(text, self.last_use(output))
+
+    def _operation(self, node: Node) -> None:
+        definition = get(node.op)
+        value = not definition.stateful and len(node.outputs) == 1
+        inline = value and self.may_wait(node.outputs[0])
+        if any(not self.texts[tensor].atom for tensor in node.inputs):
+            repeated = repeated_arguments(node)
+            self.flush_inputs([node.inputs[index] for index in repeated])
+        args = self.take(node.inputs, statement=not inline)
+        written = template(node, args)
+        code, atom = written or (self.program.call(node, args), True)
+        steps = [step for arg in args for step in arg.steps]
+        names = frozenset().union(*(arg.names for arg in args))
+        order = self.program.in_order([*steps, self.program.step(node, args)])
+        text = Text(code, atom, None, names, order)
+        if value:
+            self.deliver(node.outputs[0], text, inline)
+        else:
+            self._statement(node, text)
+
+    def _statement(self, node: Node, text: Text) -> None:
+        """An operation with effects, or with several results."""
+        if not any(tensor in self.users for tensor in node.outputs):
+            self.lines.append(Line(text.code, text.steps))
+            return
+        names = [self._name(tensor, self.index + 0.5) for tensor in node.outputs]
+        self.lines.append(Line(f"{', '.join(names)} = {text.code}", text.steps))
+
+    def deliver(self, output: SymbolicTensor, text: Text, inline: bool) -> None:
+        """The value of a node: to be written where it is used, or assigned here."""
+        if inline and len(text.code) <= LONG:
+            self.texts[output] = text
+            self.pending[output] = None
+            self.hold(text, self.users[output][0][0])
+            return
+        self.flush(len(self.pending))
+        name = self._name(output, self.index + 0.5)
+        self.lines.append(Line(f"{name} = {text.code}", text.steps))
+
+    # --- waiting expressions ----------------------------------------------------------
+
+    def may_wait(self, output: SymbolicTensor) -> bool:
+        """Whether the value may be written in the place where it is used."""
+        if output in self.labels or not self.goes_inline(output):
+            return False
+        target = self._targets.get(output)
+        return target is None or not self._is_free(target, self.index + 0.5)
+
+    def goes_inline(self, output: SymbolicTensor) -> bool:
+        """Whether the value is used once, in a place that takes an expression."""
+        users = self.users.get(output, [])
+        if len(users) != 1:
+            return False
+        node = users[0][1]
+        if node is None or node.op not in CONTROL_FLOW:
+            return True
+        if node.op == "While":
+            return any(tensor is output for tensor in node.inputs[: len(node.outputs)])
+        return node.op == "If" and node.inputs[0] is output
+
+    def take(self, tensors: Sequence[SymbolicTensor], *, statement: bool) -> list[Text]:
+        """The texts of a node's inputs, so that evaluation stays in program order.
+
+        Expressions that wait and are not among the inputs are assigned first if they
+        come before one of these, and all of them before a statement.
+        """
+        needed = set(tensors)
+        places = list(enumerate(self.pending))
+        last_other = max((i for i, t in places if t not in needed), default=-1)
+        first_needed = min((i for i, t in places if t in needed), default=END)
+        if statement or first_needed < last_other:
+            self.flush(last_other + 1)
+        self.pending = {t: None for t in self.pending if t not in needed}
+        return [self.texts[tensor] for tensor in tensors]
+
+    def flush_inputs(self, tensors: Sequence[SymbolicTensor]) -> None:
+        """Assign those of `tensors` that wait, and what comes before them."""
+        wanted = set(tensors)
+        places = [i for i, tensor in enumerate(self.pending) if tensor in wanted]
+        if places:
+            self.flush(places[-1] + 1)
+
+    def flush(self, count: int) -> None:
+        """Assign the first `count` expressions that wait."""
+        for tensor in list(self.pending)[:count]:
+            text = self.texts[tensor]
+            name = self._name(tensor, self.index)
+            self.lines.append(Line(f"{name} = {text.code}", text.steps))
+            del self.pending[tensor]
+
+    # --- names ------------------------------------------------------------------------
+
+    def _name(self, tensor: SymbolicTensor, at: float) -> str:
+        """A variable for the value of `tensor`, to be assigned at this position."""
+        target = self._targets.get(tensor)
+        if target is not None and self._is_free(target, at):
+            name = target
+        else:
+            name = self.free_name(self.hint(tensor), at)
+        self.own(name, tensor)
+        return name
+
+    def own(self, name: str, tensor: SymbolicTensor) -> None:
+        """Note that a variable holds `tensor` from now on."""
+        self.texts[tensor] = Text(name, names=frozenset({name}))
+        self.held[name] = max(self.last_use(tensor), self.index)
+
+    def hint(self, tensor: SymbolicTensor) -> str:
+        """A good name for `tensor`: the user's, or that of its op."""
+        return self.labels.get(tensor) or clean(tensor.node.name).lower()
+
+    def free_name(self, hint: str, at: float) -> str:
+        """A variable whose value is not needed any more at this position."""
+        base = name = clean(hint)
+        number = 1
+        while not self._is_free(name, at):
+            name, number = f"{base}_{number}", number + 1
+        self.program.add_local(name)
+        return name
+
+    def _is_free(self, name: str, at: float) -> bool:
+        return not self.program.is_global(name) and self.held.get(name, -1) < at
+
+    def hold(self, text: Text, until: float) -> None:
+        """Keep the variables that an expression reads up to this position."""
+        for name in text.names:
+            self.held[name] = max(self.held.get(name, -1), until)
+
+    def last_use(self, tensor: SymbolicTensor) -> float:
+        """The position of the last node that reads `tensor`; -1 if none does."""
+        return max((index for index, _ in self.users.get(tensor, [])), default=-1)
+
+    def assign(self, pairs: Iterable[tuple[str, SymbolicTensor]]) -> None:
+        """Give values to variables, all at once where one would overwrite another."""
+        waiting = {tensor: place for place, tensor in enumerate(self.pending)}
+        found = sorted(
+            (
+                (waiting.get(tensor, END), name, self.texts[tensor])
+                for name, tensor in pairs
+                if self.texts[tensor].code != name
+            ),
+            key=lambda item: item[0],
+        )
+        self.pending = {}
+        clash = any(
+            name in text.names
+            for place, (_, name, _) in enumerate(found)
+            for _, _, text in found[place + 1 :]
+        )
+        if clash:
+            steps = [step for _, _, text in found for step in text.steps]
+            left = ", ".join(name for _, name, _ in found)
+            right = ", ".join(text.code for _, _, text in found)
+            self.lines.append(Line(f"{left} = {right}", self.program.in_order(steps)))
+        else:
+            for _, name, text in found:
+                self.lines.append(Line(f"{name} = {text.code}", text.steps))

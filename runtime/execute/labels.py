@@ -1,0 +1,45 @@
+"""What the user calls the values of a graph: names for generated source.
+
+A node knows the line that made it. If that line reads ``scale = tf.exp(x) + 1``, the
+last node that it made is `scale`.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Sequence
+
+from runtime.graph import Location, Node
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["assigned_names", "find_labels"]
+
+#: The target of an assignment: ``x``, ``self.x``, ``x: int``, ``x +=``; or ``x, y``.
+_ASSIGNMENT = re.compile(
+    r"\s*(?P<targets>[\w.]+(?:\s*,\s*[\w.]+)*)\s*(?::[^=]*)?"
+    r"(?:[-+*/%@&|^]|\*\*|//|<<|>>)?=(?!=)"
+)
+
+
+def assigned_names(location: Location) -> list[str]:
+    """The variables that the line assigns; none if it is no simple assignment."""
+    match = _ASSIGNMENT.match(linecache.getline(*location))
+    if match is None:
+        return []
+    targets = [name.strip() for name in match["targets"].split(",")]
+    return [name.rpartition(".")[2] for name in targets]
+
+
+def find_labels(nodes: Sequence[Node]) -> dict[SymbolicTensor, str]:
+    """The user's names for outputs of these nodes, as far as their lines tell."""
+    labels: dict[SymbolicTensor, str] = {}
+    for node, following in zip(nodes, [*nodes[1:], None]):
+        if node.location is None:
+            continue
+        if following is not None and following.location == node.location:
+            continue
+        names = assigned_names(node.location)
+        if len(names) == len(node.outputs):
+            labels.update(zip(node.outputs, names))
+    return labels

@@ -1,0 +1,153 @@
+"""What the blocks of one generated function share: names, constants, kernels."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.execute.text import Step, Text, literal_attribute, scalar_text
+from runtime.graph import Node
+from runtime.ops.registry import get
+
+__all__ = ["Program"]
+
+#: Arrays up to this size are written out.
+SHORT_ARRAY = 12
+
+#: Names that generated code reads and must not assign.
+RESERVED = frozenset({"np", "tf", "held", "kernel", "range", "tuple", "float"})
+
+
+class Program:
+    """A generated function in the making.
+
+    Global names (constants, kernels) are kept apart from all local ones, so that a
+    constant can be named whenever it is first met.
+    """
+
+    def __init__(self) -> None:
+        #: The lines above the function.
+        self.header: list[str] = []
+        #: What the lines above the function find in ``held``.
+        self.held: dict[str, Any] = {}
+        self.uses_dtypes = False
+        self._globals: set[str] = set(RESERVED)
+        self._locals: set[str] = set()
+        self._constants: dict[int, tuple[Any, str]] = {}
+        self._kernels: dict[str, str] = {}
+        self._order: dict[Node, int] = {}
+
+    # --- names ------------------------------------------------------------------------
+
+    def is_global(self, name: str) -> bool:
+        """Whether local variables must not have this name."""
+        return name in self._globals
+
+    def add_local(self, name: str) -> None:
+        """Note a name that a local variable has."""
+        self._locals.add(name)
+
+    def _new_global(self, hint: str) -> str:
+        base = name = clean(hint)
+        number = 1
+        while name in self._globals or name in self._locals:
+            name, number = f"{base}_{number}", number + 1
+        self._globals.add(name)
+        return name
+
+    # --- parts ------------------------------------------------------------------------
+
+    def constant(self, array: np.ndarray[Any, Any], hint: str) -> Text:
+        """A constant: a scalar in place, an array under a name above the function."""
+        scalar = scalar_text(array)
+        if scalar is not None:
+            return scalar
+        known = self._constants.get(id(array))
+        if known is not None:
+            return Text(known[1])
+        name = self._new_global(hint)
+        self._constants[id(array)] = array, name
+        if array.size <= SHORT_ARRAY and array.dtype.kind in "biuf":
+            dtype = "bool" if array.dtype.kind == "b" else f"np.{array.dtype.name}"
+            self.header.append(f"{name} = np.array({_elements(array)}, {dtype})")
+        else:
+            shape = ",".join(map(str, array.shape))
+            self._hold(name, array, f"{array.dtype.name}[{shape}]")
+        return Text(name)
+
+    def call(self, node: Node, args: list[Text]) -> str:
+        """A call of the kernel of a node."""
+        parts = [arg.code for arg in args]
+        for key, value in node.attrs.items():
+            parts.append(f"{key}={self._attribute(value, f'{node.op}_{key}')}")
+        return f"{self._kernel(node.op)}({', '.join(parts)})"
+
+    def _kernel(self, op: str) -> str:
+        name = self._kernels.get(op)
+        if name is None:
+            name = self._kernels[op] = self._new_global(op)
+            self.header.append(f"{name} = kernel({op!r})")
+        return name
+
+    def _attribute(self, value: Any, hint: str) -> str:
+        literal = literal_attribute(value)
+        if literal is not None:
+            self.uses_dtypes |= "tf." in literal
+            return literal
+        known = self._constants.get(id(value))
+        if known is not None:
+            return known[1]
+        name = self._new_global(getattr(value, "name", None) or hint)
+        self._constants[id(value)] = value, name
+        self._hold(name, value, " ".join(repr(value).split()))
+        return name
+
+    def _hold(self, name: str, value: Any, note: str) -> None:
+        self.held[name] = value
+        line = f"{name} = held[{name!r}]  # {note}"
+        self.header.append(line if len(line) <= 88 else f"{line[:85]}...")
+
+    # --- steps ------------------------------------------------------------------------
+
+    def step(self, node: Node, args: list[Text]) -> Step:
+        """The evaluation of a node, in its place in the program."""
+        self._order.setdefault(node, len(self._order))
+        return Step(node, tuple(arg.code for arg in args))
+
+    def in_order(self, steps: list[Step]) -> tuple[Step, ...]:
+        """Steps in the order of the program."""
+        return tuple(sorted(steps, key=lambda step: self._order[step.node]))
+
+    def namespace(self) -> dict[str, Any]:
+        """The globals with which the source is executed."""
+        return {
+            "np": np,
+            "tf": dtypes,
+            "held": self.held,
+            "kernel": lambda op: get(op).kernel,
+        }
+
+
+def clean(hint: str) -> str:
+    """A hint as an identifier: the last part of ``scope/name``.
+
+    >>> clean("layer/MatMul_1"), clean("class"), clean("2d")
+    ('MatMul_1', '_class', '_2d')
+    """
+    name = re.sub(r"\W", "_", hint.rpartition("/")[2]) or "value"
+    if name[0].isdigit() or keyword.iskeyword(name):
+        name = f"_{name}"
+    return name
+
+
+def _elements(array: np.ndarray[Any, Any]) -> str:
+    """The elements as nested lists; floats by their shortest decimals."""
+    if array.ndim:
+        return f"[{', '.join(map(_elements, array))}]"
+    scalar = scalar_text(array)
+    assert scalar is not None
+    return scalar.number or scalar.code

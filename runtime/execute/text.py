@@ -1,0 +1,196 @@
+"""Pieces of generated source: expressions, and the operations that they carry out."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from runtime.dtypes import DType
+from runtime.graph import Node
+from runtime.ops.registry import Source, get
+
+__all__ = [
+    "Line",
+    "Step",
+    "Text",
+    "literal_attribute",
+    "negated",
+    "normal",
+    "repeated_arguments",
+    "scalar_text",
+    "template",
+]
+
+#: Scalars are written as Python numbers where NumPy lets the other operand settle the
+#: dtype, which it does since version 2.
+WEAK_NUMBERS = int(np.__version__.partition(".")[0]) >= 2
+
+_INFIX = re.compile(r"\{0\} \S+ \{1\}")
+_BINARY_CALL = re.compile(r"np\.(\w+)\(\{0\}, \{1\}\)")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node within an expression: how to evaluate its inputs once more.
+
+    ``guards`` are expressions that must be true for the node to be evaluated at all.
+    """
+
+    node: Node
+    args: tuple[str, ...]
+    guards: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Text:
+    """An expression of generated source."""
+
+    code: str
+    #: Whether it can stand next to any operator without parentheses.
+    atom: bool = True
+    #: The Python number that it is, if it is a scalar constant.
+    number: str | None = None
+    #: The local variables that it reads.
+    names: frozenset[str] = frozenset()
+    #: The nodes that it evaluates, in program order.
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def wrapped(self) -> str:
+        """The expression as an operand."""
+        return self.code if self.atom else f"({self.code})"
+
+    def guarded(self, guard: str) -> tuple[Step, ...]:
+        """The steps, taken only where `guard` holds."""
+        return tuple(replace(s, guards=(*s.guards, guard)) for s in self.steps)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of generated source and the nodes that it evaluates."""
+
+    code: str
+    steps: tuple[Step, ...] = ()
+    indent: int = 0
+
+    def indented(self) -> Line:
+        """The line one level further in."""
+        return replace(self, indent=self.indent + 1)
+
+
+def scalar_text(array: np.ndarray[Any, Any]) -> Text | None:
+    """A constant number or bool of rank 0; None for what is written elsewhere."""
+    kind = array.dtype.kind
+    if array.ndim or kind not in "biuf":
+        return None
+    value = array[()]
+    if kind == "b":
+        return Text("np.True_" if value else "np.False_")
+    if kind in "iu":
+        number = str(value)
+    elif math.isfinite(value):
+        number = str(value)
+        if not any(mark in number for mark in ".e"):
+            number += ".0"
+    else:
+        return Text(f"np.{array.dtype.name}({str(value)!r})")
+    return Text(f"np.{array.dtype.name}({number})", number=number)
+
+
+def template(node: Node, args: Sequence[Text]) -> tuple[str, bool] | None:
+    """The node as an expression of these operands, and whether that is an atom.
+
+    None if the op has no source for them, and its kernel is to be called.
+    """
+    source = _source(node)
+    if source is None:
+        return None
+    if not isinstance(source, str):
+        text = source([arg.wrapped for arg in args], node.attrs)
+    else:
+        operands = [arg.wrapped for arg in args]
+        position = _number_position(source, node, args)
+        if position is not None:
+            operands[position] = _operand(args[position].number or "")
+        text = source.format(*operands)
+    if any(not arg.atom for arg in args):
+        text = normal(text)
+    return text, _is_atom(text)
+
+
+def _source(node: Node) -> Source | None:
+    """The op's source; strings have none, they are Python objects to NumPy."""
+    if any(tensor.dtype.kind == "O" for tensor in (*node.inputs, *node.outputs)):
+        return None
+    return get(node.op).source
+
+
+def repeated_arguments(node: Node) -> set[int]:
+    """The inputs that the source of a node does not mention exactly once."""
+    source = _source(node)
+    if source is None:
+        return set()
+    markers = [f"input{index}_" for index in range(len(node.inputs))]
+    if isinstance(source, str):
+        text = source.format(*markers)
+    else:
+        text = source(markers, node.attrs)
+    return {index for index, marker in enumerate(markers) if text.count(marker) != 1}
+
+
+def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | None:
+    """Which operand of a binary operation may be a Python number, if any."""
+    if not WEAK_NUMBERS or len(args) != 2:
+        return None
+    call = _BINARY_CALL.fullmatch(source)
+    ufunc = call is not None and isinstance(getattr(np, call[1], None), np.ufunc)
+    if not ufunc and not _INFIX.fullmatch(source):
+        return None
+    if node.inputs[0].dtype is not node.inputs[1].dtype:
+        return None
+    for position in (1, 0):
+        if args[position].number is not None and args[1 - position].number is None:
+            return position
+    return None
+
+
+def _operand(number: str) -> str:
+    return f"({number})" if number.startswith("-") else number
+
+
+def normal(code: str) -> str:
+    """The expression without parentheses that it does not need."""
+    return ast.unparse(ast.parse(code, mode="eval"))
+
+
+def negated(text: Text) -> str:
+    """``not`` the expression."""
+    return normal(f"not ({text.code})") if not text.atom else f"not {text.code}"
+
+
+def _is_atom(code: str) -> bool:
+    if code.isidentifier():
+        return True
+    body = ast.parse(code, mode="eval").body
+    return isinstance(body, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
+
+
+def literal_attribute(value: Any) -> str | None:
+    """A static argument of a kernel as source, if it is simple enough."""
+    if value is None or type(value) in (bool, int, str, bytes):
+        return repr(value)
+    if type(value) is float and math.isfinite(value):
+        return repr(value)
+    if isinstance(value, DType):
+        return f"tf.{value.name}"
+    if type(value) is tuple:
+        items = [literal_attribute(item) for item in value]
+        if None not in items:
+            return f"({', '.join(map(str, items))}{',' if len(items) == 1 else ''})"
+    return None
