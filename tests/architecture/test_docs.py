@@ -100,6 +100,7 @@ class Page:
             )
 
             assert same or not self.check, f"{where}: $ {command}\n{got}"
+            assert "AG400" not in (got or ""), got  # a fault is not to be written down
             yield f"$ {command}\n{expected if same else got}"
 
     def output_of(self, command: str) -> str | None:
