@@ -1,0 +1,198 @@
+"""Random tensors that are functions of a seed: the same seed, the same numbers.
+
+A seed is a vector of two integers. Nothing is kept from call to call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.dtypes import DType, as_dtype
+from runtime.ops import draws
+from runtime.ops.arguments import int_argument, ints_argument, shape_argument
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.partial import dims_of, spec
+from runtime.ops.random_ops import (
+    affine,
+    check_floating,
+    draw_uniform,
+    infer_categorical,
+    infer_int_range,
+    infer_shaped,
+)
+from runtime.ops.random_state import keyed_generator
+from runtime.specs import TensorSpec
+
+__all__ = [
+    "fold_in",
+    "split",
+    "stateless_categorical",
+    "stateless_normal",
+    "stateless_shuffle",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- ops ------------------------------------------------------------------------------
+
+
+def _shaped(name: str, draw: Callable[..., Array]) -> None:
+    def kernel(*, shape: Any, dtype: DType, seed: Any) -> Array:
+        return draw(keyed_generator(*seed), shape, dtype)
+
+    define(name, kernel, infer_shaped, strong=True)
+
+
+_shaped("StatelessRandomUniformV2", draws.uniform)
+_shaped("StatelessRandomNormalV2", draws.standard_normal)
+_shaped("StatelessTruncatedNormalV2", draws.truncated_normal)
+
+
+def _uniform_int(*, shape: Any, low: int, high: int, dtype: DType, seed: Any) -> Array:
+    return draws.uniform_int(keyed_generator(*seed), shape, low, high, dtype)
+
+
+def _shuffle(value: Array, *, seed: Any) -> Array:
+    return keyed_generator(*seed).permutation(value)
+
+
+def _infer_shuffle(value: TensorSpec, *, seed: Any) -> TensorSpec:
+    return spec(dims_of(value), value.dtype)
+
+
+def _categorical(logits: Array, *, num_samples: int, dtype: DType, seed: Any) -> Array:
+    return draws.categorical(keyed_generator(*seed), logits, num_samples, dtype)
+
+
+define("StatelessRandomUniformIntV2", _uniform_int, infer_int_range, strong=True)
+define("StatelessShuffle", _shuffle, _infer_shuffle)
+define("StatelessMultinomial", _categorical, infer_categorical, takes="f")
+
+# --- functions ------------------------------------------------------------------------
+
+
+def seed_argument(seed: Any) -> Any:
+    """A seed as an attribute. Raises ValueError unless it is two integers."""
+    found = ints_argument(seed, "seed")
+    length = len(found) if isinstance(found, tuple) else found.shape[0]
+    if length not in (2, None):
+        raise ValueError(f"a seed is a vector of two integers, not of {length}")
+    return found
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
+    """As `uniform`, as a function of the seed.
+
+    >>> bool(stateless_uniform([], seed=[1, 2]) == stateless_uniform([], seed=[1, 2]))
+    True
+    """
+    ops = ("StatelessRandomUniformV2", "StatelessRandomUniformIntV2")
+    key = seed_argument(seed)
+    return draw_uniform(ops, shape, minval, maxval, dtype, name, seed=key)
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
+    """As `normal`, as a function of the seed."""
+    return _normal("StatelessRandomNormalV2", shape, seed, mean, stddev, dtype, name)
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
+    """As `truncated_normal`, as a function of the seed."""
+    return _normal("StatelessTruncatedNormalV2", shape, seed, mean, stddev, dtype, name)
+
+
+def _normal(
+    op: str, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any, name: str | None
+) -> Any:
+    dims, key = shape_argument(shape), seed_argument(seed)
+    unit = run(op, shape=dims, dtype=check_floating(dtype), seed=key, name=name)
+    return affine(unit, stddev, mean, name)
+
+
+def stateless_shuffle(
+    value: Any, seed: Any, alg: str = "auto_select", name: str | None = None
+) -> Any:
+    """As `shuffle`, as a function of the seed."""
+    key = seed_argument(seed)
+    return run("StatelessShuffle", as_tensor(value), seed=key, name=name)
+
+
+def stateless_categorical(
+    logits: Any,
+    num_samples: Any,
+    seed: Any,
+    dtype: Any = dtypes.int64,
+    name: str | None = None,
+) -> Any:
+    """As `categorical`, as a function of the seed."""
+    return run(
+        "StatelessMultinomial",
+        as_tensor(logits),
+        num_samples=int_argument(num_samples, "num_samples"),
+        dtype=as_dtype(dtype),
+        seed=seed_argument(seed),
+        name=name,
+    )
+
+
+# --- seeds from seeds -----------------------------------------------------------------
+
+
+def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Any:
+    """`num` new seeds, one in each row.
+
+    >>> split([1, 2], 3).shape
+    TensorShape([3, 2])
+    """
+    low, high = dtypes.int32.limits
+    return stateless_uniform([num, 2], seed, low, high, dtypes.int32)
+
+
+def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Any:
+    """A new seed from a seed and an integer, such as the number of a step."""
+    first, second = _parts(seed)
+    mixed = stateless_uniform(
+        [1],
+        [first, int_argument(data, "data")],
+        *dtypes.int32.limits,
+        dtype=dtypes.int32,
+    )
+    return stateless_uniform(
+        [2], [second, mixed[0]], *dtypes.int32.limits, dtype=dtypes.int32
+    )
+
+
+def _parts(seed: Any) -> tuple[Any, Any]:
+    found = seed_argument(seed)
+    return found[0], found[1]
