@@ -9,6 +9,7 @@ nodes ``If``, ``Case`` and ``While`` of its graph.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -111,7 +112,8 @@ def switch_case(
     if current_graph() is None or _is_known(branch_index):
         return functions.get(int(branch_index), fallback)()
     dense = [functions.get(index, fallback) for index in range(max(functions) + 1)]
-    dense.append(fallback)
+    if default is not None:
+        dense.append(default)
     index = cast(branch_index, "int32")
     labels = [f"branch {position}" for position in range(len(dense))]
     graphs, results = _trace_branches(dense, labels)
@@ -178,8 +180,18 @@ def _stage(
         name or "while",
         maximum_iterations=limit,
         shape_invariants=shapes,
+        names=_variable_names(body, start.structure, len(tensors)),
     )
     return start.pack(outputs)
+
+
+def _variable_names(body: Callable[..., Any], variables: Any, count: int) -> list[str]:
+    """What the body calls the loop variables, if each is one tensor; else nothing."""
+    try:
+        names = list(inspect.signature(body).parameters)
+    except (TypeError, ValueError):
+        return []
+    return names if len(names) == len(variables) == count else []
 
 
 def _loop_eagerly(

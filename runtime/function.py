@@ -23,9 +23,13 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from runtime import nest
+from runtime import bridge, nest
 from runtime.concrete import ConcreteFunction
-from runtime.context import current_graph, functions_run_eagerly
+from runtime.context import (
+    current_graph,
+    functions_run_eagerly,
+    watch_variables,
+)
 from runtime.errors import UnimplementedError
 from runtime.input_signature import InputSignature
 from runtime.signature import FlatCall, ObjectRef, Signature, flatten_call
@@ -169,8 +173,6 @@ class Function:
         """The function that is traced: the user's, its control flow converted."""
         if not self._autograph:
             return self._python_function
-        from runtime import bridge
-
         converted: Callable[..., Any] = bridge.convert(self._python_function)
         return converted
 
@@ -200,9 +202,22 @@ class Function:
             for leaf in nest.flatten(specs)
         ]
         args, kwargs = nest.pack_sequence_as(specs, leaves)
+        created: list[Any] = []
+        with watch_variables(self._refuse if self._count else created.append):
+            traced = trace(self._converted, args, kwargs, self._name)
         self._count += 1
-        traced = trace(self._converted, args, kwargs, self._name)
+        if created:
+            # The trace to keep is one of a later call, which creates none.
+            with watch_variables(self._refuse):
+                traced = trace(self._converted, args, kwargs, self._name)
         return ConcreteFunction(traced, self._signature, specs)
+
+    def _refuse(self, variable: Any) -> None:
+        raise ValueError(
+            f"{self._name!r} creates the variable {variable.name!r} on a later call "
+            "than its first. A function may create variables on its first call only, "
+            "and must keep them: create it outside, or where an attribute is still None"
+        )
 
     def _reference(self, value: Any) -> Any:
         """A weak reference that drops the traces of an object when it is gone.

@@ -131,7 +131,7 @@ def emit_if(
 
     Both have no inputs but captures and as many outputs. Outputs of one position must
     agree in dtype (see `join_specs`); a dimension in which they differ is unknown in
-    the result. `names` are the user's variables, for messages.
+    the result. `names` are the user's variables, for messages and printed code.
     """
     condition = predicate(pred)
     attrs = {"then_graph": then_graph, "else_graph": else_graph}
@@ -290,6 +290,8 @@ def _emit_branches(
     for graph in graphs:
         if len(graph.inputs) != len(captured):
             raise InternalError(f"the branch {graph.name!r} of {op} has parameters")
+    if names:
+        attrs["names"] = tuple(names)
     return _building().add(op, (index, *captured), attrs, specs, name)
 
 

@@ -246,26 +246,26 @@ class StraightBlock:
 
     def assign(self, pairs: Iterable[tuple[str, SymbolicTensor]]) -> None:
         """Give values to variables, all at once where one would overwrite another."""
-        waiting = {tensor: place for place, tensor in enumerate(self.pending)}
-        found = sorted(
-            (
-                (waiting.get(tensor, END), name, self.texts[tensor])
-                for name, tensor in pairs
-                if self.texts[tensor].code != name
-            ),
-            key=lambda item: item[0],
-        )
-        self.pending = {}
+        found = [
+            (name, tensor, self.texts[tensor])
+            for name, tensor in pairs
+            if self.texts[tensor].code != name
+        ]
         clash = any(
             name in text.names
-            for place, (_, name, _) in enumerate(found)
-            for _, _, text in found[place + 1 :]
+            for place, (name, _, _) in enumerate(found)
+            for other, (_, _, text) in enumerate(found)
+            if place != other
         )
         if clash:
             steps = [step for _, _, text in found for step in text.steps]
-            left = ", ".join(name for _, name, _ in found)
+            left = ", ".join(name for name, _, _ in found)
             right = ", ".join(text.code for _, _, text in found)
             self.lines.append(Line(f"{left} = {right}", self.program.in_order(steps)))
         else:
-            for _, name, text in found:
+            # Expressions that wait are evaluated in the order of the program.
+            waiting = {tensor: place for place, tensor in enumerate(self.pending)}
+            found.sort(key=lambda item: waiting.get(item[1], END))
+            for name, _, text in found:
                 self.lines.append(Line(f"{name} = {text.code}", text.steps))
+        self.pending = {}

@@ -108,7 +108,7 @@ def template(node: Node, args: Sequence[Text]) -> tuple[str, bool] | None:
 
     None if the op has no source for them, and its kernel is to be called.
     """
-    source = _source(node)
+    source = _source(node) or _safe_source(node, args)
     if source is None:
         return None
     if not isinstance(source, str):
@@ -129,6 +129,22 @@ def _source(node: Node) -> Source | None:
     if any(tensor.dtype.kind == "O" for tensor in (*node.inputs, *node.outputs)):
         return None
     return get(node.op).source
+
+
+def _safe_source(node: Node, args: Sequence[Text]) -> str | None:
+    """The source of an operation whose kernel checks what is known here.
+
+    Integers are not divided by zero, nor raised to negative powers.
+    """
+    operator = {"FloorDiv": "//", "FloorMod": "%", "Pow": "**"}.get(node.op)
+    if operator is None:
+        return None
+    number = args[1].number
+    if node.inputs[0].dtype.kind == "f" and operator != "**":
+        return f"{{0}} {operator} {{1}}"
+    if node.inputs[0].dtype.kind in "iu" and number and number.isdigit():
+        return f"{{0}} {operator} {{1}}" if operator == "**" or int(number) else None
+    return None
 
 
 def repeated_arguments(node: Node) -> set[int]:
