@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ __all__ = ["Reporter", "as_json", "side_by_side", "unified_diff", "wants_color"]
 
 _STYLES = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m", "|": "\x1b[33m"}
 _RESET = "\x1b[0m"
+_MAX_PAIRS = 40_000  # beyond that, lines of a changed block are not compared
 
 
 class Reporter:
@@ -91,9 +93,9 @@ def side_by_side(
     The mark between the columns says what became of a line: ``|`` rewritten, ``<`` only
     in the original, ``>`` only in the converted code.
 
-    >>> print(side_by_side("a = 1\nb = 2\n", "a = 1\nc = 3\n", width=21), end="")
-    a = 1      a = 1
-    b = 2    | c = 3
+    >>> print(side_by_side("a = 1\nb = f(a)\n", "a = 1\nb = g(a)\n", 25), end="")
+    a = 1         a = 1
+    b = f(a)    | b = g(a)
     """
     width = width or shutil.get_terminal_size().columns
     column = max((width - 3) // 2, 8)
@@ -110,20 +112,55 @@ def _lines(text: str) -> list[str]:
 
 
 def _rows(left: list[str], right: list[str]) -> Iterator[tuple[str, str, str]]:
+    """The rows of the two columns, each with the mark between them."""
     # Code that was moved into a function is the same code, further to the right.
     one, two = ([line.strip() for line in lines] for lines in (left, right))
     matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
     for tag, i, i_end, j, j_end in matcher.get_opcodes():
-        for offset in range(max(i_end - i, j_end - j)):
-            has_left, has_right = i + offset < i_end, j + offset < j_end
-            mark = " " if tag == "equal" else "|"
-            if not (has_left and has_right):
-                mark = "<" if has_left else ">"
+        if tag == "equal":
+            yield from zip(left[i:i_end], " " * (i_end - i), right[j:j_end])
+            continue
+        for a, b in _alike(one[i:i_end], two[j:j_end]):
+            mark = ">" if a is None else "<" if b is None else "|"
             yield (
-                left[i + offset] if has_left else "",
+                "" if a is None else left[i + a],
                 mark,
-                right[j + offset] if has_right else "",
+                "" if b is None else right[j + b],
             )
+
+
+def _alike(left: list[str], right: list[str]) -> list[tuple[int | None, int | None]]:
+    """Which changed lines belong together: those that share most of their words."""
+    words = [
+        [set(re.findall(r"\w+", line)) for line in lines] for lines in (left, right)
+    ]
+    rows, columns = len(left), len(right)
+    # best[i][j]: how well the lines from i and from j on can be paired, in order.
+    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    likeness = [[0.0] * columns for _ in range(rows)]
+    if rows * columns <= _MAX_PAIRS:
+        for i in reversed(range(rows)):
+            for j in reversed(range(columns)):
+                one, two = words[0][i], words[1][j]
+                share = 2 * len(one & two) / (len(one) + len(two) or 1)
+                likeness[i][j] = share if share > 0.4 else 0.0
+                paired = best[i + 1][j + 1] + likeness[i][j]
+                best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
+    pairs: list[tuple[int | None, int | None]] = []
+    i = j = 0
+    while i < rows or j < columns:
+        if i < rows and j < columns and likeness[i][j]:
+            if best[i][j] == best[i + 1][j + 1] + likeness[i][j]:
+                pairs.append((i, j))
+                i, j = i + 1, j + 1
+                continue
+        if j == columns or (i < rows and best[i][j] == best[i + 1][j]):
+            pairs.append((i, None))
+            i += 1
+        else:
+            pairs.append((None, j))
+            j += 1
+    return pairs
 
 
 def _row(left: str, mark: str, right: str, column: int, color: bool) -> Iterator[str]:
@@ -138,15 +175,17 @@ def _row(left: str, mark: str, right: str, column: int, color: bool) -> Iterator
 
 def _wrap(line: str, column: int) -> list[str]:
     """The pieces of a line that fit the column, the later ones indented further."""
-    pieces, piece, used = [], "", 0
+    pieces, piece = [], ""
     indent = len(line) - len(line.lstrip()) + 4
     pad = " " * min(indent, column // 2)
     for char in line:
-        if used + _width(char) > column:
-            pieces.append(piece)
-            piece, used = pad, len(pad)
+        if _width(piece) + _width(char) > column:
+            head, space, tail = piece.rpartition(" ")
+            if not space or not head.strip() or len(tail) > column // 4:
+                head, tail = piece, ""  # no space near the end to break at
+            pieces.append(head)
+            piece = pad + tail
         piece += char
-        used += _width(char)
     return [*pieces, piece]
 
 

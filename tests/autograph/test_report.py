@@ -26,7 +26,8 @@ def f(x):
 def test_columns() -> None:
     assert side_by_side(BEFORE, AFTER, width=60) == (
         "def f(x):                      def f(x):\n"
-        "    if x:                    |     def if_true():\n"
+        "    if x:                    <\n"
+        "                             >     def if_true():\n"
         "        g(x)                           g(x)\n"
         "                             >\n"
         "                             >     cond(x, if_true)\n"
@@ -80,9 +81,12 @@ def test_diff_in_color() -> None:
 
 
 def test_columns_in_color() -> None:
-    colored = side_by_side("a\n", "b\nc\n", width=20, color=True).splitlines()
+    colored = side_by_side("a\nb c\n", "a\nb d\ne\n", width=20, color=True)
 
-    assert [line.endswith("\x1b[0m") for line in colored] == [True, True]
+    starts = [line[:5].strip() for line in colored.splitlines()]
+
+    assert starts == ["a", "\x1b[33m", "\x1b[32m"]
+    assert colored.count("\x1b[0m\n") == 2
 
 
 class Terminal(io.StringIO):
