@@ -1,7 +1,7 @@
 """Between the compiler and the runtime: the only module that knows both.
 
-It implements the compiler's staging protocol (`autograph.operators.Backend`) for symbolic
-tensors, and converts the functions that `runtime.function` traces.
+It implements the compiler's staging protocol (`autograph.operators.Backend`) for
+symbolic tensors, and converts the functions that `runtime.function` traces.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ from runtime.ops.reductions import (
     reduce_sum,
 )
 from runtime.ops.sorting import sort
-from runtime.staging import MISSING, StagedSequence, as_sequence, sequences, stage_cond
-from runtime.staging import stage_loop
+from runtime.staging import (
+    MISSING,
+    StagedSequence,
+    as_sequence,
+    sequences,
+    stage_cond,
+    stage_loop,
+)
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.variable import Variable
@@ -131,7 +137,7 @@ def _outside(state: State) -> State:
     return tuple(ag.UNBOUND if value is MISSING else value for value in state)
 
 
-# Builtins ------------------------------------------------------------------------------
+# --- builtins -------------------------------------------------------------------------
 
 
 def _len(value: Any) -> Any:
@@ -191,7 +197,7 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
 }
 
 
-# Functions -----------------------------------------------------------------------------
+# --- functions ------------------------------------------------------------------------
 
 
 def convert(python_function: Callable[..., Any]) -> Callable[..., Any]:

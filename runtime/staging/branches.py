@@ -1,9 +1,9 @@
 """``if`` on a tensor: both branches are traced, their variables are merged.
 
-A variable that is the same Python object after both branches stays that object. One that
-a branch leaves unbound becomes a value with a flag: reading it raises Python's own error
-when the graph runs, if the flag is off. A branch that raises becomes a branch that
-raises when it is run.
+A variable that is the same Python object after both branches stays that object. One
+that a branch leaves unbound becomes a value with a flag: reading it raises Python's own
+error when the graph runs, if the flag is off. A branch that raises becomes a branch
+that raises when it is run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from runtime.ops.flow import raise_error, require_bound
 from runtime.staging.values import (
     MISSING,
     RAISED,
+    Marker,
     can_be_tensor,
+    checked_name,
     checked_parts,
     children,
     describe,
@@ -56,8 +58,7 @@ def stage_cond(
     one = [RAISED] * count if then_values is RAISED else then_values
     other = [RAISED] * count if else_values is RAISED else else_values
     rebuild = [
-        merge.value(a, b, label)
-        for a, b, label in zip(one, other, labels, strict=True)
+        merge.value(a, b, label) for a, b, label in zip(one, other, labels, strict=True)
     ]
     merge.set_outputs(then_graph, else_graph)
     outputs = emit_if(test, then_graph, else_graph, names=merge.names)
@@ -107,14 +108,13 @@ class _Merge:
         return not can_be_tensor(value) and children(value) is not None
 
     def _structure(self, one: Any, other: Any, name: str) -> _Rebuild:
-        markers = (MISSING, RAISED)
-        template = other if one in markers else one
+        template = other if isinstance(one, Marker) else one
         inside = children(template)
         assert inside is not None
         leaves, pack = inside
-        if one in markers:
+        if isinstance(one, Marker):
             pairs = [(one, leaf) for leaf in leaves]
-        elif other in markers:
+        elif isinstance(other, Marker):
             pairs = [(leaf, other) for leaf in leaves]
         elif self._is_structure(other) and same_structure(one, other):
             beside = children(other)
@@ -130,14 +130,15 @@ class _Merge:
         raw_other, bound_other = _split(other)
         for raw in (raw_one, raw_other):
             if raw is not _ANY and not can_be_tensor(raw):
-                if RAISED in (one, other):
+                if one is RAISED or other is RAISED:
                     return lambda outputs: raw
                 raise _different(one, other, name)
         index = self._output(raw_one, raw_other, name)
         if bound_one is True and bound_other is True:
             return lambda outputs: outputs[index]
         flag = self._output(bound_one, bound_other, f"whether {name} is bound")
-        return lambda outputs: require_bound(outputs[index], outputs[flag], name)
+        variable = checked_name(one) or checked_name(other) or name
+        return lambda outputs: require_bound(outputs[index], outputs[flag], variable)
 
     def _output(self, one: Any, other: Any, name: str) -> int:
         self._then.append(one)

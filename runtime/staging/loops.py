@@ -21,7 +21,6 @@ from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.staging.values import (
     MISSING,
-    RAISED,
     can_be_tensor,
     checked_parts,
     children,
@@ -92,7 +91,7 @@ def _collecting(options: LoopOptions) -> Iterator[None]:
         _options.reset(token)
 
 
-# What is carried -----------------------------------------------------------------------
+# --- what is carried ------------------------------------------------------------------
 
 
 @dataclass
@@ -100,8 +99,8 @@ class _Leaf:
     """One value of a variable in the loop.
 
     ``carried``: it is a tensor of the loop's state, which begins as ``start`` (a spec
-    where there is nothing yet). ``flagged``: a bool beside it tells whether it is bound,
-    at first ``bound``.
+    where there is nothing yet). ``flagged``: a bool beside it tells whether it is
+    bound, at first ``bound``.
     """
 
     start: Any
@@ -175,11 +174,11 @@ class _Layout:
         if not leaf.carried:
             return leaf.start
         tensor = next(tensors)
-        return require_bound(tensor, next(tensors), slot.name) if leaf.flagged else tensor
+        return (
+            require_bound(tensor, next(tensors), slot.name) if leaf.flagged else tensor
+        )
 
-    def outputs(
-        self, after: State, current: Sequence[SymbolicTensor]
-    ) -> list[Any]:
+    def outputs(self, after: State, current: Sequence[SymbolicTensor]) -> list[Any]:
         """The flat list of the state after an iteration; `_Relayout` if it differs."""
         changed = False
         values: list[Any] = []
@@ -225,7 +224,7 @@ class _Layout:
         return leaves
 
     def _fit(self, slot: _Slot, leaf: _Leaf, part: Any) -> bool:
-        """Make the leaf able to hold what it is after an iteration; tells if it changed."""
+        """Make the leaf able to hold what it is after an iteration; was it not?"""
         if leaf.carried:
             needs_flag = part is MISSING or checked_parts(part) is not None
             if needs_flag and not leaf.flagged:
@@ -257,12 +256,10 @@ def _changed(slot: _Slot, before: Any, after: Any) -> Exception:
     )
 
 
-# Staging -------------------------------------------------------------------------------
+# --- staging --------------------------------------------------------------------------
 
 
-def stage_loop(
-    test: Any, step: Step, state: State, names: Sequence[str]
-) -> State:
+def stage_loop(test: Any, step: Step, state: State, names: Sequence[str]) -> State:
     """Stage ``while test: test, state = step(state)``; gives the state after the loop.
 
     Raises:

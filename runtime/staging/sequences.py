@@ -22,7 +22,7 @@ from runtime.tensor import SymbolicTensor, Tensor
 
 @dataclass(frozen=True)
 class StagedSequence:
-    """Items that a graph computes one by one: ``item(i)`` for ``i`` below ``length``."""
+    """Items that a graph computes one by one: ``item(i)`` for ``i < length``."""
 
     length: Any
     item: Callable[[Any], Any]
@@ -70,8 +70,7 @@ def _range_of(tensor: Tensor) -> StagedSequence | None:
     if not tensor.dtype.is_integer or len(tensor.node.inputs) != 3:
         return None
     start, stop, step = tensor.node.inputs
-    sequence = _counted(start, stop, step, cast_to=tensor.dtype)
-    return sequence
+    return _counted(start, stop, step, cast_to=tensor.dtype)
 
 
 def _counted(start: Any, stop: Any, step: Any, cast_to: Any = None) -> StagedSequence:

@@ -9,11 +9,11 @@ import numpy as np
 
 from runtime import nest
 from runtime.errors import StagedStateError
+from runtime.graph import user_location
 from runtime.ops.creation import zeros
 from runtime.specs import TensorSpec
 from runtime.subgraph import state_tensor
 from runtime.tensor import SymbolicTensor, Tensor
-from runtime.graph import user_location
 
 _NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
 _TEXT = (str, bytes)
@@ -60,8 +60,16 @@ def checked_parts(value: Any) -> tuple[Any, Any] | None:
     return None
 
 
+def checked_name(value: Any) -> str | None:
+    """The variable that a tensor that may be unbound was read from."""
+    if checked_parts(value) is None:
+        return None
+    name: str = value.node.attrs["variable"]
+    return name
+
+
 def children(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
-    """The leaves of a structure and what puts others in their place; None for a leaf."""
+    """The leaves of a structure and what puts others in their place; else None."""
     flatten = getattr(value, "_flatten", None)
     if flatten is not None and not isinstance(value, type):
         return list(flatten()), value._unflatten
@@ -87,7 +95,8 @@ def placeholder(spec: TensorSpec) -> Tensor:
     shape = [dim or 0 for dim in dims]
     if spec.weak:
         return state_tensor(spec.dtype.np_dtype.type(0).item())
-    return zeros(shape, spec.dtype)
+    value: Tensor = zeros(shape, spec.dtype)
+    return value
 
 
 def describe(value: Any) -> str:
