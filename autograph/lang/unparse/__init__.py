@@ -15,12 +15,24 @@ __all__ = ["Pristine", "unparse"]
 def unparse(node: gast.AST, pristine: Pristine | None = None, width: int = 88) -> str:
     """The source text of a tree.
 
-    >>> unparse(gast.parse("a=1"))
-    'a = 1'
+    Parts of the tree that are `pristine` are printed as they were written, with their
+    comments; without it everything is printed anew. No line is longer than `width`
+    unless the source's was, or a string is.
+
+    Modules and statements end in a newline, expressions do not:
+
+    >>> print(unparse(gast.parse("if a: b=(1)")), end="")
+    if a:
+        b = 1
     """
-    b = Blocks(pristine, width)
-    if isinstance(node, gast.Module):
-        return "\n".join(b.block(node.body, 0)) + "\n"
+    if isinstance(node, (gast.Module, gast.Interactive, gast.Suite)):
+        return _text(Blocks(node, pristine, width).block(node.body, 0))
     if isinstance(node, gast.stmt):
-        return "\n".join(b.statement(node, 0)) + "\n"
+        return _text(Blocks(node, pristine, width).block([node], 0))
+    if isinstance(node, gast.Expression):
+        node = node.body
     return "\n".join(wrap(tokens_of(node, pristine), 0, width))
+
+
+def _text(lines: list[str]) -> str:
+    return "\n".join([*lines, ""])

@@ -26,7 +26,7 @@ class Style:
 
     def inside(self, quote: str) -> Style:
         """How they may be written inside an f-string with this quote."""
-        quotes = tuple(q for q in self.quotes if q[0] != quote[0])
+        quotes = tuple(q for q in self.quotes if quote not in q)
         return Style(quotes, False, self.newline and len(quote) == 3)
 
 
@@ -142,7 +142,7 @@ def _pieces(
             yield _literal(value.value, quote, style, spec)
             continue
         text = printer(value.value, inner)
-        if style is not None and (quote[0] in text or "\\" in text):
+        if style is not None and (quote in text or "\\" in text):
             raise _Unwritable
         # `{{` would be an escaped brace.
         yield "{ " if text.startswith("{") else "{"

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
 import gast
 
 from ..source import Source
 from ..visitors import walk
+from ._comments import Comments, first_line
 
-__all__ = ["Pristine"]
+__all__ = ["BLOCKS", "Pristine", "blocks_of"]
+
+#: The fields of compound statements that hold statements, or clauses with statements.
+BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
+
+
+def blocks_of(node: gast.AST) -> Iterator[list[Any]]:
+    """The lists of statements right below a statement or a module."""
+    for name in BLOCKS:
+        items = getattr(node, name, ())
+        if name in ("handlers", "cases"):
+            for clause in items:
+                yield clause.body
+        elif isinstance(items, list) and items:
+            yield items
 
 
 class Pristine:
@@ -31,3 +50,65 @@ class Pristine:
 
     def __contains__(self, node: gast.AST) -> bool:
         return id(node) in self._nodes
+
+    @cached_property
+    def comments(self) -> Comments:
+        """The comments around the statements."""
+        return Comments(self.tree, self.source)
+
+    @cached_property
+    def _blocks(self) -> list[list[Any]]:
+        found: list[list[Any]] = []
+        stack: list[list[Any]] = [[self.tree]]
+        while stack:
+            block = stack.pop()
+            found.append(block)
+            for statement in block:
+                stack.extend(blocks_of(statement))
+        return found
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int, int], Any]:
+        places = {}
+        for block in self._blocks:
+            for node in block:
+                clauses = getattr(node, "handlers", ()) or getattr(node, "cases", ())
+                for part in (node, *clauses):
+                    places[_place(part)] = part
+        return places
+
+    @cached_property
+    def _following(self) -> dict[int, int]:
+        return {
+            id(node): id(following)
+            for block in self._blocks
+            for node, following in zip(block, block[1:])
+        }
+
+    def original(self, node: Any) -> Any:
+        """What a statement or clause was when the source was parsed, or None.
+
+        A statement of another kind in its place is a new one.
+        """
+        return self._places.get(_place(node))
+
+    def adjacent(self, node: gast.AST, following: gast.AST) -> bool:
+        """Whether a statement still comes right after another."""
+        return self._following.get(id(node)) == id(following)
+
+    def start(self, node: Any) -> tuple[int, int]:
+        """Line and character column of a statement or handler, its decorators included."""
+        line = first_line(node, self.source.lines)
+        return line, self.source.column(node.lineno, node.col_offset)
+
+    def end(self, node: Any) -> tuple[int, int]:
+        """Line and character column of the end of a node."""
+        line = int(node.end_lineno)
+        return line, self.source.column(line, node.end_col_offset)
+
+
+def _place(node: Any) -> tuple[str, int, int]:
+    # A `case` has no place of its own.
+    at = getattr(node, "pattern", node)
+    place = (getattr(at, "lineno", 0), getattr(at, "col_offset", 0))
+    return (type(node).__name__, *place)

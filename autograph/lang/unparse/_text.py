@@ -1,0 +1,211 @@
+"""The user's own text: statements and headers as written, moved to their place."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gast
+
+from ._excerpts import Excerpts, Place, same_header
+from .pristine import Pristine, blocks_of
+
+__all__ = ["Text"]
+
+
+class Text:
+    """What the source says about the statements of a tree; each comment is given once."""
+
+    def __init__(self, root: gast.AST, pristine: Pristine | None, width: int) -> None:
+        self._pristine = pristine
+        self._width = width
+        # The statements whose comments above, beside and after are already given; the
+        # comments above the root are not part of it.
+        self._above: set[int] = {root.lineno} if isinstance(root, gast.stmt) else set()
+        self._beside: set[int] = set()
+        self._after: set[int] = set()
+        self._adopted: dict[int, list[str]] = {}
+        if pristine is not None:
+            self._lines = pristine.source.lines
+            self._excerpts = Excerpts(pristine, width)
+            if pristine.comments:
+                self._adopted = pristine.comments.orphans(set(self._keys(root)))
+
+    # --- places ------------------------------------------------------------------
+
+    def key(self, node: Any) -> int:
+        """The line that the comments of a statement or clause are known by."""
+        if type(node).__name__ != "match_case":
+            return int(getattr(node, "lineno", 0))
+        line = int(getattr(node.pattern, "lineno", 0))
+        return self._pristine.comments.start_of(line) if self._pristine else line
+
+    def _keys(self, node: Any) -> Iterator[int]:
+        """The lines of all statements and clauses that will be printed."""
+        assert self._pristine is not None
+        if isinstance(node, gast.stmt):
+            yield self.key(node)
+        for clause in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield self.key(clause)
+        original = self._pristine.original(node)
+        for field in ("orelse", "finalbody"):
+            if getattr(node, field, None) and getattr(original, field, None):
+                yield self._pristine.comments.clause(getattr(original, field))
+        for block in blocks_of(node):
+            for statement in block:
+                yield from self._keys(statement)
+
+    def is_original(self, node: Any) -> bool:
+        """Whether a statement of this kind stood in its place."""
+        return self._pristine is not None and self._pristine.original(node) is not None
+
+    def is_nested_if(self, node: Any) -> bool:
+        """Whether an ``if`` stood by itself below an ``else:``."""
+        if self._pristine is None or not self.is_original(node):
+            return False
+        line, col = self._pristine.start(node)
+        return not self._lines[line - 1].startswith("elif", col)
+
+    # --- comments ----------------------------------------------------------------
+
+    def above(self, node: Any, indent: int) -> list[str]:
+        """The comments and blank lines above a statement or clause, the first time."""
+        key = self.key(node)
+        if self._pristine is None or not key or key in self._above:
+            return []
+        self._above.add(key)
+        return self._placed(self._pristine.comments.before(key), indent)
+
+    def after(self, node: Any, indent: int) -> list[str]:
+        """The comments at the end of a block whose last statement is `node`."""
+        key = self.key(node)
+        if self._pristine is None or key in self._after:
+            return []
+        self._after.add(key)
+        return self._placed(self._pristine.comments.after(key), indent)
+
+    def annotated(
+        self, key: int, lines: list[str], indent: int, solid: bool = True
+    ) -> list[str]:
+        """Lines that were printed anew for what stood at `key`, with its comments.
+
+        A single comment goes behind the first line if it fits and the line is `solid`.
+        """
+        comments = self._adopted.pop(key, [])
+        if self._pristine is not None and key not in self._beside:
+            self._beside.add(key)
+            comments = self._pristine.comments.beside(key) + comments
+        if len(comments) == 1 and solid and not lines[0].endswith("\\"):
+            line = f"{lines[0]}  {comments[0]}"
+            if len(line) <= self._width:
+                return [line, *lines[1:]]
+        return self._placed(comments, indent) + lines
+
+    def clause(self, node: Any, field: str, line: str, indent: int) -> list[str]:
+        """An ``else:`` or ``finally:`` with its comments."""
+        original = self._pristine.original(node) if self._pristine else None
+        block = getattr(original, field, None)
+        if self._pristine is None or not block:
+            return [line]
+        key = self._pristine.comments.clause(block)
+        if not self._pristine.comments or key in self._above:
+            return [line]
+        self._above.add(key)
+        above = self._placed(self._pristine.comments.before(key), indent)
+        return above + self.annotated(key, [line], indent)
+
+    def _placed(self, comments: Sequence[str], indent: int) -> list[str]:
+        """Comments, each on lines of its own; those that get too long are filled."""
+        margin = " " * indent
+        lines: list[str] = []
+        for comment in comments:
+            text = comment.strip()
+            if indent + len(text) <= self._width or len(comment) > self._width:
+                lines.append(margin + text if text else "")
+                continue
+            mark = "# " if text.startswith("# ") else "#"
+            lines += textwrap.wrap(
+                text[len(mark) :],
+                self._width,
+                initial_indent=margin + mark,
+                subsequent_indent=margin + mark,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        return lines
+
+    # --- text --------------------------------------------------------------------
+
+    def verbatim(
+        self, run: Sequence[Any], indent: int, keyword: str | None = None
+    ) -> list[str] | None:
+        """The text of adjacent statements, None if it is not the user's or too wide.
+
+        `keyword` is ``elif`` where an ``if`` is to begin with that.
+        """
+        pristine = self._pristine
+        if pristine is None or run[0] not in pristine:
+            return None
+        start, last = pristine.start(run[0]), run[-1]
+        keyword = keyword or _keyword(run[0])
+        if start[0] < last.lineno and self._lines[start[0] - 1][: start[1]].strip():
+            # Behind a `;` or a colon: the next line has another indentation.
+            if len(run) > 1:
+                return None
+        end = pristine.end(last)
+        reach = pristine.comments.reach.get(last.lineno, 0)
+        if reach > end[0]:
+            whole = (reach, len(self._lines[reach - 1]))
+            return self._excerpts.move(start, whole, indent, keyword)
+        lines = self._excerpts.move(start, end, indent, keyword)
+        key = pristine.comments.start_of(last.lineno)
+        return self._with_comment(key, lines, end, indent, alone=len(run) == 1)
+
+    def header(self, node: Any, indent: int, keyword: str | None) -> list[str] | None:
+        """The text of a header up to its colon, None if it is not the user's."""
+        pristine = self._pristine
+        original = pristine.original(node) if pristine is not None else None
+        if pristine is None or original is None or not same_header(node, original):
+            return None
+        key = self.key(node)
+        if type(node).__name__ == "match_case":
+            line = self._lines[key - 1]
+            start = (key, len(line) - len(line.lstrip()))
+        else:
+            start = pristine.start(original)
+        end = self._excerpts.colon(original, start)
+        lines = self._excerpts.move(start, end, indent, keyword or _keyword(node))
+        lines = self._with_comment(key, lines, end, indent, alone=True)
+        if lines is None:
+            return None
+        return self._placed(self._adopted.pop(key, []), indent) + lines
+
+    def _with_comment(
+        self, key: int, lines: list[str] | None, end: Place, indent: int, alone: bool
+    ) -> list[str] | None:
+        """Lines that end at some place, with the comment that is behind that place."""
+        source = self._lines[end[0] - 1]
+        rest = _NOTHING_MORE.fullmatch(source, end[1])
+        if lines is None or rest is None:
+            return lines
+        given = key in self._beside
+        self._beside.add(key)
+        if given:
+            return lines
+        wide = f"{lines[-1]}{rest[0].rstrip()}"
+        if len(wide) <= max(self._width, len(source)) or not rest[1]:
+            return [*lines[:-1], wide]
+        if alone:
+            return self._placed([rest[1]], indent) + lines
+        self._beside.remove(key)
+        return None
+
+
+_NOTHING_MORE = re.compile(r"\s*;?\s*(#.*)?")
+
+
+def _keyword(node: Any) -> str | None:
+    """What the text of a statement has to begin with, if that may have to change."""
+    return "if" if type(node).__name__ == "If" else None
