@@ -263,6 +263,9 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
 
 # --- printing -------------------------------------------------------------------------
 
+#: Attributes that say nothing about what a node does: names for its results.
+_UNPRINTED = {"names"}
+
 
 def _lines(graph: Graph, title: str, indent: str = "") -> Iterator[str]:
     """The text of a graph, line by line."""
@@ -284,7 +287,7 @@ def _lines(graph: Graph, title: str, indent: str = "") -> Iterator[str]:
         arguments += [
             f"{key}={_attr_text(value)}"
             for key, value in node.attrs.items()
-            if not _holds_graph(value)
+            if not (value is None or key in _UNPRINTED or _holds_graph(value))
         ]
         results = ", ".join(map(define, node.outputs))
         call = f"{node.op}({', '.join(arguments)})"
