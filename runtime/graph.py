@@ -19,6 +19,7 @@ import numpy as np
 from runtime import context
 from runtime.dtypes import of_array
 from runtime.errors import InaccessibleTensorError
+from runtime.graph_def import GraphDef, graph_def
 from runtime.specs import TensorSpec
 
 if TYPE_CHECKING:
@@ -233,6 +234,10 @@ class Graph:
     def get_operations(self) -> list[Node]:
         """The placeholders and the nodes, in order."""
         return [tensor.node for tensor in self.inputs] + self.nodes
+
+    def as_graph_def(self) -> GraphDef:
+        """The graph as a list of nodes that name their inputs, as TensorFlow has it."""
+        return graph_def(self)
 
     def as_default(self) -> Any:
         """A context manager: operations in its block become nodes of this graph."""

@@ -8,6 +8,7 @@ the user's line.
 from __future__ import annotations
 
 import ast
+import linecache
 from collections.abc import Sequence
 from types import CodeType
 from typing import Any, NoReturn
@@ -57,7 +58,13 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
 
 def _raise_statement(filename: str, lineno: int, function: str) -> CodeType:
     """``raise error`` as code of `function` in the user's file and line."""
+    line = linecache.getline(filename, lineno).rstrip()
     tree = ast.parse("raise error")
-    ast.increment_lineno(tree, lineno - 1)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            node.lineno = node.end_lineno = lineno
+            # The whole line: tracebacks then mark no part of it.
+            node.col_offset = len(line) - len(line.lstrip())
+            node.end_col_offset = len(line)
     code = compile(tree, filename, "exec")
     return code.replace(co_name=function)

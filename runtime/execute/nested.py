@@ -205,7 +205,10 @@ def _size(live: Live) -> int:
 
 def _name_attribute(node: Node, position: int) -> str | None:
     names = node.attrs.get("names", ())
-    return names[position] if position < len(names) else None
+    if position < len(names) and names[position].isidentifier():
+        name: str = names[position]
+        return name
+    return None
 
 
 def _choice(test: Text, then: Text, otherwise: Text, output: SymbolicTensor) -> str:
