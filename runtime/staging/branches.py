@@ -36,6 +36,7 @@ State = tuple[Any, ...]
 Branch = Callable[[State], tuple[Any, State]]
 _Rebuild = Callable[[Sequence[Tensor]], Any]
 
+_RESULT = "the value chosen here"
 _ANY = object()  # stands for a value that takes the spec of the one beside it
 
 
@@ -53,7 +54,7 @@ def stage_cond(
         emit_if(test, then_graph, else_graph)
         return None, state
     merge = _Merge()
-    labels = ["the result", *names]
+    labels = [_RESULT, *names]
     count = len(labels)
     one = [RAISED] * count if then_values is RAISED else then_values
     other = [RAISED] * count if else_values is RAISED else else_values
@@ -176,9 +177,10 @@ def _split(value: Any) -> tuple[Any, Any]:
 
 
 def _different(one: Any, other: Any, name: str) -> Exception:
+    what = name if name.startswith(_RESULT) else repr(name)
     return state_error(
         "AG201",
-        f"{name!r} is {describe(one)} where the condition holds and {describe(other)} "
+        f"{what} is {describe(one)} where the condition holds and {describe(other)} "
         "where it does not, and a graph cannot choose between them",
-        f"give {name!r} values of the same kind in both branches",
+        "give values of the same kind in both branches",
     )

@@ -351,21 +351,30 @@ def test_assert_on_a_tensor_is_refused_with_its_line():
 
 
 def test_state_that_no_graph_can_choose_is_refused():
-    """The variable, what it is in each branch, and what to do."""
+    """The variable, what it is in each branch, and where."""
 
     @tf.function
     def f(x):
         if x > 0:
             y = None
+            x += 1
         else:
             y = x
         return y
 
-    with pytest.raises(StagedStateError, match="AG201") as caught:
+    with pytest.raises(StagedStateError, match=r"test_staging\.py:\d+: AG201") as info:
         f(tf.constant(1))
-    assert "'y' is None where the condition holds and a tensor int32[]" in str(
-        caught.value
-    )
+    message = str(info.value)
+    assert "'y' is None where the condition holds and a tensor int32[]" in message
+
+
+def test_values_that_no_graph_can_choose_are_refused():
+    @tf.function
+    def f(x):
+        return "text" if x > 0 else x
+
+    with pytest.raises(TypeError, match="the value chosen here"):
+        f(tf.constant(1))
 
 
 def test_loop_that_changes_the_kind_of_a_variable_is_refused():
