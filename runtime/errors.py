@@ -256,7 +256,8 @@ class StagedStateError(TracingError):
 
     ``AG201``: the branches of an ``if`` leave it with values that a graph cannot
     choose between. ``AG202``: a loop changes what kind of value it is. ``AG204``:
-    ``range`` was given floats. ``AG205``: the layout of a loop's variables does not settle.
+    ``range`` was given floats. ``AG205``: the layout of a loop's variables does not
+    settle.
     """
 
     code = "AG201"

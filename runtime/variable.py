@@ -19,7 +19,14 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.ops.registry import OpDef, apply_one, register
 from runtime.shapes import TensorShape, as_shape
 from runtime.specs import TensorSpec
-from runtime.tensor import EagerTensor, OperatorMixin, Reference, SymbolicTensor, Tensor
+from runtime.tensor import (
+    EagerTensor,
+    OperatorMixin,
+    Reference,
+    SymbolicTensor,
+    Tensor,
+    operators,
+)
 from runtime.tensor.eager import value_text
 
 __all__ = ["Module", "Variable"]
@@ -186,6 +193,9 @@ class Variable(OperatorMixin):
     def _read(self) -> Any:
         """The value, of which Python asks what the value itself knows how to answer."""
         return self.read_value()
+
+    def __getitem__(self, key: Any) -> Any:
+        return operators.getitem(self.read_value(), key)
 
     def __format__(self, format_spec: str) -> str:
         return format(self.numpy(), format_spec) if format_spec else str(self)

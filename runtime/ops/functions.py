@@ -10,7 +10,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.errors import InvalidArgumentError
 from runtime.ops.convert import as_tensor, promote_all
-from runtime.ops.elementwise import subtract
+from runtime.ops.creation import zeros_like
 from runtime.ops.pointwise import (
     COMPLEX,
     FLOATS,
@@ -202,6 +202,16 @@ def _real_part_infer(x: TensorSpec) -> TensorSpec:
     return TensorSpec(x.shape, x.dtype.real_dtype)
 
 
+def _angle_infer(x: TensorSpec) -> TensorSpec:
+    check_dtype(x, INEXACT)
+    return TensorSpec(x.shape, x.dtype.real_dtype)
+
+
+def _angle(x: Array) -> Any:
+    imaginary = x.imag if x.dtype.kind == "c" else x.dtype.type(0)
+    return np.arctan2(imaginary, x.real)
+
+
 def _complex_infer(real: TensorSpec, imag: TensorSpec) -> TensorSpec:
     shape = broadcast_spec(real, imag)
     check_dtype(real, FLOATS[1:])
@@ -241,7 +251,7 @@ def _add_n_kernel(*arrays: Array) -> Any:
 
 for _op, _kernel in (("ComplexAbs", np.abs), ("Real", np.real), ("Imag", np.imag)):
     register(OpDef(_op, _kernel, _real_part_infer))
-register(OpDef("Angle", np.angle, _real_part_infer))
+register(OpDef("Angle", _angle, _angle_infer))
 register(OpDef("Complex", _complex_kernel, _complex_infer))
 register(OpDef("AddN", _add_n_kernel, _add_n_infer))
 
@@ -327,7 +337,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part: 0 for real tensors."""
     tensor = as_tensor(input)
     if not tensor.dtype.is_complex:
-        return subtract(tensor, tensor, name)
+        return zeros_like(tensor, name=name)
     return apply_one("Imag", tensor, name=name)
 
 
@@ -341,10 +351,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 
 def angle(input: Any, name: str | None = None) -> Tensor:
     """The angle of complex numbers in radians; 0 or pi for real ones."""
-    tensor = as_tensor(input)
-    if not tensor.dtype.is_complex:
-        tensor = complex(tensor, tensor - tensor)
-    return apply_one("Angle", tensor, name=name)
+    return apply_one("Angle", as_tensor(input), name=name)
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
@@ -374,7 +381,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     if not isinstance(coeffs, (list, tuple)):
         raise ValueError("the coefficients must be a list of tensors or numbers")
     x = as_tensor(x)
-    value: Tensor = x - x
+    value = zeros_like(x)
     for coefficient in coeffs:
         value = value * x + coefficient
     return value

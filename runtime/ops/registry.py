@@ -128,8 +128,8 @@ def add_node(
     specs = [tensor.spec for tensor in tensors]
     inferred = infer_specs(definition, specs, attrs)
     results = inferred if type(inferred) is tuple else (inferred,)
-    if specs and not definition.strong and all(spec.weak for spec in specs):
-        results = tuple([spec.with_weak(spec.dtype.is_numeric) for spec in results])
+    weak = bool(specs) and not definition.strong and all(spec.weak for spec in specs)
+    results = tuple([s.with_weak(weak and s.dtype.is_numeric) for s in results])
     outputs = graph.add(definition.name, tensors, attrs, results, name)
     return outputs if type(inferred) is tuple else outputs[0]
 

@@ -84,7 +84,7 @@ def test_limits() -> None:
     assert dtypes.float16.max == 65504
     assert dtypes.float32.min == np.finfo(np.float32).min
     assert dtypes.bool.limits == (False, True)
-    with pytest.raises(TypeError, match="tf.string has no smallest"):
+    with pytest.raises(TypeError, match=r"tf\.string has no smallest"):
         _ = dtypes.string.max
 
 

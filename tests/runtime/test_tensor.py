@@ -332,7 +332,7 @@ def test_symbolic_has_no_value(code: str, ask: Any, message: str) -> None:
         ask(x)
 
     text = str(caught.value)
-    lines, start = inspect.getsourcelines(sys.modules[__name__])
+    lines, _ = inspect.getsourcelines(sys.modules[__name__])
     line = next(i for i, s in enumerate(lines, 1) if f'"{code}", lambda' in s)
     assert caught.value.code == code
     assert caught.value.location is not None

@@ -156,10 +156,6 @@ def test_refusals(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(errors.ConversionError, match=message) as caught:
         make()
     assert "AG312" in str(caught.value)
-    with pytest.raises(TypeError):
-        make()
-    with pytest.raises(ValueError):
-        make()
 
 
 def test_shape_argument() -> None:
@@ -282,64 +278,34 @@ def test_casting_out_of_range_is_silent() -> None:
 
 # --- promotion ------------------------------------------------------------------------
 
-#: What a tensor of a dtype becomes beside a Python number; None is an error.
-WEAK_TABLE = {
-    "bool": {True: "bool", 1: None, 1.5: None, 1j: None, "a": None},
-    "uint8": {True: "uint8", 1: "uint8", 1.5: "float32", 1j: "complex64", "a": None},
-    "int32": {True: "int32", 1: "int32", 1.5: "float32", 1j: "complex64", "a": None},
-    "int64": {True: "int64", 1: "int64", 1.5: "float32", 1j: "complex64", "a": None},
-    "float16": {
-        True: "float16",
-        1: "float16",
-        1.5: "float16",
-        1j: "complex64",
-        "a": None,
-    },
-    "float32": {
-        True: "float32",
-        1: "float32",
-        1.5: "float32",
-        1j: "complex64",
-        "a": None,
-    },
-    "float64": {
-        True: "float64",
-        1: "float64",
-        1.5: "float64",
-        1j: "complex128",
-        "a": None,
-    },
-    "complex64": {
-        True: "complex64",
-        1: "complex64",
-        1.5: "complex64",
-        1j: "complex64",
-        "a": None,
-    },
-    "string": {True: None, 1: None, 1.5: None, 1j: None, "a": "string"},
+#: What a tensor of a dtype becomes beside a Python value; None is an error.
+WEAK_TABLE: dict[str, dict[type, str | None]] = {
+    dtype: dict(zip((bool, int, float, complex, str), row))
+    for dtype, row in {
+        "bool": ("bool", None, None, None, None),
+        "uint8": ("uint8", "uint8", "float32", "complex64", None),
+        "int32": ("int32", "int32", "float32", "complex64", None),
+        "int64": ("int64", "int64", "float32", "complex64", None),
+        "float16": ("float16", "float16", "float16", "complex64", None),
+        "float32": ("float32", "float32", "float32", "complex64", None),
+        "float64": ("float64", "float64", "float64", "complex128", None),
+        "complex64": ("complex64", "complex64", "complex64", "complex64", None),
+        "string": (None, None, None, None, "string"),
+    }.items()
 }
-# True and 1 are one key of a dict: the bool column is asked for by name.
-COLUMNS: list[tuple[str, Any]] = [
-    ("int", 1),
-    ("float", 1.5),
-    ("complex", 1j),
-    ("str", "a"),
-    ("numpy float", np.float64(1.5)),
-    ("list", [1, 1]),
-]
 
 
 def expected_dtype(dtype: str, value: Any) -> str | None:
     if isinstance(value, list):
         value = value[0]
-    if isinstance(value, np.float64):
-        value = float(value)
-    return WEAK_TABLE[dtype][value]
+    return WEAK_TABLE[dtype][float if isinstance(value, float) else type(value)]
 
 
 @pytest.mark.parametrize("dtype", WEAK_TABLE)
-@pytest.mark.parametrize(("_", "value"), COLUMNS)
-def test_python_numbers_are_weak(dtype: str, _: str, value: Any) -> None:
+@pytest.mark.parametrize(
+    "value", [True, 1, 1.5, 1j, "a", np.float64(2), [1, 1]], ids=repr
+)
+def test_python_numbers_are_weak(dtype: str, value: Any) -> None:
     tensor = constant("a") if dtype == "string" else cast(constant(1), dtype)
     expected = expected_dtype(dtype, value)
     for pair in ((tensor, value), (value, tensor)):
