@@ -40,20 +40,23 @@ def solve(
     """
     edges = _edges(graph, transfer, forward)
     state = [top] * len(edges)
-    state[graph.entry.index if forward else graph.exit.index] = start
-    work = list(range(len(edges)))
-    if forward:
-        work.reverse()
-    waiting = [True] * len(work)
+    # Forward, only what the entry leads to takes part; backward, every node does, so
+    # that code that is never reached has facts too.
+    first = graph.entry.index if forward else graph.exit.index
+    work = [first] if forward else list(range(len(edges)))
+    state[first] = start
+    waiting = [not forward] * len(edges)
+    seen = [not forward] * len(edges)
     while work:
         index = work.pop()
         waiting[index] = False
+        seen[index] = True
         here = state[index]
         for target, gen, keep in edges[index]:
             old = state[target]
             arriving = here & keep | gen
             new = old & arriving if must else old | arriving
-            if new != old:
+            if new != old or not seen[target]:
                 state[target] = new
                 if not waiting[target]:
                     waiting[target] = True

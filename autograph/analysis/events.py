@@ -27,7 +27,7 @@ WRITE = 2
 DELETE = 4
 #: The name stands where nothing is evaluated, as in a local annotation.
 MENTION = 8
-#: The event need not happen when its statement completes (``a and (x := 1)``).
+#: The event need not happen when its step completes (``f(a and (x := 1))``).
 MAYBE = 16
 #: The event belongs to a nested scope, so the name is shared with it.
 CAPTURED = 32
@@ -41,6 +41,9 @@ YIELD = 256
 PLACE = 512
 #: A write by ``:=``.
 WALRUS = 1024
+#: The event stands in a later operand of a test: a step of its own, which the operands
+#: before it decide about (``if a and (x := 1)``).
+DECIDED = 2048
 
 #: (flags, name, node that does it)
 Event: TypeAlias = tuple[int, str, Any]
@@ -60,6 +63,7 @@ class Log:
         "events",
         "frame_reads",
         "globals",
+        "has_walrus",
         "hidden",
         "hidden_around",
         "kind",
@@ -102,8 +106,10 @@ class Log:
         self.unbinds: dict[Any, int] = {}
         #: Generator expressions taken for consumed at once: (consumer, start, end).
         self.eager: list[tuple[str, int, int]] = []
-        #: MAYBE while visiting what need not be evaluated.
+        #: MAYBE or DECIDED while visiting what need not be evaluated.
         self.maybe = 0
+        #: Whether there is any `:=` in this scope.
+        self.has_walrus = False
 
     def bind(self, name: str) -> None:
         """Make the name local, unless it is declared otherwise."""
@@ -125,9 +131,9 @@ class Log:
                 HANDLERS[node.__class__](self, node)
                 spans[node] = (start, len(events))
 
-    def visit_maybe(self, nodes: Iterable[Any]) -> None:
+    def visit_maybe(self, nodes: Iterable[Any], flag: int = MAYBE) -> None:
         """Log nodes that need not all be evaluated."""
-        before, self.maybe = self.maybe, MAYBE
+        before, self.maybe = self.maybe, self.maybe | flag
         self.visit_all(nodes)
         self.maybe = before
 

@@ -121,6 +121,7 @@ def _named_expr(log: Log, node: Any) -> None:
     if log.kind != "generator":
         log.bind(target.id)
     start = len(log.events)
+    log.has_walrus = True
     log.events.append((WRITE | WALRUS | log.maybe, target.id, node))
     log.spans[target] = (start, start + 1)
 
@@ -160,7 +161,7 @@ def _comprehension(log: Log, node: Any) -> None:
     generators, hidden, maybe = node.generators, log.hidden, log.maybe
     log.visit(generators[0].iter)
     log.hidden = {**hidden, **_targets(generators)}
-    log.maybe = MAYBE
+    log.maybe |= MAYBE
     _after_first_iter(log, node)
     log.hidden, log.maybe = hidden, maybe
 

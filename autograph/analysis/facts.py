@@ -11,9 +11,11 @@ import gast
 
 from autograph.analysis import flow
 from autograph.analysis.blocks import parents_in
-from autograph.analysis.cfg import Graph, Point, build
+from autograph.analysis.cfg import Graph, Point
+from autograph.analysis.cfg_builder import build
 from autograph.analysis.collect import collect
 from autograph.analysis.events import (
+    DECIDED,
     DELETE,
     GLOBAL,
     LATER,
@@ -176,7 +178,7 @@ class Facts:
     @cached_property
     def cfg(self) -> Graph:
         """The control-flow graph."""
-        return build(self.node)
+        return build(self.node, split=self._log.has_walrus)
 
     def live_in(self, stmt: Any) -> NameSet:
         """Names that may be read, at or after the start of a statement, before they
@@ -283,7 +285,7 @@ class Facts:
     def is_conditional(self, walrus: Any) -> bool:
         """Whether a ``:=`` may be left out when its statement is evaluated."""
         _, end = self._span(walrus)
-        return bool(self._log.events[end - 1][0] & MAYBE)
+        return bool(self._log.events[end - 1][0] & (MAYBE | DECIDED))
 
     # --- inside ---------------------------------------------------------------------
 

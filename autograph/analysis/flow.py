@@ -15,6 +15,7 @@ from autograph.analysis.events import (
     LATER,
     MAYBE,
     READ,
+    WALRUS,
     WRITE,
     Event,
     Log,
@@ -35,6 +36,15 @@ def node_events(log: Log, node: Node) -> list[Event]:
         # A pattern that fails may have bound some of its names.
         return [(flags | MAYBE, *rest) for flags, *rest in log.events[start:end]]
     return log.events[start:end]
+
+
+def half_done(events: list[Event]) -> list[Event]:
+    """The events that may have happened when the step raises: binding or unbinding a
+    name comes last, and then nothing can raise any more.
+    """
+    if events and events[-1][0] & (WRITE | DELETE) and not events[-1][0] & WALRUS:
+        return events[:-1]
+    return events
 
 
 def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]:
@@ -64,19 +74,19 @@ def definitely_assigned(
     """Names bound on every path to each node; all names where no path leads."""
     gens, kills, lost = [], [], []
     for node in graph.nodes:
-        bound = unbound = ever_unbound = 0
-        for flags, name, _ in node_events(log, node):
+        bound = unbound = 0
+        events = node_events(log, node)
+        for flags, name, _ in events:
             bit = bits.get(name, 0)
             if flags & DELETE:
                 bound &= ~bit
                 unbound |= bit
-                ever_unbound |= bit
             elif flags & WRITE and not flags & (MAYBE | CAPTURED):
                 bound |= bit
                 unbound &= ~bit
         gens.append(bound)
         kills.append(unbound)
-        lost.append(ever_unbound)
+        lost.append(_mask(half_done(events), DELETE, bits))
     transfer = Transfer(gens, kills, [0] * len(gens), lost)
     top = sum(bits.values())
     return solve(graph, transfer, forward=True, must=True, start=params, top=top)
@@ -91,19 +101,27 @@ def maybe_assigned(
     """
     gens, kills, ever_bound = [], [], []
     for node in graph.nodes:
-        bound = unbound = ever = 0
-        for flags, name, _ in node_events(log, node):
+        bound = unbound = 0
+        events = node_events(log, node)
+        for flags, name, _ in events:
             bit = bits.get(name, 0)
             if flags & WRITE and not flags & (LATER | GLOBAL):
                 bound |= bit
                 unbound &= ~bit
-                ever |= bit
             elif flags & DELETE and not flags & (MAYBE | CAPTURED):
                 bound &= ~bit
                 unbound |= bit
         gens.append(bound)
         kills.append(unbound & ~others)
-        ever_bound.append(ever)
+        ever_bound.append(_mask(half_done(events), WRITE, bits))
     transfer = Transfer(gens, kills, ever_bound, [0] * len(gens))
     start = params | others
     return solve(graph, transfer, forward=True, must=False, start=start, top=others)
+
+
+def _mask(events: list[Event], kind: int, bits: dict[str, int]) -> int:
+    mask = 0
+    for flags, name, _ in events:
+        if flags & kind and not flags & (LATER | GLOBAL):
+            mask |= bits.get(name, 0)
+    return mask

@@ -18,7 +18,7 @@ from autograph.analysis.events import (
     Event,
     Log,
 )
-from autograph.analysis.flow import node_events
+from autograph.analysis.flow import half_done, node_events
 from autograph.analysis.scopes import Scope
 
 __all__ = ["ELSEWHERE", "UNBOUND", "Marker", "ReachingDefinitions"]
@@ -135,9 +135,11 @@ class ReachingDefinitions:
         gens, kills, raise_gens = [], [], []
         for node in self._graph.nodes:
             gen, keep, ever = 0, everything, 0
-            for event in node_events(self._log, node):
+            events = node_events(self._log, node)
+            for event in events:
                 gen, keep = self._after(event, gen), self._after(event, keep)
-                ever |= gen
+            for event in half_done(events):
+                ever |= self._after(event, 0)
             gens.append(gen)
             kills.append(everything & ~keep)
             raise_gens.append(ever)

@@ -8,6 +8,7 @@ import gast
 
 from autograph.analysis.events import (
     CAPTURED,
+    DECIDED,
     DELETE,
     HANDLERS,
     MENTION,
@@ -75,9 +76,33 @@ def _for(log: Log, node: Any) -> None:
 
 def _test(log: Log, node: Any) -> None:
     """`if` and `while`."""
-    log.visit(node.test)
+    _condition(log, node.test)
     log.visit_all(node.body)
     log.visit_all(node.orelse)
+
+
+def _condition(log: Log, test: Any) -> None:
+    """A test, the operands of which the control-flow graph can tell apart."""
+    kind, start = test.__class__, len(log.events)
+    if kind is gast.BoolOp:
+        _condition(log, test.values[0])
+        before, log.maybe = log.maybe, log.maybe | DECIDED
+        for value in test.values[1:]:
+            _condition(log, value)
+        log.maybe = before
+    elif kind is gast.UnaryOp and test.op.__class__ is gast.Not:
+        _condition(log, test.operand)
+    else:
+        log.visit(test)
+        return
+    log.spans[test] = (start, len(log.events))
+
+
+def _match_case(log: Log, node: Any) -> None:
+    log.visit(node.pattern)
+    if node.guard is not None:
+        _condition(log, node.guard)
+    log.visit_all(node.body)
 
 
 def _with(log: Log, node: Any) -> None:
@@ -201,6 +226,7 @@ HANDLERS.update(
         gast.With: _with,
         gast.AsyncWith: _with,
         gast.ExceptHandler: _handler,
+        gast.match_case: _match_case,
         gast.MatchAs: _capture,
         gast.MatchStar: _capture,
         gast.MatchMapping: _capture,
@@ -219,6 +245,6 @@ HANDLERS.update(
     for kind in (
         *("Assert", "Break", "Continue", "Delete", "Match", "MatchClass", "MatchOr"),
         *("MatchSequence", "MatchSingleton", "MatchValue", "Pass", "Raise", "Try"),
-        *("TryStar", "match_case"),
+        "TryStar",
     )
 )

@@ -1,0 +1,68 @@
+"""What the analysis says of a program, against runs of the program."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import gast
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograph.analysis import UNBOUND, Facts, analyze
+from tests.autograph.analysis.interpreter import (
+    NAMES,
+    Observed,
+    all_runs,
+    programs,
+    random_runs,
+)
+
+QUESTIONS = {
+    "in": Facts.live_in,
+    "out": Facts.live_out,
+    "head": Facts.live_head,
+    "raise": Facts.live_at_handlers,
+}
+
+
+def definitions(facts: Facts, name: Any) -> set[Any]:
+    return {None if d is UNBOUND else d for d in facts.reaching(name)}
+
+
+def check_sound(facts: Facts, observed: Observed) -> None:
+    """Nothing was seen that the analysis rules out."""
+    for (place, stmt), names in observed.live.items():
+        assert names <= QUESTIONS[place](facts, stmt), (place, stmt.lineno)
+    for stmt, names in observed.assigned.items():
+        assert facts.assigned_in(stmt) & NAMES <= names, stmt.lineno
+    for stmt, names in observed.maybe_assigned.items():
+        assert names <= facts.maybe_assigned_in(stmt), stmt.lineno
+    for node, found in observed.reaching.items():
+        assert found <= definitions(facts, node), (node.id, node.lineno)
+
+
+@settings(max_examples=150)
+@given(programs(), st.integers(0, 2**32))
+def test_nothing_else_happens(source: str, seed: int) -> None:
+    fn = gast.parse(source).body[0]
+
+    check_sound(analyze(fn), random_runs(fn, random.Random(seed), 20))
+
+
+@settings(max_examples=150)
+@given(programs(depth=2, most=2))
+def test_everything_foreseen_can_happen(source: str) -> None:
+    """The facts are as precise as they can be: each has a run that shows it."""
+    fn = gast.parse(source).body[0]
+    facts = analyze(fn)
+    observed, complete = all_runs(fn, decisions=14, runs=400)
+    check_sound(facts, observed)
+    if not complete:
+        return
+    for stmt, names in observed.assigned.items():
+        assert facts.assigned_in(stmt) == names, stmt.lineno
+        assert facts.maybe_assigned_in(stmt) == observed.maybe_assigned[stmt]
+        assert facts.live_in(stmt) == observed.live["in", stmt], stmt.lineno
+    for node, found in observed.reaching.items():
+        assert definitions(facts, node) == found, (node.id, node.lineno)
