@@ -39,13 +39,13 @@ class Executable:
         source: str,
         function: Callable[..., Any],
         steps: dict[int, tuple[Step, ...]],
-        one_result: bool,
+        results: int,
     ) -> None:
         self.name = name
         self.source = source
         self._function = function
         self._steps = steps
-        self._one_result = one_result
+        self._results = results
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""
@@ -54,7 +54,9 @@ class Executable:
                 result = self._function(*arrays)
         except Exception as error:
             self._explain(error)
-        return (result,) if self._one_result else result
+        if self._results == 1:
+            return (result,)
+        return result if self._results else ()
 
     def _explain(self, error: Exception) -> NoReturn:
         """Raise what the interpreter would have raised where the source failed."""
@@ -98,7 +100,7 @@ def compile_graph(graph: Graph) -> Executable:
     filename = f"<graph {graph.name} {next(_numbers)}>"
     exec(compile(source, filename, "exec"), namespace)
     executable = Executable(
-        graph.name, source, namespace[name], steps, len(graph.outputs) == 1
+        graph.name, source, namespace[name], steps, len(graph.outputs)
     )
     _register(filename, source, executable)
     return executable
