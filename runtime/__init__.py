@@ -60,7 +60,7 @@ from runtime.graph import (
 from runtime.graph import (
     Node as Operation,
 )
-from runtime.ops import linalg
+from runtime.ops import linalg, random
 from runtime.ops.array import (
     ensure_shape,
     expand_dims,
@@ -156,6 +156,7 @@ from runtime.ops.joining import (
     stack,
     unstack,
 )
+from runtime.ops.logging import print
 from runtime.ops.logical import (
     logical_and,
     logical_not,
@@ -217,6 +218,7 @@ from runtime.shapes import (
 )
 from runtime.specs import TensorSpec
 from runtime.tensor import Tensor
+from runtime.tensor_array import TensorArray
 from runtime.variable import (
     Module,
     Variable,
@@ -228,6 +230,7 @@ __all__ = [
     "Module",
     "Operation",
     "Tensor",
+    "TensorArray",
     "TensorShape",
     "TensorSpec",
     "Variable",
@@ -327,6 +330,8 @@ __all__ = [
     "pad",
     "parallel_stack",
     "pow",
+    "print",
+    "random",
     "range",
     "rank",
     "reduce_all",

@@ -337,7 +337,8 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part: 0 for real tensors."""
     tensor = as_tensor(input)
     if not tensor.dtype.is_complex:
-        return zeros_like(tensor, name=name)
+        zeros: Tensor = zeros_like(tensor, name=name)
+        return zeros
     return apply_one("Imag", tensor, name=name)
 
 
@@ -381,7 +382,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     if not isinstance(coeffs, (list, tuple)):
         raise ValueError("the coefficients must be a list of tensors or numbers")
     x = as_tensor(x)
-    value = zeros_like(x)
+    value: Tensor = zeros_like(x)
     for coefficient in coeffs:
         value = value * x + coefficient
     return value

@@ -1,4 +1,4 @@
-"""Variables and modules: values that change, read and assigned eagerly and in graphs."""
+"""Variables and modules: values that change, eagerly and in graphs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every elementwise op over shapes and dtypes: against NumPy, and against its own rules.
+"""Every elementwise op over shapes and dtypes: against NumPy, and its own rules.
 
-An op has four descriptions: kernel, inference, source, and the NumPy function that it is
-to equal. The tables below name the last; the sweeps check that all four agree.
+An op has four descriptions: kernel, inference, source, and the NumPy function that it
+is to equal. The tables below name the last; the sweeps check that all four agree.
 """
 
 from __future__ import annotations
