@@ -12,6 +12,7 @@ import itertools
 import linecache
 import weakref
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
@@ -20,7 +21,7 @@ import numpy as np
 from runtime.execute.failure import kernel_failure, raise_from_node, run_node
 from runtime.execute.nested import Block
 from runtime.execute.program import Program, clean
-from runtime.execute.prune import find_live
+from runtime.execute.prune import find_live, has_effects
 from runtime.execute.text import Line, Step, Text
 from runtime.graph import Graph
 from runtime.ops.registry import get
@@ -28,6 +29,13 @@ from runtime.ops.registry import get
 __all__ = ["Executable", "compile_graph"]
 
 _numbers = itertools.count(1)
+
+# Since NumPy 2 what it warns of is a context variable. A context prepared once is much
+# cheaper than np.errstate; but it hides the caller's, which kernels with effects may see.
+_NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
+_quiet = Context()
+if _NUMPY_2:
+    _quiet.run(np.seterr, all="ignore")
 
 
 class Executable:
@@ -40,18 +48,23 @@ class Executable:
         function: Callable[..., Any],
         steps: dict[int, tuple[Step, ...]],
         results: int,
+        pure: bool,
     ) -> None:
         self.name = name
         self.source = source
         self._function = function
         self._steps = steps
         self._results = results
+        self._pure = pure and _NUMPY_2
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""
         try:
-            with np.errstate(all="ignore"):
-                result = self._function(*arrays)
+            if self._pure:
+                result = _quiet.copy().run(self._function, *arrays)
+            else:
+                with np.errstate(all="ignore"):
+                    result = self._function(*arrays)
         except Exception as error:
             self._explain(error)
         if self._results == 1:
@@ -100,7 +113,12 @@ def compile_graph(graph: Graph) -> Executable:
     filename = f"<graph {graph.name} {next(_numbers)}>"
     exec(compile(source, filename, "exec"), namespace)
     executable = Executable(
-        graph.name, source, namespace[name], steps, len(graph.outputs)
+        graph.name,
+        source,
+        namespace[name],
+        steps,
+        len(graph.outputs),
+        not any(map(has_effects, graph.nodes)),
     )
     _register(filename, source, executable)
     return executable
