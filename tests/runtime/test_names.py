@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
+import re
 import subprocess
 import sys
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 import runtime as tf
-from runtime import ops
 from runtime.dtypes import DType
 
-#: Modules of `runtime.ops` that are tools for the others.
-TOOLS = {
-    "arguments",
-    "define",
-    "draws",
-    "flow",
-    "partial",
-    "pointwise",
-    "random_state",
-    "registry",
-    "static",
-    "tensor_arrays",
-    "values",
-}
 #: What families share among themselves; `moments` is of ``tf.nn``.
 INTERNAL = {"as_tensor", "matrix_transpose", "moments", "promote", "promote_all"}
-FAMILIES = sorted({m.name for m in pkgutil.iter_modules(ops.__path__)} - TOOLS)
-NAMESPACES = [value for value in vars(tf).values() if isinstance(value, ModuleType)]
+#: The modules of ops that ``runtime/__init__.py`` takes names from.
+FAMILIES = sorted(set(re.findall(r"from runtime\.ops\.(\w+)", inspect.getsource(tf))))
+SPACES = [tf, *(s for n in tf.__all__ if inspect.ismodule(s := getattr(tf, n)))]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -43,8 +28,9 @@ def test_every_function_of_a_family_is_public(family: str) -> None:
         name
         for name in module.__all__
         if name not in INTERNAL
-        and not any(getattr(space, name, None) is not None for space in NAMESPACES)
-        and getattr(tf, name, None) is not getattr(module, name)
+        and not any(
+            getattr(space, name, None) is getattr(module, name) for space in SPACES
+        )
     ]
 
     assert lost == []
