@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 
 import hypothesis
@@ -21,6 +22,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the present output into the golden files instead of comparing",
     )
+
+
+@pytest.fixture(autouse=True)
+def _plain_builtins() -> None:
+    """Doctests leave the last value they showed in the builtins, as consoles do."""
+    vars(builtins).pop("_", None)
 
 
 @pytest.fixture(scope="session")
