@@ -1,0 +1,1 @@
+"""Small whole programs: ``python -m examples.collatz``. README.md lists them."""
