@@ -1,0 +1,134 @@
+"""The parts of a `TensorArray`: its rows in eager code, and what it knows of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.dtypes import DType
+from runtime.errors import InvalidArgumentError
+from runtime.ops.partial import Dims
+from runtime.ops.tensor_arrays import fresh_buffer
+from runtime.shapes import TensorShape
+
+__all__ = ["Kind", "Mark", "Rows", "dense_array", "empty_dims", "known_dims"]
+
+
+class Rows:
+    """A list that is copied on writing, but only if an older version is read again.
+
+    The newest version owns the list; an older one knows how it differs from the next.
+
+    >>> old = Rows([1, 2])
+    >>> new = old.put(0, 5)
+    >>> new.get(), old.get()
+    ([5, 2], [1, 2])
+    """
+
+    __slots__ = ("_items", "_next")
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items: list[Any] | None = items
+        #: The next version, and the index, the item and the length before it.
+        self._next: tuple[Rows, int, Any, int] | None = None
+
+    def get(self) -> list[Any]:
+        """The items, None for those never written; not to be changed."""
+        if self._items is None:
+            changes = []
+            version = self
+            while version._items is None:
+                assert version._next is not None
+                changes.append(version._next[1:])
+                version = version._next[0]
+            items = list(version._items)
+            for index, item, length in reversed(changes):
+                items[index] = item
+                del items[length:]
+            self._items, self._next = items, None
+        return self._items
+
+    def put(self, index: int, item: Any) -> Rows:
+        """The next version, with `item` at `index`, which may lie behind the end."""
+        items = self.get()
+        length = len(items)
+        items.extend([None] * (index + 1 - length))
+        newer = Rows(items)
+        self._next = newer, index, items[index], length
+        self._items = None
+        items[index] = item
+        return newer
+
+
+class Kind:
+    """What an array has in common with those made from it by writing."""
+
+    def __init__(
+        self,
+        dtype: DType,
+        dynamic: bool,
+        infer_shape: bool,
+        element_shape: TensorShape,
+        size: int | None,
+    ) -> None:
+        self.dtype = dtype
+        self.dynamic = dynamic
+        self.infer_shape = infer_shape
+        self.element_shape = element_shape
+        #: The size of an array that does not grow, if it is known.
+        self.size = size
+        #: Of arrays made in a graph all share what is learnt about the elements: what
+        #: the body of a loop writes is then known behind the loop.
+        self.shared = False
+
+    def narrowed(self, shape: TensorShape) -> Kind:
+        """The kind after an element of `shape`; ValueError if that does not fit."""
+        if not shape.is_compatible_with(self.element_shape):
+            raise ValueError(
+                f"an element of shape {shape} does not go with the others of the "
+                f"TensorArray, which have the shape {self.element_shape}; "
+                "infer_shape=False allows different shapes in eager code"
+            )
+        merged = self.element_shape.merge_with(shape)
+        if not self.infer_shape or merged == self.element_shape:
+            return self
+        if self.shared:
+            self.element_shape = merged
+            return self
+        return Kind(self.dtype, self.dynamic, True, merged, self.size)
+
+
+class Mark:
+    """Whether an array has been used; outlives it."""
+
+    __slots__ = ("used",)
+
+    def __init__(self) -> None:
+        self.used = False
+
+
+def known_dims(shape: TensorShape) -> Dims | None:
+    """The dimensions as a tuple, None if the rank is unknown."""
+    return None if shape.rank is None else shape.as_tuple()
+
+
+def empty_dims(shape: TensorShape) -> list[int]:
+    """The shape of elements that there are none of."""
+    return [dim or 0 for dim in shape] if shape.rank is not None else []
+
+
+def dense_array(items: list[Any], kind: Kind) -> np.ndarray[Any, Any]:
+    """The elements of an eager array as the buffer of one in a graph."""
+    shapes = [item.shape for item in items if item is not None]
+    if any(shape != shapes[0] for shape in shapes):
+        raise InvalidArgumentError(
+            "elements of different shapes cannot be carried into a traced function: "
+            + ", ".join(map(str, shapes))
+        )
+    element = shapes[0] if shapes else kind.element_shape
+    array = fresh_buffer(len(items), kind.dtype, known_dims(element))
+    for place, item in enumerate(items):
+        if item is not None:
+            array[place] = item._array
+    return array
