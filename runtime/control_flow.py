@@ -141,9 +141,9 @@ def while_loop(
     >>> while_loop(lambda i: i < 10, lambda i: [i * 2], [1])
     [<tf.Tensor: shape=(), dtype=int32, numpy=16>]
     """
-    tensors, start = flatten_results(loop_vars, "while_loop")
     if current_graph() is None:
-        return _loop_eagerly(cond, body, tensors, start, maximum_iterations)
+        return _loop_eagerly(cond, body, loop_vars, maximum_iterations)
+    tensors, start = flatten_results(loop_vars, "while_loop")
     shapes = _flat_shapes(shape_invariants)
     limit = maximum_iterations
     if limit is not None and not isinstance(limit, int):
@@ -197,18 +197,25 @@ def _variable_names(body: Callable[..., Any], variables: Any, count: int) -> lis
 def _loop_eagerly(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    tensors: list[Tensor],
-    start: Results,
+    loop_vars: Any,
     maximum_iterations: Any,
 ) -> Any:
-    variables = start.pack(tensors)
+    variables = nest.map_structure(_as_variable, loop_vars)
     rounds = 0
     while maximum_iterations is None or rounds < maximum_iterations:
-        if not cond(*variables):
+        if not _truth(cond(*variables)):
             break
-        variables = start.pack(_next_state(body(*variables), start))
+        result = _as_structured(body(*variables), loop_vars)
+        leaves = map(_as_variable, nest.flatten(result))
+        variables = nest.pack_sequence_as(loop_vars, leaves)
         rounds += 1
     return variables
+
+
+def _as_variable(leaf: Any) -> Any:
+    if leaf is None or hasattr(type(leaf), "__tf_flatten__"):
+        return leaf
+    return convert_to_tensor(leaf)
 
 
 def _counted(
@@ -227,22 +234,27 @@ def _counted(
 
 def _next_state(result: Any, start: Results) -> list[Tensor]:
     """The tensors of what a body returned, which must look as the loop variables."""
-    variables = start.structure
-    if nest.is_nested(variables) and len(variables) == 1 and not nest.is_nested(result):
+    result = _as_structured(result, start.structure)
+    tensors, found = flatten_results(result, "body")
+    if [recipe and recipe[0] for recipe in found.leaves] != [
+        recipe and recipe[0] for recipe in start.leaves
+    ]:
+        raise ValueError("the body of while_loop and loop_vars have None elsewhere")
+    return tensors
+
+
+def _as_structured(result: Any, variables: Any) -> Any:
+    """What a body returned, which must have the structure of the loop variables."""
+    if len(variables) == 1 and not nest.is_nested(result):
         # A body of one variable may return it without a list around it.
         result = nest.pack_sequence_as(variables, [result])
-    tensors, found = flatten_results(result, "body")
     try:
         nest.assert_same_structure(variables, result, check_types=False)
     except ValueError as error:
         raise ValueError(
             f"the body of while_loop returns another structure than loop_vars: {error}"
         ) from None
-    if [recipe and recipe[0] for recipe in found.leaves] != [
-        recipe and recipe[0] for recipe in start.leaves
-    ]:
-        raise ValueError("the body of while_loop and loop_vars have None elsewhere")
-    return tensors
+    return result
 
 
 def _trace_branches(

@@ -31,10 +31,11 @@ from runtime.context import (
     watch_variables,
 )
 from runtime.errors import UnimplementedError
+from runtime.graph import leak_error
 from runtime.input_signature import InputSignature
 from runtime.signature import FlatCall, ObjectRef, Signature, flatten_call
 from runtime.specs import TensorSpec
-from runtime.tensor import EagerTensor
+from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tracing import flatten_results, trace
 
 __all__ = ["BoundFunction", "Function", "function"]
@@ -138,18 +139,22 @@ class Function:
         arrays: list[Array],
     ) -> Any:
         call = self._flatten(args, kwargs)
-        inputs = []
-        for array in call.arrays:
-            if array is None:
-                raise TypeError(
-                    f"{self._name}() was called with a TensorSpec, which has no value; "
-                    "get_concrete_function() takes specs"
-                )
-            inputs.append(array)
+        inputs = [array for array in call.arrays if array is not None]
+        if len(inputs) != len(call.arrays):
+            raise self._no_value(args, kwargs)
         concrete = self._concrete(call)
         if key is not None:
             self._remember(key, concrete, arrays, inputs)
         return concrete.call_flat(inputs)
+
+    def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+        for leaf in nest.flatten((args, kwargs)):
+            if isinstance(leaf, SymbolicTensor):
+                return leak_error(leaf, None)
+        return TypeError(
+            f"{self._name}() was called with a TensorSpec, which has no value; "
+            "get_concrete_function() takes specs"
+        )
 
     def _remember(
         self,

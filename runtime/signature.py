@@ -64,7 +64,8 @@ class FlatCall(NamedTuple):
     shapeless: Hashable
     #: ``(args, kwargs)`` with specs for tensors and `ObjectRef` for other objects.
     specs: tuple[tuple[Any, ...], dict[str, Any]]
-    #: The tensors' arrays, in the order of `nest.flatten`; None for mere specs.
+    #: The tensors' arrays, in the order of `nest.flatten`; None where there is
+    #: no value: for specs and symbolic tensors.
     arrays: list[Array | None]
     #: The objects that are known by identity.
     objects: list[Any]
@@ -128,11 +129,7 @@ class Signature:
 def flatten_call(
     signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> FlatCall:
-    """Take a canonical call apart.
-
-    Raises TypeError for a symbolic tensor: traced functions are called inside others by
-    inlining, not through here.
-    """
+    """Take a canonical call apart."""
     keys: list[Hashable] = []
     shapeless: list[Hashable] = []
     leaves: list[Any] = []
@@ -172,10 +169,8 @@ def _tensor_spec(leaf: Any, name: str, arrays: list[Array | None]) -> TensorSpec
         arrays.append(leaf._array)
         return TensorSpec(leaf.shape, leaf.dtype, name)
     if isinstance(leaf, SymbolicTensor):
-        raise TypeError(
-            f"the argument {name!r} is the symbolic tensor {leaf.name!r}, which has a "
-            f"value only while {leaf.graph.name!r} runs"
-        )
+        arrays.append(None)
+        return TensorSpec(leaf.shape, leaf.dtype, name)
     return None
 
 
