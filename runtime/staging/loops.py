@@ -276,7 +276,7 @@ def stage_loop(test: Any, step: Step, state: State, names: Sequence[str]) -> Sta
                 [predicate(test), *values],
                 maximum_iterations=options.maximum_iterations,
                 shape_invariants=trace.shapes(),
-                names=["the condition", *labels],
+                names=["condition", *labels],
             )
         except _Relayout:
             continue

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import linecache
 import re
 import shlex
 import subprocess
@@ -87,6 +88,11 @@ class Page:
         runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
         runner.run(test, out=report.write, clear_globs=False)
         self.names.update(test.globs)
+        for number, example in enumerate(test.examples):
+            # Later blocks may convert what this one defined.
+            filename = f"<doctest {where}[{number}]>"
+            lines = example.source.splitlines(keepends=True)
+            linecache.cache[filename] = (len(example.source), None, lines, filename)
 
         assert runner.failures == 0, report.getvalue()
 
