@@ -16,7 +16,7 @@ endif
 VERSION := $(if $(PYTHON),$(shell $(PYTHON) $(SHOW_VERSION)))
 OTHERS := $(filter-out $(VERSION),$(SUPPORTED))
 BIN := .venv/bin
-PYTEST_ARGS ?= -q -n auto --maxprocesses=4
+PYTEST_ARGS ?= -q
 
 .PHONY: demo test check lint tests other-pythons clean
 
