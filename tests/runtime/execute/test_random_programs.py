@@ -1,0 +1,160 @@
+"""Random programs: the interpreter and NumPy source agree on results and effects.
+
+The programs are text, so that the source takes over the names of their variables, which
+they assign again and again, swap, and leave unused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import runtime as tf
+from runtime.execute import interpreter
+from runtime.verify import verify
+from tests.runtime.execute.test_agreement import observe
+
+VARIABLES = ("x", "y", "z", "w")
+STATE = ", ".join(VARIABLES)
+NUMBERS = ("0", "1", "2", "3", "7", "-5")
+
+_files = itertools.count()
+
+
+class Writer:
+    """Writes a random function ``f(x, y, z, w)`` of int32 scalars."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.count = 0
+
+    def function(self) -> str:
+        lines = [f"def f({STATE}):", *self._indented(self.block(3))]
+        results = self.random.sample(VARIABLES, self.random.randint(0, 3))
+        lines.append(f"    return [{', '.join(results)}]")
+        return "\n".join(lines) + "\n"
+
+    def block(self, depth: int) -> Iterator[str]:
+        for _ in range(self.random.randint(1, 4)):
+            yield from self.statement(depth)
+
+    def statement(self, depth: int) -> Iterator[str]:
+        kind = self.random.choices(
+            ["assign", "swap", "print", "cond", "switch", "loop"],
+            [6, 1, 1, *([2, 1, 2] if depth else [0, 0, 0])],
+        )[0]
+        if kind == "assign":
+            yield f"{self.random.choice(VARIABLES)} = {self.expression(2)}"
+        elif kind == "swap":
+            one, other = self.random.sample(VARIABLES, 2)
+            yield f"{one}, {other} = {other}, {self.expression(1)}"
+        elif kind == "print":
+            yield f"tf.print('p{self._number()}', {self.expression(1)})"
+        elif kind == "loop":
+            yield from self.loop(depth - 1)
+        else:
+            yield from self.branches(kind, depth - 1)
+
+    def branches(self, kind: str, depth: int) -> Iterator[str]:
+        number = self._number()
+        count = 2 if kind == "cond" else 3
+        for branch in range(count):
+            yield f"def branch{number}_{branch}({STATE}):"
+            yield from self._indented(self.block(depth))
+            yield f"    return {self.results()}"
+        calls = [f"lambda: branch{number}_{i}({STATE})" for i in range(count)]
+        if kind == "cond":
+            yield f"{STATE} = tf.cond({self.test()}, {', '.join(calls)})"
+        else:
+            yield f"{STATE} = tf.switch_case({self.expression(1)}, [{', '.join(calls)}])"
+
+    def loop(self, depth: int) -> Iterator[str]:
+        number = self._number()
+        limit = self.random.choice(["3", "x % 4", "y"])
+        yield f"def body{number}(i, {STATE}):"
+        yield from self._indented(self.block(depth))
+        yield f"    return i + 1, {self.results()}"
+        test = f"tf.logical_and(i < {limit}, {self.test()})"
+        if self.random.random() < 0.5:
+            test = f"i < {limit}"
+        yield (
+            f"i, {STATE} = tf.while_loop(lambda i, {STATE}: {test}, body{number}, "
+            f"(0, {STATE}), maximum_iterations=5)"
+        )
+
+    def results(self) -> str:
+        """What a branch returns: its variables, some of them in the place of others."""
+        names = list(VARIABLES)
+        if self.random.random() < 0.3:
+            names[self.random.randrange(4)] = self.random.choice(VARIABLES)
+        if self.random.random() < 0.2:
+            self.random.shuffle(names)
+        return ", ".join(names)
+
+    def expression(self, depth: int) -> str:
+        if depth == 0 or self.random.random() < 0.3:
+            return self.random.choice([*VARIABLES, *VARIABLES, *NUMBERS])
+        left, right = self.expression(depth - 1), self.expression(depth - 1)
+        if left.lstrip("-").isdigit():
+            left = self.random.choice(VARIABLES)
+        form = self.random.choices(
+            [
+                "({0} + {1})",
+                "({0} - {1})",
+                "({0} * {1})",
+                "({0} // {1})",
+                "({0} % 5)",
+                "tf.maximum({0}, {1})",
+                "tf.gather([4, 5, 6], {0})",
+                "tf.where({0} < {1}, {1}, {0})",
+                "-({0})",
+                "tf.identity({0})",
+            ],
+            [4, 4, 4, 1, 2, 2, 1, 2, 1, 1],
+        )[0]
+        return form.format(left, right)
+
+    def test(self) -> str:
+        operator = self.random.choice(["<", ">", "=="])
+        return f"{self.random.choice(VARIABLES)} {operator} {self.expression(1)}"
+
+    def _number(self) -> int:
+        self.count += 1
+        return self.count
+
+    def _indented(self, lines: Iterator[str]) -> list[str]:
+        return [f"    {line}" for line in lines]
+
+
+def function_of(text: str) -> Any:
+    filename = f"<random program {next(_files)}>"
+    linecache.cache[filename] = len(text), None, text.splitlines(True), filename
+    namespace: dict[str, Any] = {"tf": tf}
+    exec(compile(text, filename, "exec"), namespace)
+    return tf.function(namespace["f"], autograph=False)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    seed=st.integers(0, 2**32),
+    values=st.lists(st.integers(-3, 9), min_size=4, max_size=4),
+)
+def test_random_programs(
+    seed: int, values: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Writer(seed).function()
+    args = [tf.constant(value) for value in values]
+    concrete = function_of(text).get_concrete_function(*args)
+    arrays = [arg._array for arg in args]
+    verify(concrete.graph)
+    interpreted = observe(lambda: interpreter.run(concrete.graph, arrays), capsys)
+    source = observe(lambda: concrete._compiled()(arrays), capsys)
+
+    assert source == interpreted, f"{text}\n{concrete.to_source()}"
