@@ -38,20 +38,19 @@ tests: .venv/.ready
 
 # Every supported Python is tested where it is installed; one that is missing is named.
 other-pythons:
-	@missing=; for version in $(OTHERS); do \
+	@missing=; failed=; for version in $(OTHERS); do \
 		if python=$$(.ci/find-python $$version); then \
 			echo "== Python $$version ($$python)"; \
-			$(MAKE) --no-print-directory .venv-$$version/.ready PYTHON_OTHER=$$python || exit 1; \
-			.venv-$$version/bin/python -m pytest $(PYTEST_ARGS) || exit 1; \
+			$(MAKE) --no-print-directory .venv-$$version/.ready PYTHON_OTHER=$$python \
+				&& .venv-$$version/bin/python -m pytest $(PYTEST_ARGS) \
+				|| failed="$$failed $$version"; \
 		else \
 			missing="$$missing $$version"; \
 		fi; \
 	done; \
-	if [ -n "$$missing" ]; then \
-		echo "== NOT TESTED: no working Python found for:$$missing"; \
-	else \
-		echo "== tested on all supported Pythons: $(SUPPORTED)"; \
-	fi
+	[ -z "$$missing" ] || echo "== NOT TESTED, no working Python found:$$missing"; \
+	[ -z "$$failed" ] || { echo "== FAILED on Python:$$failed"; exit 1; }; \
+	[ -n "$$missing" ] || echo "== tested on all supported Pythons: $(SUPPORTED)"
 
 .venv/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
