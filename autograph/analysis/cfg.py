@@ -4,15 +4,17 @@ A node is a step that happens as a whole: a simple statement, a test, the taking
 next item, a pattern. `succ` is where control goes when the step completes, `exc` where
 it goes when the step raises (None: out of the function).
 
-    while n != 1:            1 L1 while n != 1 -> 2, 3
-        n = n // 2           2 L2 n = n // 2 -> 1
-    return n                 3 L3 return n -> 4
-                             4 exit
+    def f(xs, n):            0 entry -> 1
+        for x in xs:         1 L2 iter xs -> 2
+            n += x           2 L2 next -> 3, 5
+        return n             3 L2 target x -> 4
+                             4 L3 n += x -> 2
+                             5 L4 return n -> 6
+                             6 exit
 
-The graph is built (`cfg_builder`) from the end of the function to its start, so that each statement
-knows where it goes. `finally` blocks are copied for each kind of way out (end of the
-block, exception, return, break, continue), as Python's own compiler does: paths that
-cannot happen do not meet. A statement can therefore have several nodes.
+`finally` blocks are copied for each kind of way out (end of the block, exception,
+return, break, continue), as Python's own compiler does: paths that cannot happen do not
+meet. A statement can therefore have several nodes.
 """
 
 from __future__ import annotations

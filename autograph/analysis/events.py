@@ -25,7 +25,7 @@ READ = 1
 WRITE = 2
 #: The name is unbound: ``del x``, and the end of ``except E as x``.
 DELETE = 4
-#: The name stands where nothing is evaluated, as in a local annotation.
+#: The name is declared: `global`, `nonlocal`, or an annotation without a value.
 MENTION = 8
 #: The event need not happen when its step completes (``f(a and (x := 1))``).
 MAYBE = 16
@@ -169,7 +169,7 @@ class Log:
 
 
 #: What to do with each type of node, filled by `expressions` and `statements`.
-HANDLERS: dict[type, Callable[[Log, Any], None]] = {}
+HANDLERS: dict[type, Callable[[Log, Any], object]] = {}
 
 
 def function_log(node: Any, parent: Log | None) -> Log:

@@ -135,9 +135,9 @@ def _call(log: Log, node: Any) -> None:
             argument = args[0]
             if argument.__class__ is gast.GeneratorExp and log.kind != "class":
                 start = len(log.events)
-                _comprehension(log, argument)
+                later = _comprehension(log, argument)
                 log.spans[argument] = (start, len(log.events))
-                log.eager.append((name, start, len(log.events)))
+                log.eager.append((name, later, len(log.events)))
                 return
         if name in _FRAME_READERS and _is_blind(node):
             log.frame_reads.pop()
@@ -153,17 +153,22 @@ def _is_blind(call: Any) -> bool:
     )
 
 
-def _comprehension(log: Log, node: Any) -> None:
-    """A comprehension, or a generator expression that is consumed where it stands."""
+def _comprehension(log: Log, node: Any) -> int:
+    """A comprehension, or a generator expression that is consumed where it stands.
+
+    Returns where the events begin that would come later if it were not.
+    """
     if log.kind == "class":
         _generator(log, node)
-        return
+        return len(log.events)
     generators, hidden, maybe = node.generators, log.hidden, log.maybe
     log.visit(generators[0].iter)
+    later = len(log.events)
     log.hidden = {**hidden, **_targets(generators)}
     log.maybe |= MAYBE
     _after_first_iter(log, node)
     log.hidden, log.maybe = hidden, maybe
+    return later
 
 
 def _generator(log: Log, node: Any) -> None:

@@ -231,7 +231,9 @@ class Facts:
         scope, hidden = self.scope, self._log.comprehension_names
         if name in hidden:
             return (hidden[name],)
-        self._span(name)
+        start, end = self._span(name)
+        if start == end:
+            return ()
         if name.id not in self._bits:
             return (ELSEWHERE,)
         if name.id in scope.params and name.id not in self._bound_again:

@@ -7,7 +7,6 @@ from typing import Any
 import gast
 
 from autograph.analysis.events import (
-    CAPTURED,
     DECIDED,
     DELETE,
     HANDLERS,
@@ -59,10 +58,8 @@ def _ann_assign(log: Log, node: Any) -> None:
     else:
         # A function never evaluates the annotations of its variables.
         start = len(log.events)
-        log.visit(node.annotation)
-        for index in range(start, len(log.events)):
-            flags, name, at = log.events[index]
-            log.events[index] = (flags & CAPTURED | MENTION, name, at)
+        for inner in gast.walk(node.annotation):
+            log.spans[inner] = (start, start)
 
 
 def _for(log: Log, node: Any) -> None:
