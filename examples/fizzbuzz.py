@@ -1,6 +1,7 @@
 """Fizz buzz: a staged program that prints while it runs.
 
-`tf.print` is a part of the graph; Python's ``print`` of a tensor is staged as one too.
+`tf.print` is a part of the graph and keeps its order with all other effects; Python's
+own ``print`` would run once, while the function is traced.
 """
 
 from __future__ import annotations
