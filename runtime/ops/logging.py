@@ -92,10 +92,6 @@ def _float_text(value: Any) -> str:
 
 def formatted(arrays: Sequence[Array], template: Sequence[str], summarize: int) -> str:
     """The texts of `template` with those of the tensors between them."""
-    if len(arrays) == 1 and not arrays[0].ndim and not any(template):
-        if arrays[0].dtype == object:
-            # A string alone is printed as it is, elsewhere in quotes.
-            return str(arrays[0].item().decode("utf-8", "replace"))
     parts = [template[0]]
     for array, text in zip(arrays, template[1:]):
         parts += [tensor_text(array, summarize), text]
@@ -109,7 +105,11 @@ def _print(
     output_stream: Any,
     summarize: int,
 ) -> tuple[()]:
-    text = formatted(arrays, template, summarize) + end
+    if len(arrays) == 1 and not any(template) and _is_string(arrays[0]):
+        # A string alone is printed as it is, elsewhere in quotes.
+        text = arrays[0].item().decode("utf-8", "replace") + end
+    else:
+        text = formatted(arrays, template, summarize) + end
     if not isinstance(output_stream, str):
         output_stream.write(text)
     elif output_stream.startswith("file://"):
@@ -119,6 +119,10 @@ def _print(
         # Looked up now: tests and notebooks replace the streams.
         getattr(sys, output_stream).write(text)
     return ()
+
+
+def _is_string(array: Array) -> bool:
+    return not array.ndim and array.dtype == object
 
 
 def _infer_print(*tensors: TensorSpec, **attrs: Any) -> tuple[()]:

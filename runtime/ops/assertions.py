@@ -1,0 +1,174 @@
+"""The ops behind ``tf.debugging``: checks that run with the program.
+
+They are stateful, so that none is optimised away, and raise InvalidArgumentError with
+the values at fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import together
+from runtime.ops.convert import as_tensor, is_tensor
+from runtime.ops.define import define, run
+from runtime.ops.logging import formatted, parse, tensor_text
+from runtime.ops.partial import dims_of, spec
+from runtime.shapes import TensorShape
+from runtime.specs import TensorSpec
+
+__all__ = ["Assert", "assert_relation", "check_numerics"]
+
+Array = np.ndarray[Any, Any]
+
+# --- Assert ---------------------------------------------------------------------------
+
+
+def _assert(
+    condition: Array, *data: Array, template: tuple[str, ...], summarize: int
+) -> tuple[()]:
+    if not condition.all():
+        raise _failed(
+            "Assert", "assertion failed: " + formatted(data, template, summarize)
+        )
+    return ()
+
+
+def _infer_assert(condition: TensorSpec, *data: TensorSpec, **attrs: Any) -> tuple[()]:
+    return ()
+
+
+define("Assert", _assert, _infer_assert, takes="b", stateful=True)
+
+
+def Assert(
+    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
+) -> None:
+    """Raise InvalidArgumentError that shows `data` unless the condition holds.
+
+    >>> Assert(True, ["x must be positive"])
+    """
+    values = data if isinstance(data, (list, tuple)) else [data]
+    shown = [
+        f"[{value}]" if isinstance(value, str) else _shown(value) for value in values
+    ]
+    template, tensors = parse(shown, " ")
+    run(
+        "Assert",
+        as_tensor(condition),
+        *tensors,
+        template=template,
+        summarize=3 if summarize is None else summarize,
+        name=name,
+    )
+
+
+def _shown(value: Any) -> Any:
+    """What is no array yet gets brackets, as the texts have."""
+    return value if is_tensor(value) and value.shape.rank else [value]
+
+
+def _failed(op: str, message: str) -> InvalidArgumentError:
+    # With the op named the message is the program's own and stays as it is.
+    return InvalidArgumentError(None, op, message)
+
+
+# --- comparisons ----------------------------------------------------------------------
+
+
+def _assert_relation(
+    holds: Array,
+    x: Array,
+    y: Array,
+    *,
+    relation: str,
+    message: str,
+    summarize: int,
+) -> tuple[()]:
+    if holds.all():
+        return ()
+    lines = [message] if message else []
+    lines.append(f"Condition x {relation} y did not hold.")
+    wide_x, wide_y, wide = np.broadcast_arrays(x, y, holds)
+    wrong = np.argwhere(~wide)
+    shown = wrong if summarize < 0 else wrong[:summarize]
+    if wide.ndim:
+        index = tuple(shown.T)
+        lines += [
+            f"Indices of first {len(shown)} different values:",
+            tensor_text(shown, -1),
+            "Corresponding x values:",
+            tensor_text(wide_x[index], -1),
+            "Corresponding y values:",
+            tensor_text(wide_y[index], -1),
+        ]
+    for label, array in (("x", x), ("y", y)):
+        flat = array.reshape(-1)
+        part = flat if summarize < 0 else flat[:summarize]
+        lines += [f"First {len(part)} elements of {label}:", tensor_text(part, -1)]
+    raise _failed("AssertRelation", "\n".join(lines))
+
+
+define("AssertRelation", _assert_relation, _infer_assert, takes="b", stateful=True)
+
+
+def assert_relation(
+    function: Any,
+    relation: str,
+    x: Any,
+    y: Any,
+    message: str | None,
+    summarize: int | None,
+    name: str | None,
+) -> None:
+    """Raise unless ``function(x, y)`` holds for all elements."""
+    left, right = together((_value(x), _value(y)), "AssertRelation", name)
+    run(
+        "AssertRelation",
+        function(left, right),
+        left,
+        right,
+        relation=relation,
+        message=message or "",
+        summarize=3 if summarize is None else summarize,
+        name=name,
+    )
+
+
+def _value(x: Any) -> Any:
+    """A shape is compared as the vector that it is."""
+    return x.as_list() if isinstance(x, TensorShape) else x
+
+
+# --- NaN and infinity -----------------------------------------------------------------
+
+
+def _infer_check(x: TensorSpec, *, message: str) -> TensorSpec:
+    return spec(dims_of(x), x.dtype)
+
+
+def _check_numerics(x: Array, *, message: str) -> Array:
+    troubles: Sequence[str] = [
+        word
+        for word, found in (("Inf", np.isinf(x).any()), ("NaN", np.isnan(x).any()))
+        if found
+    ]
+    if troubles:
+        text = f"{message} : Tensor had {' and '.join(troubles)} values"
+        raise _failed("CheckNumericsV2", text)
+    return x
+
+
+define("CheckNumericsV2", _check_numerics, _infer_check, takes="fc", stateful=True)
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
+    """The tensor. Raises InvalidArgumentError if it holds NaN or an infinity.
+
+    >>> print(check_numerics([1.0], "after the division"))
+    tf.Tensor([1.], shape=(1,), dtype=float32)
+    """
+    return run("CheckNumericsV2", as_tensor(tensor), message=message, name=name)

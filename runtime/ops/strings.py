@@ -1,0 +1,399 @@
+"""``tf.strings``: operations on tensors of strings, which are bytes in UTF-8."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.dtypes import DType, as_dtype
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import axes_argument, together
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.logging import formatted
+from runtime.ops.partial import broadcast, dims_of, spec
+from runtime.ops.reductions import reduced
+from runtime.specs import TensorSpec
+
+__all__ = [
+    "as_string",
+    "format",
+    "join",
+    "length",
+    "lower",
+    "reduce_join",
+    "regex_full_match",
+    "regex_replace",
+    "strip",
+    "substr",
+    "to_number",
+    "upper",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- one string at a time -------------------------------------------------------------
+
+
+def each(
+    function: Callable[..., Any], *arrays: Array, numpy_type: Any = object
+) -> Array:
+    """An array of what `function` gives for the elements, which broadcast."""
+    inputs = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
+    result = np.empty(inputs[0].shape, numpy_type)
+    result.reshape(-1)[:] = [
+        function(*items) for items in zip(*(array.ravel().tolist() for array in inputs))
+    ]
+    return result
+
+
+def _infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:
+    return spec(dims_of(x), dtypes.string)
+
+
+def _mapped(name: str, function: Callable[[bytes], bytes]) -> None:
+    define(name, lambda x, **attrs: each(function, x), _infer_same, takes="O")
+
+
+def _through_text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
+    return lambda value: change(value.decode()).encode()
+
+
+_mapped("StringLower", bytes.lower)
+_mapped("StringUpper", bytes.upper)
+_mapped("StringLowerUtf8", _through_text(str.lower))
+_mapped("StringUpperUtf8", _through_text(str.upper))
+_mapped("StringStrip", bytes.strip)
+
+
+def _case(op: str, input: Any, encoding: str, name: str | None) -> Any:
+    if encoding not in ("", "utf-8"):
+        raise ValueError(f"encoding must be '' or 'utf-8', not {encoding!r}")
+    return run(op + ("Utf8" if encoding else ""), as_tensor(input), name=name)
+
+
+def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
+    """The strings in lower case: of ASCII letters, or of all with ``'utf-8'``."""
+    return _case("StringLower", input, encoding, name)
+
+
+def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
+    """The strings in upper case: of ASCII letters, or of all with ``'utf-8'``.
+
+    >>> print(upper("hello"))
+    tf.Tensor(b'HELLO', shape=(), dtype=string)
+    """
+    return _case("StringUpper", input, encoding, name)
+
+
+def strip(input: Any, name: str | None = None) -> Any:
+    """The strings without the white space around them."""
+    return run("StringStrip", as_tensor(input), name=name)
+
+
+# --- length and parts -----------------------------------------------------------------
+
+
+def _infer_length(x: TensorSpec, *, unit: str) -> TensorSpec:
+    return spec(dims_of(x), dtypes.int32)
+
+
+def _length(x: Array, *, unit: str) -> Array:
+    count = len if unit == "BYTE" else lambda value: len(value.decode())
+    return each(count, x, numpy_type=np.int32)
+
+
+define("StringLength", _length, _infer_length, takes="O", strong=True)
+
+
+def _unit(unit: str) -> str:
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise ValueError(f"unit must be 'BYTE' or 'UTF8_CHAR', not {unit!r}")
+    return unit
+
+
+def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+    """The lengths of the strings, in bytes or in characters (``UTF8_CHAR``).
+
+    >>> print(length(["a", "bcd"]))
+    tf.Tensor([1 3], shape=(2,), dtype=int32)
+    """
+    return run("StringLength", as_tensor(input), unit=_unit(unit), name=name)
+
+
+def _infer_substr(
+    x: TensorSpec, pos: TensorSpec, count: TensorSpec, *, unit: str
+) -> TensorSpec:
+    return spec(broadcast(dims_of(x), dims_of(pos), dims_of(count)), dtypes.string)
+
+
+def _substr(x: Array, pos: Array, count: Array, *, unit: str) -> Array:
+    def part(value: bytes, start: int, size: int) -> bytes:
+        text: Any = value if unit == "BYTE" else value.decode()
+        if not -len(text) <= start <= len(text):
+            raise InvalidArgumentError(f"pos {start} is out of range for {value!r}")
+        first = start + len(text) if start < 0 else start
+        found: Any = text[first : first + max(size, 0)]
+        return bytes(found) if unit == "BYTE" else found.encode()
+
+    return each(part, x, pos, count)
+
+
+define("Substr", _substr, _infer_substr, takes="O")
+
+
+def substr(
+    input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None
+) -> Any:
+    """The part of each string from `pos` on, of at most `len` bytes or characters."""
+    places = together((pos, len), "Substr", name)
+    return run("Substr", as_tensor(input), *places, unit=_unit(unit), name=name)
+
+
+# --- joining --------------------------------------------------------------------------
+
+
+def _infer_join(*inputs: TensorSpec, separator: str) -> TensorSpec:
+    return spec(broadcast(*map(dims_of, inputs)), dtypes.string)
+
+
+def _join(*inputs: Array, separator: str) -> Array:
+    between = separator.encode()
+    return each(lambda *parts: between.join(parts), *inputs)
+
+
+define("StringJoin", _join, _infer_join, takes="O")
+
+
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+    """The strings of several tensors, which broadcast, joined element by element.
+
+    >>> print(join([["a", "b"], "c"], "-"))
+    tf.Tensor([b'a-c' b'b-c'], shape=(2,), dtype=string)
+    """
+    tensors = [as_tensor(item) for item in inputs]
+    if not tensors:
+        raise ValueError("tf.strings.join needs at least one tensor")
+    return run("StringJoin", *tensors, separator=separator, name=name)
+
+
+def _infer_reduce_join(
+    x: TensorSpec, *, axis: Any, keepdims: bool, separator: str
+) -> TensorSpec:
+    return spec(reduced(dims_of(x), axis, keepdims), dtypes.string)
+
+
+def _reduce_join(x: Array, *, axis: Any, keepdims: bool, separator: str) -> Array:
+    axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
+    places = [int(place) % x.ndim for place in axes]
+    moved = np.moveaxis(x, places, range(x.ndim - len(places), x.ndim))
+    rows = moved.reshape(*moved.shape[: x.ndim - len(places)], -1)
+    between = separator.encode()
+    joined = np.empty(rows.shape[:-1], object)
+    for place in np.ndindex(joined.shape):
+        joined[place] = between.join(rows[place].tolist())
+    return np.expand_dims(joined, tuple(places)) if keepdims else joined
+
+
+define("ReduceJoin", _reduce_join, _infer_reduce_join, takes="O")
+
+
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    separator: str = "",
+    name: str | None = None,
+) -> Any:
+    """The strings along `axis` (None: all) joined to one.
+
+    >>> print(reduce_join(["a", "b", "c"], separator=" "))
+    tf.Tensor(b'a b c', shape=(), dtype=string)
+    """
+    return run(
+        "ReduceJoin",
+        as_tensor(inputs),
+        axis=axes_argument(axis),
+        keepdims=keepdims,
+        separator=separator,
+        name=name,
+    )
+
+
+# --- numbers --------------------------------------------------------------------------
+
+
+def _as_string(x: Array, *, template: str) -> Array:
+    if x.dtype.kind == "b":
+        return each(lambda value: template.format(str(value).lower()).encode(), x)
+    return each(lambda value: template.format(value).encode(), x)
+
+
+define("AsString", _as_string, _infer_same, takes="fiubc")
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Any:
+    """Numbers as text: with six digits behind the point, or `precision`; in powers of
+    ten with `scientific`, the shorter of both with `shortest`; filled to `width`.
+
+    >>> as_string([3, 12]).numpy().tolist(), as_string(3.14159, precision=2).numpy()
+    ([b'3', b'12'], b'3.14')
+    """
+    x = as_tensor(input)
+    if scientific and shortest:
+        raise ValueError("a number is written either scientific or shortest, not both")
+    size = f"{fill}{width}" if width >= 0 else ""
+    if fill == "-":
+        size = f"<{width}"
+    if x.dtype.is_floating or x.dtype.is_complex:
+        kind = "e" if scientific else "g" if shortest else "f"
+        number = f"{size}.{precision}{kind}" if precision >= 0 else size + kind
+    elif precision >= 0 or scientific or shortest:
+        raise ValueError(f"precision and notation are for floats, not {x.dtype.name}")
+    else:
+        number = size
+    template = "{" + (f":{number}" if number else "") + "}"
+    return run("AsString", x, template=template, name=name)
+
+
+def _infer_to_number(x: TensorSpec, *, out_type: DType) -> TensorSpec:
+    return spec(dims_of(x), out_type)
+
+
+def _to_number(x: Array, *, out_type: DType) -> Array:
+    parse = float if out_type.is_floating else int
+
+    def number(text: bytes) -> Any:
+        try:
+            # Python's own numbers may hold underscores.
+            return parse(text.replace(b"_", b"?"))
+        except ValueError:
+            raise InvalidArgumentError(
+                f"{text.decode('utf-8', 'replace')!r} is not a number of "
+                f"{out_type.name}"
+            ) from None
+
+    return each(number, x, numpy_type=out_type.np_dtype)
+
+
+define("StringToNumber", _to_number, _infer_to_number, takes="O", strong=True)
+
+
+def to_number(
+    input: Any, out_type: Any = dtypes.float32, name: str | None = None
+) -> Any:
+    """The numbers that the strings write; InvalidArgumentError for other text."""
+    found = as_dtype(out_type)
+    return run("StringToNumber", as_tensor(input), out_type=found, name=name)
+
+
+# --- patterns -------------------------------------------------------------------------
+
+
+def _infer_match(x: TensorSpec, *, pattern: str) -> TensorSpec:
+    return spec(dims_of(x), dtypes.bool)
+
+
+def _full_match(x: Array, *, pattern: str) -> Array:
+    compiled = re.compile(pattern.encode())
+    return each(
+        lambda text: compiled.fullmatch(text) is not None, x, numpy_type=np.bool_
+    )
+
+
+define("StaticRegexFullMatch", _full_match, _infer_match, takes="O", strong=True)
+
+
+def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
+    """Whether each string as a whole matches the regular expression (of Python)."""
+    _compiled(pattern)
+    return run("StaticRegexFullMatch", as_tensor(input), pattern=pattern, name=name)
+
+
+def _regex_replace(
+    x: Array, *, pattern: str, rewrite: str, replace_global: bool
+) -> Array:
+    compiled, new = re.compile(pattern.encode()), rewrite.encode()
+    return each(lambda text: compiled.sub(new, text, 0 if replace_global else 1), x)
+
+
+define("StaticRegexReplace", _regex_replace, _infer_same, takes="O")
+
+
+def regex_replace(
+    input: Any,
+    pattern: str,
+    rewrite: str,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Any:
+    r"""The strings with what matches replaced; ``\1`` stands for the first group."""
+    _compiled(pattern)
+    return run(
+        "StaticRegexReplace",
+        as_tensor(input),
+        pattern=pattern,
+        rewrite=rewrite,
+        replace_global=replace_global,
+        name=name,
+    )
+
+
+def _compiled(pattern: str) -> None:
+    try:
+        re.compile(pattern.encode())
+    except re.error as error:
+        raise InvalidArgumentError(
+            f"{pattern!r} is not a regular expression: {error}"
+        ) from None
+
+
+# --- formatting -----------------------------------------------------------------------
+
+
+def _infer_format(*inputs: TensorSpec, **attrs: Any) -> TensorSpec:
+    return spec((), dtypes.string)
+
+
+def _format(*inputs: Array, template: tuple[str, ...], summarize: int) -> Array:
+    return np.array(formatted(inputs, template, summarize).encode(), object)
+
+
+define("StringFormat", _format, _infer_format, strong=True)
+
+
+def format(
+    template: str,
+    inputs: Any,
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Any:
+    """The template with each placeholder replaced by a tensor, as `tf.print` has it.
+
+    >>> print(format("x = {}", as_tensor([1, 2])))
+    tf.Tensor(b'x = [1 2]', shape=(), dtype=string)
+    """
+    values = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    pieces = tuple(template.split(placeholder))
+    if len(pieces) != len(values) + 1:
+        raise ValueError(
+            f"the template {template!r} has {len(pieces) - 1} placeholders for "
+            f"{len(values)} tensors"
+        )
+    tensors = [as_tensor(value) for value in values]
+    return run(
+        "StringFormat", *tensors, template=pieces, summarize=summarize, name=name
+    )
