@@ -120,6 +120,8 @@ class Graph:
         self.outputs: list[SymbolicTensor] = []
         self._names: dict[str, int] = {}
         self._constants: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
+        #: Nodes that staging left over, to be removed where nothing uses them.
+        self.left_over: set[Node] = set()
         self._checked: dict[Tensor, SymbolicTensor] = {}
 
     # --- building ---------------------------------------------------------------------

@@ -22,6 +22,7 @@ from runtime.context import building, current_graph
 from runtime.dtypes import DType
 from runtime.errors import DTypeMismatchError, InternalError, InvalidArgumentError
 from runtime.graph import Graph
+from runtime.loop_tests import restore_test
 from runtime.ops.convert import convert_to_tensor, make_constant
 from runtime.ops.registry import apply
 from runtime.ops.values import to_array, weak_dtype
@@ -133,9 +134,24 @@ def emit_if(
     agree in dtype (see `join_specs`); a dimension in which they differ is unknown in
     the result. `names` are the user's variables, for messages and printed code.
     """
-    condition = predicate(pred)
+    condition = _building().capture(predicate(pred))
+    _settle(condition, then_graph, True)
+    _settle(condition, else_graph, False)
     attrs = {"then_graph": then_graph, "else_graph": else_graph}
     return _emit_branches("If", condition, attrs, (then_graph, else_graph), name, names)
+
+
+def _settle(condition: SymbolicTensor, graph: Graph, value: bool) -> None:
+    """Say what the condition is within a branch, where the branch gives it back."""
+    inner = graph.captures.get(condition)
+    if inner is None or not any(tensor is inner for tensor in graph.outputs):
+        return
+    with building(graph):
+        known = graph.capture(state_tensor(value))
+    graph.outputs = [known if t is inner else t for t in graph.outputs]
+    if not any(t is inner for node in graph.nodes for t in node.inputs):
+        del graph.captures[condition]
+        graph.inputs = [tensor for tensor in graph.inputs if tensor is not inner]
 
 
 def emit_case(
@@ -180,6 +196,12 @@ def emit_while(
                 f"was traced as {specs[i].describe()} and becomes {found.describe()}"
             )
     _adapt_outputs(body_graph, specs)
+    moved = None
+    if maximum_iterations is None:
+        moved = restore_test(cond_graph, body_graph, state)
+    if moved is not None:
+        cond_graph = moved[1]
+        del state[moved[0]], specs[moved[0]]
     captured = _unify_captures((cond_graph, body_graph))
     attrs = {
         "cond_graph": cond_graph,
@@ -187,7 +209,13 @@ def emit_while(
         "maximum_iterations": maximum_iterations,
     }
     inputs = (*map(_adapt, state, specs), *captured)
-    return graph.add("While", inputs, attrs, map(_nameless, specs), name)
+    outputs = graph.add("While", inputs, attrs, map(_nameless, specs), name)
+    if moved is None:
+        return outputs
+    # After the loop its test does not hold.
+    false = graph.capture(state_tensor(False))
+    graph.left_over.add(false.node)
+    return (*outputs[: moved[0]], false, *outputs[moved[0] :])
 
 
 def stage_while(

@@ -16,6 +16,7 @@ from runtime import nest
 from runtime.context import building
 from runtime.errors import ConversionError
 from runtime.graph import Graph
+from runtime.loop_tests import tidy
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.registry import apply
 from runtime.specs import TensorSpec
@@ -84,6 +85,7 @@ def trace(
             raise _endless(name, error) from None
         tensors, results = flatten_results(result, name)
         graph.outputs = [_output(graph, tensor) for tensor in tensors]
+    tidy(graph)
     return Trace(graph, results)
 
 

@@ -53,7 +53,7 @@ class StraightBlock:
         self.lines: list[Line] = []
         self.texts = dict(inputs)
         self.held = dict(held)
-        self._targets = {graph.outputs[i]: name for i, name in (targets or {}).items()}
+        self.targets = {graph.outputs[i]: name for i, name in (targets or {}).items()}
         self.pending: dict[SymbolicTensor, None] = {}
         self.labels = find_labels(graph.nodes)
         self.index = 0
@@ -157,8 +157,8 @@ class StraightBlock:
         """Whether the value may be written in the place where it is used."""
         if output in self.labels or not self.goes_inline(output):
             return False
-        target = self._targets.get(output)
-        return target is None or not self._is_free(target, self.index + 0.5)
+        target = self.targets.get(output)
+        return target is None or not self.is_free(target, self.index + 0.5)
 
     def goes_inline(self, output: SymbolicTensor) -> bool:
         """Whether the value is used once, in a place that takes an expression."""
@@ -206,8 +206,8 @@ class StraightBlock:
 
     def _name(self, tensor: SymbolicTensor, at: float) -> str:
         """A variable for the value of `tensor`, to be assigned at this position."""
-        target = self._targets.get(tensor)
-        if target is not None and self._is_free(target, at):
+        target = self.targets.get(tensor)
+        if target is not None and self.is_free(target, at):
             name = target
         else:
             name = self.free_name(self.hint(tensor), at)
@@ -227,12 +227,13 @@ class StraightBlock:
         """A variable whose value is not needed any more at this position."""
         base = name = clean(hint)
         number = 1
-        while not self._is_free(name, at):
+        while not self.is_free(name, at):
             name, number = f"{base}_{number}", number + 1
         self.program.add_local(name)
         return name
 
-    def _is_free(self, name: str, at: float) -> bool:
+    def is_free(self, name: str, at: float) -> bool:
+        """Whether a variable may be assigned at this position."""
         return not self.program.is_global(name) and self.held.get(name, -1) < at
 
     def hold(self, text: Text, until: float) -> None:

@@ -20,11 +20,13 @@ _ASSIGNMENT = re.compile(
     r"\s*(?P<targets>[\w.]+(?:\s*,\s*[\w.]+)*)\s*(?::[^=]*)?"
     r"(?:[-+*/%@&|^]|\*\*|//|<<|>>)?=(?!=)"
 )
+_FOR = re.compile(r"\s*for\s+(?P<targets>\w+(?:\s*,\s*\w+)*)\s+in\b")
 
 
 def assigned_names(location: Location) -> list[str]:
-    """The variables that the line assigns; none if it is no simple assignment."""
-    match = _ASSIGNMENT.match(linecache.getline(*location))
+    """The variables that the line assigns; none if it is no simple statement."""
+    line = linecache.getline(*location)
+    match = _ASSIGNMENT.match(line) or _FOR.match(line)
     if match is None:
         return []
     targets = [name.strip() for name in match["targets"].split(",")]
@@ -41,5 +43,6 @@ def find_labels(nodes: Sequence[Node]) -> dict[SymbolicTensor, str]:
             continue
         names = assigned_names(node.location)
         if len(names) == len(node.outputs):
-            labels.update(zip(node.outputs, names))
+            pairs = zip(node.outputs, names)
+            labels.update((tensor, name) for tensor, name in pairs if name.strip("_"))
     return labels

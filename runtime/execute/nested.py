@@ -115,16 +115,19 @@ class Block(StraightBlock):
     def _result_names(self, node: Node, graphs: Sequence[Graph]) -> dict[int, str]:
         """The variables for the outputs of a conditional."""
         labels = [find_labels(graph.nodes) for graph in graphs]
-        targets = {}
+        at = self.index + 0.5
+        names = {}
         for position in sorted(self.live.bodies[node][0].outputs):
             output = node.outputs[position]
-            hints = [self.labels.get(output), _name_attribute(node, position)]
-            for graph, known in zip(graphs, labels):
-                hints.append(known.get(graph.outputs[position]))
-            name = next((hint for hint in hints if hint), None) or self.hint(output)
-            name = targets[position] = self.free_name(name, self.index + 0.5)
+            name = self.targets.get(output)
+            if name is None or not self.is_free(name, at):
+                hints = [self.labels.get(output), _name_attribute(node, position)]
+                for graph, known in zip(graphs, labels):
+                    hints.append(known.get(graph.outputs[position]))
+                name = self.free_name(next(filter(None, hints), "result"), at)
+            names[position] = name
             self.own(name, output)
-        return targets
+        return names
 
     # --- loops ------------------------------------------------------------------------
 

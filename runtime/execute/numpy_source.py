@@ -31,7 +31,7 @@ __all__ = ["Executable", "compile_graph"]
 _numbers = itertools.count(1)
 
 # Since NumPy 2 what it warns of is a context variable. A context prepared once is much
-# cheaper than np.errstate; but it hides the caller's, which kernels with effects may see.
+# cheaper than np.errstate; but it hides the caller's, which effects may depend on.
 _NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
 _quiet = Context()
 if _NUMPY_2:

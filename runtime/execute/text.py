@@ -117,7 +117,9 @@ def template(node: Node, args: Sequence[Text]) -> tuple[str, bool] | None:
         operands = [arg.wrapped for arg in args]
         position = _number_position(source, node, args)
         if position is not None:
-            operands[position] = _operand(args[position].number or "")
+            number = args[position].number or ""
+            negative = number.startswith("-") and not source.startswith("np.")
+            operands[position] = f"({number})" if negative else number
         text = source.format(*operands)
     if any(not arg.atom for arg in args):
         text = normal(text)
@@ -174,10 +176,6 @@ def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | Non
         if args[position].number is not None and args[1 - position].number is None:
             return position
     return None
-
-
-def _operand(number: str) -> str:
-    return f"({number})" if number.startswith("-") else number
 
 
 def normal(code: str) -> str:
