@@ -22,8 +22,8 @@ def blocks_of(stmt: Any) -> Iterator[list[Any]]:
             yield case.body
         return
     body = getattr(stmt, "body", None)
-    if body is None:
-        return
+    if body.__class__ is not list:
+        return  # a simple statement, or the expression of a lambda
     yield body
     for handler in getattr(stmt, "handlers", ()):
         yield handler.body

@@ -19,7 +19,7 @@ meet. A statement can therefore have several nodes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,9 +76,9 @@ class Graph:
     entry: Node
     exit: Node
     #: The places of each statement; none for a statement of a nested function.
-    points: dict[Any, list[Point]]
+    points: Mapping[Any, tuple[Point, ...]]
     #: The nodes at which a loop decides whether to go on.
-    heads: dict[Any, list[Node]]
+    heads: Mapping[Any, tuple[Node, ...]]
 
     def __str__(self) -> str:
         return "\n".join(_line(node) for node in self.nodes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import gast
@@ -63,7 +64,13 @@ class _Builder:
             node.index = index
             node.succ = tuple(dict.fromkeys(node.succ))
         self.forget_unreachable_copies(entry)
-        return Graph(nodes, entry, exit_node, self.points, self.heads)
+        return Graph(
+            nodes,
+            entry,
+            exit_node,
+            MappingProxyType({stmt: tuple(at) for stmt, at in self.points.items()}),
+            MappingProxyType({loop: tuple(at) for loop, at in self.heads.items()}),
+        )
 
     def forget_unreachable_copies(self, entry: Node) -> None:
         """Of the places of a statement, keep those that control can come to, if any."""

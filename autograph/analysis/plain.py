@@ -271,6 +271,14 @@ class Plain:
         self._steadied.add(stmt)
         return self.controls(stmt)
 
+    def _case(self, case: Any) -> bool:
+        patterns = (
+            self.value(pattern.value)
+            for pattern in gast.walk(case.pattern)
+            if pattern.__class__ is gast.MatchValue
+        )
+        return all(patterns) and (case.guard is None or self.truth(case.guard))
+
     def _decides_jumps(self, stmt: Any) -> bool:
         """Whether plain Python decides about the jumps in a statement, if any."""
         inner = tuple(_inside(stmt))
@@ -285,7 +293,7 @@ class Plain:
         if kind is gast.For:
             return self.iterable(stmt.iter)
         if kind is gast.Match:
-            return self.value(stmt.subject)
+            return self.value(stmt.subject) and all(map(self._case, stmt.cases))
         return kind not in (gast.AsyncFor, gast.ExceptHandler)
 
 

@@ -211,6 +211,12 @@ def test_free_names_of_enclosing_functions() -> None:
     assert [scope.kind(name) for name in scope.free] == ["nonlocal", "global", "global"]
 
 
+def test_kinds_of_declared_names() -> None:
+    (facts,) = functions("def f():\n global g\n nonlocal n\n g = n = l = 1")
+
+    assert [facts.scope.kind(name) for name in "gnl"] == ["global", "nonlocal", "local"]
+
+
 def test_unknown_name_has_no_kind() -> None:
     (facts,) = functions("def f(): return a")
     with pytest.raises(KeyError, match="'x' is not a name of this function"):
