@@ -60,7 +60,7 @@ from runtime.graph import (
 from runtime.graph import (
     Node as Operation,
 )
-from runtime.ops import linalg, random
+from runtime.ops import debugging, linalg, nn, random, strings
 from runtime.ops.array import (
     ensure_shape,
     expand_dims,
@@ -74,6 +74,7 @@ from runtime.ops.array import (
     stop_gradient,
     transpose,
 )
+from runtime.ops.assertions import Assert
 from runtime.ops.convert import (
     cast,
     constant,
@@ -81,6 +82,7 @@ from runtime.ops.convert import (
     get_static_value,
     is_symbolic_tensor,
     is_tensor,
+    register_tensor_conversion_function,
 )
 from runtime.ops.creation import (
     eye,
@@ -89,6 +91,12 @@ from runtime.ops.creation import (
     ones_like,
     zeros,
     zeros_like,
+)
+from runtime.ops.debugging import (
+    assert_equal,
+    assert_greater,
+    assert_less,
+    assert_rank,
 )
 from runtime.ops.einsum import einsum
 from runtime.ops.elementwise import (
@@ -105,6 +113,7 @@ from runtime.ops.elementwise import (
     multiply,
     not_equal,
     pow,
+    saturate_cast,
     scalar_mul,
     subtract,
     truediv,
@@ -225,6 +234,7 @@ from runtime.variable import (
 )
 
 __all__ = [
+    "Assert",
     "DType",
     "Graph",
     "Module",
@@ -245,6 +255,10 @@ __all__ = [
     "as_dtype",
     "asin",
     "asinh",
+    "assert_equal",
+    "assert_greater",
+    "assert_less",
+    "assert_rank",
     "atan",
     "atan2",
     "atanh",
@@ -271,6 +285,7 @@ __all__ = [
     "cos",
     "cosh",
     "cumsum",
+    "debugging",
     "device",
     "divide",
     "double",
@@ -322,6 +337,7 @@ __all__ = [
     "negative",
     "nest",
     "newaxis",
+    "nn",
     "norm",
     "not_equal",
     "one_hot",
@@ -342,11 +358,13 @@ __all__ = [
     "reduce_min",
     "reduce_prod",
     "reduce_sum",
+    "register_tensor_conversion_function",
     "repeat",
     "reshape",
     "reverse",
     "roll",
     "round",
+    "saturate_cast",
     "scalar_mul",
     "scatter_nd",
     "searchsorted",
@@ -367,6 +385,7 @@ __all__ = [
     "stop_gradient",
     "strided_slice",
     "string",
+    "strings",
     "subtract",
     "switch_case",
     "tan",

@@ -98,6 +98,10 @@ from runtime.ops.scans import (
     cumsum,
     cumulative_logsumexp,
 )
+from runtime.ops.softmax import (
+    log_softmax,
+    softmax,
+)
 from runtime.ops.sorting import (
     in_top_k,
     top_k,
@@ -158,6 +162,7 @@ __all__ = [
     "log",
     "log1p",
     "log_sigmoid",
+    "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -194,6 +199,7 @@ __all__ = [
     "sign",
     "sin",
     "sinh",
+    "softmax",
     "softplus",
     "softsign",
     "sqrt",

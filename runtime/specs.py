@@ -36,8 +36,8 @@ class TensorSpec:
         *,
         weak: bool = False,
     ) -> None:
-        self.shape = as_shape(shape)
-        self.dtype = as_dtype(dtype)
+        self.shape = shape if type(shape) is TensorShape else as_shape(shape)
+        self.dtype = dtype if type(dtype) is DType else as_dtype(dtype)
         self.name = name
         self.weak = weak
 

@@ -16,6 +16,7 @@ from runtime import context
 from runtime.dtypes import DType
 from runtime.errors import InvalidArgumentError, UnhashableTensorError
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.pointwise import array_holders
 from runtime.ops.registry import OpDef, apply_one, register
 from runtime.shapes import TensorShape, as_shape
 from runtime.specs import TensorSpec
@@ -251,6 +252,9 @@ def _refuse_symbolic(value: Any) -> None:
             "number, an array, or a function that computes it from such"
         )
 
+
+# Operators read the value of a variable as they read that of an eager tensor.
+array_holders.add(Variable)
 
 # --- ops ------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ or array has one and keeps it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ __all__ = [
     "is_tensor",
     "promote",
     "promote_all",
+    "register_tensor_conversion_function",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -165,11 +167,39 @@ def _foreign(value: Any, dtype: DType | None) -> Tensor | None:
     """A tensor, or what stands for one (variables), as a tensor; None for values."""
     if isinstance(value, Tensor):
         return value
-    convert = getattr(type(value), "__tf_tensor__", None)
+    convert: Any = getattr(type(value), "__tf_tensor__", None)
+    if convert is None:
+        convert = _registered(value)
     if convert is None:
         return None
     tensor: Tensor = convert(value, dtype)
     return tensor
+
+
+#: (priority, type, function) for types that cannot have ``__tf_tensor__``.
+_conversions: list[tuple[int, type | tuple[type, ...], Callable[..., Any]]] = []
+
+
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...],
+    conversion_func: Callable[..., Any],
+    priority: int = 100,
+) -> None:
+    """Let values of a type stand for tensors, which ``conversion_func(value, dtype)``
+    makes of them.
+
+    Types of your own can have the method ``__tf_tensor__(self, dtype)`` instead. Of
+    several functions for a value that with the smallest priority is used.
+    """
+    _conversions.append((priority, base_type, conversion_func))
+    _conversions.sort(key=lambda entry: entry[0])
+
+
+def _registered(value: Any) -> Callable[..., Any] | None:
+    for _, kinds, convert in _conversions:
+        if isinstance(value, kinds):
+            return convert
+    return None
 
 
 def _packed(value: Any, dtype: DType | None) -> Tensor | None:
@@ -187,13 +217,12 @@ def _packed(value: Any, dtype: DType | None) -> Tensor | None:
 
 
 def _holds_tensor(value: Any) -> bool:
-    for item in value:
-        if isinstance(item, (list, tuple)):
-            if _holds_tensor(item):
-                return True
-        elif isinstance(item, Tensor) or hasattr(type(item), "__tf_tensor__"):
-            return True
-    return False
+    kinds = set(map(type, value))
+    if any(issubclass(k, Tensor) or hasattr(k, "__tf_tensor__") for k in kinds):
+        return True
+    return any(issubclass(k, (list, tuple)) for k in kinds) and any(
+        _holds_tensor(item) for item in value if isinstance(item, (list, tuple))
+    )
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
@@ -221,6 +250,8 @@ def promote(x: Any, y: Any, op: str, name: str | None = None) -> tuple[Tensor, T
     DTypeMismatchError for two tensors of different dtypes. `name` is the name of the
     node to come, unique and with a slash, for the names of its constants.
     """
+    if isinstance(x, Tensor) and isinstance(y, Tensor) and x.dtype is y.dtype:
+        return x, y
     left, right = promote_all((x, y), op, None, name)
     return left, right
 

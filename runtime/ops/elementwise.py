@@ -8,9 +8,9 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.context import current_graph
-from runtime.dtypes import DType
+from runtime.dtypes import DType, as_dtype
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.ops.convert import cast_alike, constant, promote
+from runtime.ops.convert import as_tensor, cast, cast_alike, constant, promote
 from runtime.ops.pointwise import (
     ALL,
     INEXACT,
@@ -20,9 +20,12 @@ from runtime.ops.pointwise import (
     STRINGS,
     binary_function,
     binary_op,
+    eager_operands,
+    promote_or_leave,
+    run_quietly,
 )
-from runtime.ops.registry import apply_one
-from runtime.tensor import EagerTensor, Tensor, operators
+from runtime.ops.registry import apply_one, get, infer_specs
+from runtime.tensor import Tensor, operators
 
 __all__ = [
     "add",
@@ -44,6 +47,7 @@ __all__ = [
     "not_equal",
     "pow",
     "reciprocal_no_nan",
+    "saturate_cast",
     "scalar_mul",
     "squared_difference",
     "subtract",
@@ -174,50 +178,62 @@ not_equal = binary_function(
     "not_equal", "NotEqual", "``x != y``; shapes must broadcast."
 )
 
-_real_div = binary_function("truediv", "RealDiv", "", "truediv", "__rtruediv__")
+#: The dtype of a quotient, by NumPy's number of the dtype of the operands.
+_QUOTIENTS: dict[int, DType] = {
+    **{dtype.np_dtype.num: dtype for dtype in INEXACT},
+    **{
+        dtype.np_dtype.num: dtypes.float32 if dtype.size <= 2 else dtypes.float64
+        for dtype in INTEGERS
+    },
+}
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def _divide(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """Division whose operands may be integers; the result is a float all the same."""
+    operands = eager_operands(x, y)
+    if operands is not None:
+        quotient = _QUOTIENTS.get(operands[0].dtype.num)
+        if quotient is not None:
+            try:
+                return run_quietly(np.true_divide, *operands, dtype=quotient.np_dtype)
+            except ValueError:
+                pass  # Inference says what is wrong.
+    graph = current_graph()
+    unique = graph.unique_name(name) + "/" if graph else None
+    pair = promote_or_leave(x, y, op, unique, reflected)
+    return NotImplemented if pair is None else _divide_tensors(*pair, unique)
+
+
+def _divide_tensors(x: Tensor, y: Tensor, unique: str | None) -> Tensor:
+    """The quotient of two tensors of one dtype, which may be integers."""
+    if x.dtype.is_integer:
+        quotient = _QUOTIENTS[x.dtype.np_dtype.num]
+        if x.spec.weak and y.spec.weak:
+            quotient = dtypes.float32
+        x = cast_alike(x, quotient, unique and f"{unique}Cast/")
+        y = cast_alike(y, quotient, unique and f"{unique}Cast_1/")
+    if x.dtype.np_dtype.num not in _QUOTIENTS:
+        infer_specs(get("RealDiv"), (x.spec, y.spec), {})  # Raises.
+    return apply_one("RealDiv", x, y, name=unique)
+
+
+truediv = binary_function(
+    "truediv",
+    "RealDiv",
     """``x / y``. Integers are divided as floats: 8 and 16 bits as float32, 32 and 64
     bits as float64.
 
     >>> truediv(constant(7), 2)
     <tf.Tensor: shape=(), dtype=float64, numpy=3.5>
-    """
-    if _is_float(x) or _is_float(y):
-        return _real_div(x, y, name)
-    return _divide_integers(x, y, name)
+    """,
+    "truediv",
+    general=_divide,
+)
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x / y``: see `truediv`."""
     return truediv(x, y, name)
-
-
-def _is_float(x: Any) -> bool:
-    """Whether it is an eager tensor of floats, or a Python float."""
-    if type(x) is EagerTensor:
-        return bool(x._array.dtype.kind == "f")
-    return type(x) is float
-
-
-def _divide_integers(x: Any, y: Any, name: str | None) -> Tensor:
-    """Division whose operands may be integers; the result is a float all the same."""
-    graph = current_graph()
-    unique = graph.unique_name(name or "truediv") + "/" if graph else None
-    left, right = promote(x, y, "RealDiv", unique)
-    quotient = _QUOTIENTS.get(left.dtype)
-    if quotient is not None:
-        if left.spec.weak and right.spec.weak:
-            quotient = dtypes.float32
-        left = cast_alike(left, quotient, unique and f"{unique}Cast/")
-        right = cast_alike(right, quotient, unique and f"{unique}Cast_1/")
-    return apply_one("RealDiv", left, right, name=unique)
-
-
-_QUOTIENTS: dict[DType, DType] = {
-    dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for dtype in INTEGERS
-}
 
 
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
@@ -247,12 +263,38 @@ def clip_by_value(
     return maximum(minimum(t, clip_value_max, f"{name}/Minimum"), clip_value_min, name)
 
 
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """`tf.cast`, where numbers beyond the range of `dtype` become its ends.
+
+    >>> saturate_cast([-5, 300], "uint8")
+    <tf.Tensor: shape=(2,), dtype=uint8, numpy=array([  0, 255], dtype=uint8)>
+    """
+    tensor, target = as_tensor(value), as_dtype(dtype)
+    if tensor.dtype.is_complex or target.is_complex:
+        return cast(tensor, target, name)
+    source = tensor.dtype
+    if target.min > source.min:
+        tensor = maximum(tensor, constant(_within(target.min, target, source)))
+    if target.max < source.max:
+        tensor = minimum(tensor, constant(_within(target.max, target, source)))
+    return cast(tensor, target, name or "saturate_cast")
+
+
+def _within(end: Any, target: DType, source: DType) -> Any:
+    """An end of the range of `target` as a `source`, rounded to lie within it."""
+    value = source.as_numpy_dtype(end)
+    if source.is_floating and not target.min <= value.item() <= target.max:
+        value = np.nextafter(value, source.as_numpy_dtype(0))
+    return value
+
+
 # --- operators ------------------------------------------------------------------------
 
 
-def _operator(op: str, node_name: str) -> Any:
+def _operator(op: str, node_name: str, general: Any = None) -> Any:
     """The function behind the Python operator called `node_name`."""
-    return binary_function(node_name, op, "", node_name, f"__r{node_name}__")
+    reflected = f"__r{node_name}__"
+    return binary_function(node_name, op, "", node_name, reflected, general)
 
 
 def _equal_operator(x: Any, y: Any) -> Any:
@@ -279,17 +321,11 @@ def _not_equal_operator(x: Any, y: Any) -> Any:
         return constant(True)
 
 
-def _truediv_operator(x: Any, y: Any) -> Any:
-    if _is_float(x) or _is_float(y):
-        return _real_div(x, y)
-    return _divide_integers(x, y, None)
-
-
 operators.bind(
     add=_operator("AddV2", "add"),
     subtract=_operator("Sub", "sub"),
     multiply=_operator("Mul", "mul"),
-    truediv=_truediv_operator,
+    truediv=_operator("RealDiv", "truediv", _divide),
     floordiv=_operator("FloorDiv", "floordiv"),
     mod=_operator("FloorMod", "mod"),
     pow=_operator("Pow", "pow"),

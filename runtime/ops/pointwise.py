@@ -10,6 +10,7 @@ The functions have a fast path: eager operands of one dtype go straight to the k
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextvars import Context
@@ -40,10 +41,15 @@ __all__ = [
     "ALL",
     "BinaryFunction",
     "UnaryFunction",
+    "apply_binary",
+    "array_holders",
     "binary_function",
     "binary_op",
     "broadcast_spec",
     "check_dtype",
+    "eager_operands",
+    "promote_or_leave",
+    "run_quietly",
     "unary_function",
     "unary_op",
 ]
@@ -100,9 +106,9 @@ class _Quiet(threading.local):
             self.run = _run_silenced
 
 
-def _run_silenced(kernel: Kernel, *arrays: Array) -> Any:
+def _run_silenced(kernel: Kernel, *arrays: Array, **options: Any) -> Any:
     with np.errstate(all="ignore"):
-        return kernel(*arrays)
+        return kernel(*arrays, **options)
 
 
 _quiet = _Quiet()
@@ -188,19 +194,67 @@ _RANGES = {dtype.np_dtype.num: range(dtype.min, dtype.max + 1) for dtype in INTE
 _FLOAT_NUMBERS = frozenset(dtype.np_dtype.num for dtype in FLOATS)
 
 
+#: The types whose values lie in ``_array``: eager tensors; variables join.
+array_holders: set[type] = {EagerTensor}
+
+
 def _beside(value: Any, dtype: np.dtype[Any]) -> Array | None:
-    """A Python number as an array of `dtype`, where that is a matter of course."""
+    """The other operand as an array of `dtype`, where that is a matter of course."""
     kind = type(value)
     if kind is int:
         if value in _RANGES.get(dtype.num, ()) or (
             dtype.num in _FLOAT_NUMBERS and -65504 <= value <= 65504
         ):
             return np.array(value, dtype)
-    elif kind is float and dtype.num in _FLOAT_NUMBERS:
-        return float_array(value, dtype)
+    elif kind is float:
+        if dtype.num in _FLOAT_NUMBERS:
+            return float_array(value, dtype)
+    elif kind in array_holders:
+        array: Array = value._array
+        return array
     elif kind is bool and dtype.kind == "b":
         return np.array(value)
     return None
+
+
+def eager_operands(x: Any, y: Any) -> tuple[Array, Array] | None:
+    """Both operands as arrays of one dtype, if one of them is an eager tensor (or a
+    variable outside of graphs) and the other can be taken beside it at once.
+    """
+    if current_graph() is not None:
+        return None
+    if type(x) in array_holders:
+        a: Array = x._array
+        dtype = a.dtype
+        b = y._array if type(y) is EagerTensor else _beside(y, dtype)
+        return None if b is None or b.dtype is not dtype else (a, b)
+    if type(y) in array_holders:
+        dtype = y._array.dtype
+        left = _beside(x, dtype)
+        return None if left is None or left.dtype is not dtype else (left, y._array)
+    return None
+
+
+def run_quietly(kernel: Kernel, *arrays: Array, **options: Any) -> EagerTensor:
+    """The result of a kernel that may meet infinities and NaNs."""
+    result = _quiet.run(kernel, *arrays, **options)
+    return EagerTensor(result if type(result) is np.ndarray else as_array(result))
+
+
+def promote_or_leave(
+    x: Any, y: Any, op: str, name: str | None, reflected: str | None
+) -> tuple[Tensor, Tensor] | None:
+    """`promote`, or None where `y` is of a type of the user's that has the method
+    `reflected` to answer itself and cannot become a tensor.
+    """
+    try:
+        return promote(x, y, op, name)
+    except ConversionError:
+        kind = type(y)
+        own = kind.__module__ not in ("builtins", "numpy")
+        if reflected is not None and own and hasattr(kind, reflected):
+            return None
+        raise
 
 
 def unary_function(
@@ -214,7 +268,10 @@ def unary_function(
         if type(x) is EagerTensor and current_graph() is None:
             array = x._array
             if array.dtype.num in numbers:
-                return EagerTensor(as_array(quiet.run(kernel, array)))
+                result = quiet.run(kernel, array)
+                return EagerTensor(
+                    result if type(result) is np.ndarray else as_array(result)
+                )
         tensor = as_tensor(x)
         if tensor.dtype.np_dtype.num not in numbers:
             infer_specs(get(op), (tensor.spec,), {})  # Raises.
@@ -230,31 +287,25 @@ def binary_function(
     doc: str,
     node_name: str | None = None,
     reflected: str | None = None,
+    general: Callable[..., Any] | None = None,
 ) -> BinaryFunction:
     """The public function of a binary op, whose node is called `node_name`.
 
     For the function behind an operator `reflected` is the method that an operand of
     another type may have: if that cannot become a tensor it is left to the method.
+    `general` does, in place of `apply_binary`, what the quick way cannot.
     """
     kernel, numbers, quiet = get(op).kernel, _numbers_of[op], _quiet
     label = node_name or op
+    general = general or apply_binary
 
     def function(x: Any, y: Any, name: str | None = None) -> Any:
-        if current_graph() is None:
-            if type(x) is EagerTensor:
-                a: Array | None = x._array
-                b = y._array if type(y) is EagerTensor else _beside(y, x._array.dtype)
-            elif type(y) is EagerTensor:
-                b = y._array
-                a = _beside(x, b.dtype)
-            else:
-                a = b = None
-            if (
-                a is not None
-                and b is not None
-                and a.dtype is b.dtype
-                and a.dtype.num in numbers
-            ):
+        # The commonest case first, in as few steps as can be.
+        if type(x) is EagerTensor and current_graph() is None:
+            a = x._array
+            dtype = a.dtype
+            b = y._array if type(y) is EagerTensor else _beside(y, dtype)
+            if b is not None and b.dtype is dtype and dtype.num in numbers:
                 try:
                     result = quiet.run(kernel, a, b)
                 except (ValueError, OpError):
@@ -263,33 +314,34 @@ def binary_function(
                     return EagerTensor(
                         result if type(result) is np.ndarray else as_array(result)
                     )
-        return _apply_binary(op, x, y, name or label, reflected)
+        return general(op, x, y, name or label, reflected)
 
     _describe(function, function_name, doc)
     return function
 
 
-def _apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
     """The general way: convert, promote, then apply."""
+    operands = eager_operands(x, y)
+    if operands is not None and operands[0].dtype.num in _numbers_of[op]:
+        try:
+            return run_quietly(get(op).kernel, *operands)
+        except (ValueError, OpError):
+            pass  # Promotion or inference says what is wrong.
     graph = current_graph()
     # The constants of the node are named after it: add_1/y.
     unique = graph.unique_name(name) + "/" if graph else None
-    try:
-        left, right = promote(x, y, op, unique)
-    except ConversionError:
-        if reflected is not None and _has_own(type(y), reflected):
-            return NotImplemented
-        raise
+    pair = promote_or_leave(x, y, op, unique, reflected)
+    if pair is None:
+        return NotImplemented
+    left, right = pair
     if left.dtype.np_dtype.num not in _numbers_of[op]:
         infer_specs(get(op), (left.spec, right.spec), {})  # Raises.
     return apply_one(op, left, right, name=unique)
 
 
-def _has_own(kind: type, method: str) -> bool:
-    """Whether a type of the user's has the method."""
-    return hasattr(kind, method) and kind.__module__ not in ("builtins", "numpy")
-
-
 def _describe(function: Any, name: str, doc: str) -> None:
+    # The module that defines the function is the one that called the factory.
+    function.__module__ = sys._getframe(2).f_globals["__name__"]
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc

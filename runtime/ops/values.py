@@ -17,6 +17,8 @@ Array = np.ndarray[Any, Any]
 
 _INT32 = np.dtype(np.int32)
 _FLOAT32 = np.dtype(np.float32)
+_TEXTS = {str, bytes, np.str_, np.bytes_}
+_NESTED = (list, tuple, range, np.ndarray)
 
 
 def compatible(dtype: DType, kind: str) -> bool:
@@ -125,7 +127,7 @@ def _from_numpy(array: Array, dtype: DType | None) -> Array:
 def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
     types = _leaf_types(value)
     weak = not any(issubclass(kind, (np.ndarray, np.generic)) for kind in types)
-    if types and types <= {str, bytes, np.str_, np.bytes_}:
+    if types & _TEXTS and types <= _TEXTS | {np.ndarray}:
         array = _strings(_rectangular(value, object))
         return _checked(array, value, dtype), weak
     array = _rectangular(value, None)
@@ -156,21 +158,18 @@ def _leaf_types(value: Any) -> set[type]:
 
 
 def _rectangular(value: Any, numpy_type: Any) -> Array:
-    shape = _shape_of(value)
+    _shape_of(value)  # Raises; NumPy 1 would make an array of lists.
     try:
-        array = np.array(value, dtype=numpy_type)
+        return np.array(value, dtype=numpy_type)
     except (ValueError, TypeError, OverflowError):
-        raise _not_rectangular(value) from None
-    if numpy_type is object and array.shape != shape:
-        raise _not_rectangular(value)
-    return array
+        raise _unsupported(value) from None
 
 
 def _shape_of(value: Any) -> tuple[int, ...]:
     """The shape of nested lists. Raises ConversionError where rows differ in length."""
     if not isinstance(value, (list, tuple, range)):
         return np.shape(value)
-    if not any(isinstance(item, (list, tuple, range, np.ndarray)) for item in value):
+    if not any(issubclass(kind, _NESTED) for kind in set(map(type, value))):
         return (len(value),)
     shapes = {_shape_of(item) for item in value}
     if len(shapes) > 1:

@@ -31,7 +31,7 @@ class EagerTensor(Tensor):
     @property
     def shape(self) -> TensorShape:
         """The shape."""
-        return TensorShape(self._array.shape)
+        return TensorShape.of_dims(self._array.shape)
 
     @property
     def dtype(self) -> DType:
@@ -41,7 +41,8 @@ class EagerTensor(Tensor):
     @property
     def spec(self) -> TensorSpec:
         """The shape and dtype as one record."""
-        return TensorSpec(self._array.shape, of_array(self._array))
+        array = self._array
+        return TensorSpec(TensorShape.of_dims(array.shape), of_array(array))
 
     @property
     def ndim(self) -> int:

@@ -265,10 +265,14 @@ class Unit:
 
 def test_other_types_may_answer() -> None:
     assert constant(1) + Unit() == "radd"
+    assert constant(1) / Unit() == "rtruediv"
     with building(Graph("f")):
         assert constant(1) + Unit() == "radd"
     with pytest.raises(errors.ConversionError, match="Unit cannot become a tensor"):
         constant(1) * Unit()
+    for function in (elementwise.add, elementwise.truediv):
+        with pytest.raises(errors.ConversionError, match="Unit cannot become a tensor"):
+            function(constant(1), Unit())
     with pytest.raises(
         errors.ConversionError, match="300 is out of the range of uint8"
     ):
