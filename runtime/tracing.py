@@ -143,6 +143,8 @@ def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
     # The outputs of a graph are nodes of their own, as in TensorFlow: an input that is
     # returned as it is, or returned twice, gives an output each time.
     output: SymbolicTensor = apply("Identity", graph.capture(tensor))
+    # No line of the user's made it: not the one that called the function.
+    output.node.location = None
     return output
 
 

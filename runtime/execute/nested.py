@@ -37,12 +37,11 @@ class Block(StraightBlock):
         live: Live,
         inputs: Mapping[SymbolicTensor, Text],
         held: Mapping[str, float],
-        targets: Mapping[int, str] | None = None,
+        targets: Mapping[int, str],
     ) -> Block:
         child = Block(self.program, graph, live, inputs, held, targets)
         child.write()
-        if targets is not None:
-            child.assign_targets(targets)
+        child.assign_targets(targets)
         return child
 
     def _captured(
@@ -75,7 +74,14 @@ class Block(StraightBlock):
         kept = self._kept()
         for (_, graph), live in zip(node.subgraphs(), self.live.bodies[node]):
             inputs = self._captured(graph, live, node.inputs[1:])
-            child = self._child(graph, live, inputs, kept)
+            child = Block(self.program, graph, live, inputs, kept)
+            # The name on the line of the conditional itself is that of its result.
+            child.labels = {
+                tensor: name
+                for tensor, name in child.labels.items()
+                if tensor.node.location != node.location
+            }
+            child.write()
             if child.lines:
                 # The test may have been waiting: it waits again.
                 if test.steps:
@@ -150,7 +156,8 @@ class Block(StraightBlock):
 
         inputs = self._captured(test_graph, test_live, captured, count)
         inputs |= {test_graph.inputs[i]: text for i, text in variables.items()}
-        test = self._child(test_graph, test_live, inputs, kept)
+        test = Block(self.program, test_graph, test_live, inputs, kept)
+        test.write()
         (condition,) = test.results()
 
         inputs = self._captured(body_graph, body_live, captured, count)
