@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from runtime.dtypes import DType
 from runtime.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    # Not at run time: numpy.random takes 10 ms, and not every program draws numbers.
+    from numpy.random import Generator
 
 __all__ = [
     "categorical",
@@ -20,7 +24,6 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
-Generator = np.random.Generator
 Shape = tuple[int, ...]
 
 
