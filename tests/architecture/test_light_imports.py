@@ -31,6 +31,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import autograph.operators", {"numpy", "runtime", "gast", "astor", "ast"}),
         ("import autograph.import_hook", {"numpy", "runtime", "gast", "astor", "ast"}),
         ("import autograph.cli", {"numpy", "runtime", "gast", "astor"}),
+        ("import runtime", {"numpy.random", "gast", "astor"}),
     ],
 )
 def test_stays_light(statement: str, absent: set[str]) -> None:
