@@ -19,7 +19,7 @@ import inspect
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -34,32 +34,13 @@ from runtime.errors import UnimplementedError
 from runtime.graph import leak_error
 from runtime.input_signature import InputSignature
 from runtime.signature import FlatCall, ObjectRef, Signature, flatten_call
-from runtime.specs import TensorSpec
-from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.tensor import SymbolicTensor
+from runtime.trace_cache import TraceCache
 from runtime.tracing import flatten_results, trace
 
 __all__ = ["BoundFunction", "Function", "function"]
 
 Array = np.ndarray[Any, Any]
-
-#: Calls remembered by their plain form; beyond that they are forgotten.
-FAST_CALLS = 1024
-
-
-class _Fast(NamedTuple):
-    """What a call with arguments of known types leads to."""
-
-    concrete: ConcreteFunction
-    #: Where the graph's inputs are among the tensors as they are written in the call;
-    #: None if they are in order.
-    order: tuple[int, ...] | None
-
-
-class _Entry(NamedTuple):
-    """A trace, and what keeps it valid: references to the objects in its key."""
-
-    concrete: ConcreteFunction
-    references: tuple[Any, ...]
 
 
 class Function:
@@ -93,10 +74,7 @@ class Function:
             else InputSignature(input_signature, self._signature)
         )
         self._lock = threading.RLock()
-        self._fast: dict[tuple[Hashable, ...], _Fast] = {}
-        self._entries: dict[Hashable, _Entry] = {}
-        self._relaxed: dict[Hashable, ConcreteFunction] = {}
-        self._identity_types: set[type] = set()
+        self._cache = TraceCache(reduce_retracing)
         self._count = 0
         self._bound: dict[int, tuple[Any, Function]] = {}
 
@@ -108,11 +86,11 @@ class Function:
         While another function is traced, the Python function is traced into its graph.
         """
         if current_graph() is None and not functions_run_eagerly():
-            found = _fast_key(args, kwargs, self._identity_types)
+            found = self._cache.fast_key(args, kwargs)
             if found is None:
                 return self._call(args, kwargs, None, [])
             key, arrays = found
-            fast = self._fast.get(key)
+            fast = self._cache.fast(key)
             if fast is None:
                 return self._call(args, kwargs, key, arrays)
             if fast.order is not None:
@@ -135,7 +113,7 @@ class Function:
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        key: tuple[Hashable, ...] | None,
+        key: Hashable,
         arrays: list[Array],
     ) -> Any:
         call = self._flatten(args, kwargs)
@@ -144,7 +122,7 @@ class Function:
             raise self._no_value(args, kwargs)
         concrete = self._concrete(call)
         if key is not None:
-            self._remember(key, concrete, arrays, inputs)
+            self._cache.remember(key, concrete, arrays, inputs)
         return concrete.call_flat(inputs)
 
     def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
@@ -155,23 +133,6 @@ class Function:
             f"{self._name}() was called with a TensorSpec, which has no value; "
             "get_concrete_function() takes specs"
         )
-
-    def _remember(
-        self,
-        key: tuple[Hashable, ...],
-        concrete: ConcreteFunction,
-        given: list[Array],
-        inputs: list[Array],
-    ) -> None:
-        """Let the next call of this plain form go straight to its trace."""
-        positions = {id(array): index for index, array in enumerate(given)}
-        if not all(id(array) in positions for array in inputs):
-            return  # An argument was converted, or is a default.
-        order = tuple([positions[id(array)] for array in inputs])
-        if len(self._fast) >= FAST_CALLS:
-            self._fast.clear()
-        in_order = order == tuple(range(len(given)))
-        self._fast[key] = _Fast(concrete, None if in_order else order)
 
     @functools.cached_property
     def _converted(self) -> Callable[..., Any]:
@@ -186,19 +147,10 @@ class Function:
     def _concrete(self, call: FlatCall) -> ConcreteFunction:
         """The trace for a call, found or made."""
         with self._lock:
-            entry = self._entries.get(call.key)
-            if entry is not None:
-                return entry.concrete
-            relaxed = self._relaxed.get(call.shapeless)
-            if relaxed is not None and _accepts(relaxed, call):
-                return relaxed
-            specs = call.specs if relaxed is None else _wider(relaxed, call)
-            concrete = self._trace(specs)
-            if self._reduce_retracing:
-                self._relaxed[call.shapeless] = concrete
-            self._identity_types.update(map(type, call.objects))
-            references = tuple([self._reference(value) for value in call.objects])
-            self._entries[call.key] = _Entry(concrete, references)
+            concrete = self._cache.find(call)
+            if concrete is None:
+                concrete = self._trace(self._cache.specs(call))
+                self._cache.add(call, concrete)
             return concrete
 
     def _trace(self, specs: tuple[tuple[Any, ...], dict[str, Any]]) -> ConcreteFunction:
@@ -224,30 +176,6 @@ class Function:
             "and must keep them: create it outside, or where an attribute is still None"
         )
 
-    def _reference(self, value: Any) -> Any:
-        """A weak reference that drops the traces of an object when it is gone.
-
-        What cannot be referred to weakly is kept alive, so that its id stays its own.
-        """
-        function = weakref.ref(self)
-
-        def drop(reference: Any) -> None:
-            self = function()
-            if self is not None:
-                self._drop(reference)
-
-        try:
-            return weakref.ref(value, drop)
-        except TypeError:
-            return value
-
-    def _drop(self, reference: Any) -> None:
-        for key, entry in list(self._entries.items()):
-            if any(reference is other for other in entry.references):
-                self._entries.pop(key, None)
-        self._fast.clear()
-        self._relaxed.clear()
-
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, without running it; they may be `TensorSpec`s.
 
@@ -265,7 +193,7 @@ class Function:
         """The signatures of all traces, in the order in which they were made."""
         return "\n\n".join(
             concrete.pretty_printed_signature(verbose)
-            for concrete in dict.fromkeys(e.concrete for e in self._entries.values())
+            for concrete in self._cache.traces()
         )
 
     def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
@@ -359,77 +287,6 @@ def _method(
     _, *others = parameters.parameters.values()
     method.__signature__ = parameters.replace(parameters=others)  # type: ignore[attr-defined]
     return method
-
-
-# --- the fast path --------------------------------------------------------------------
-
-
-def _fast_key(
-    args: tuple[Any, ...], kwargs: dict[str, Any], identity_types: set[type]
-) -> tuple[tuple[Hashable, ...], list[Array]] | None:
-    """A key for a call as it is written, and the arrays of its tensors.
-
-    None where the arguments need a closer look: nested ones, and floats that are equal
-    to others they differ from.
-    """
-    key: list[Any] = []
-    arrays: list[Array] = []
-    for value in args:
-        kind = type(value)
-        if kind is EagerTensor:
-            array = value._array
-            key.append(array.dtype)
-            key.append(array.shape)
-            arrays.append(array)
-        elif kind is int or kind is bool or kind is str or value is None:
-            key.append(kind)
-            key.append(value)
-        elif kind in identity_types:
-            key.append(kind)
-            key.append(id(value))
-        else:
-            return None
-    if kwargs:
-        found = _fast_key(tuple(kwargs.values()), {}, identity_types)
-        if found is None:
-            return None
-        key.append(tuple(kwargs))
-        key += found[0]
-        arrays += found[1]
-    return tuple(key), arrays
-
-
-# --- relaxed shapes -------------------------------------------------------------------
-
-
-def _specs_of(concrete: ConcreteFunction) -> list[TensorSpec]:
-    return [tensor.spec for tensor in concrete.graph.inputs]
-
-
-def _tensor_specs(call: FlatCall) -> list[TensorSpec]:
-    return [leaf for leaf in nest.flatten(call.specs) if isinstance(leaf, TensorSpec)]
-
-
-def _accepts(concrete: ConcreteFunction, call: FlatCall) -> bool:
-    """Whether a trace for wider shapes takes the tensors of a call."""
-    pairs = zip(_tensor_specs(call), _specs_of(concrete))
-    return all(new.is_subtype_of(known) for new, known in pairs)
-
-
-def _wider(
-    concrete: ConcreteFunction, call: FlatCall
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The specs of a call; dimensions that differ from the last trace are unknown."""
-    known = iter(_specs_of(concrete))
-    leaves = []
-    for leaf in nest.flatten(call.specs):
-        if isinstance(leaf, TensorSpec):
-            shape = leaf.shape.most_specific_common_shape(next(known).shape)
-            leaf = TensorSpec(shape, leaf.dtype, leaf.name)
-        leaves.append(leaf)
-    specs: tuple[tuple[Any, ...], dict[str, Any]]
-    specs = nest.pack_sequence_as(call.specs, leaves)
-    return specs
 
 
 # --- the decorator --------------------------------------------------------------------
