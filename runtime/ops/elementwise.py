@@ -196,8 +196,8 @@ def _divide(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
         if quotient is not None:
             try:
                 return run_quietly(np.true_divide, *operands, dtype=quotient.np_dtype)
-            except ValueError:
-                pass  # Inference says what is wrong.
+            except (ValueError, RuntimeError):
+                pass  # As in `binary_function`.
     graph = current_graph()
     unique = graph.unique_name(name) + "/" if graph else None
     pair = promote_or_leave(x, y, op, unique, reflected)

@@ -1,8 +1,9 @@
-"""Elementwise functions of one operand, and the special functions of two."""
+"""Elementwise functions: roots, exponentials, angles, rounding, complex numbers."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,11 @@ __all__ = [
     "is_finite",
     "is_inf",
     "is_nan",
-    "lgamma",
     "log",
     "log1p",
     "log_sigmoid",
     "negative",
     "nextafter",
-    "polyval",
     "real",
     "reciprocal",
     "rint",
@@ -76,9 +75,6 @@ __all__ = [
     "square",
     "tan",
     "tanh",
-    "xdivy",
-    "xlog1py",
-    "xlogy",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -121,26 +117,17 @@ def _sign(x: Array) -> Any:
     return np.where(x == 0, x, x / np.abs(x)).astype(x.dtype)
 
 
-def _elementwise(function: Any) -> Any:
-    """A kernel of a function of one Python float."""
-    ufunc = np.frompyfunc(function, 1, 1)
+math_erf = np.vectorize(math.erf, otypes=[np.float64])
+math_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+def in_double(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
+    """A kernel that computes in double precision."""
 
     def kernel(x: Array) -> Array:
-        return np.asarray(ufunc(x.astype(np.float64))).astype(x.dtype)
+        return np.asarray(function(x.astype(np.float64))).astype(x.dtype)
 
     return kernel
-
-
-def _lgamma(x: float) -> float:
-    try:
-        return math.lgamma(x)
-    except ValueError:  # A pole.
-        return math.inf
-
-
-def _zero_times(x: Array, product: Any) -> Any:
-    """The product, and 0 where `x` is 0 even if the other factor is infinite or NaN."""
-    return np.where(x == 0, x.dtype.type(0), product)
 
 
 # --- ops ------------------------------------------------------------------------------
@@ -154,10 +141,9 @@ unary_op("Rsqrt", _rsqrt, INEXACT)
 unary_op("Sigmoid", _sigmoid, INEXACT)
 unary_op("Softplus", _softplus, FLOATS)
 unary_op("Softsign", _softsign, FLOATS)
+unary_op("Erf", in_double(math_erf), FLOATS)
+unary_op("Erfc", in_double(math_erfc), FLOATS)
 unary_op("Round", _round, SIGNED + INEXACT)
-unary_op("Erf", _elementwise(math.erf), FLOATS)
-unary_op("Erfc", _elementwise(math.erfc), FLOATS)
-unary_op("Lgamma", _elementwise(_lgamma), FLOATS)
 
 #: The ops that are functions of NumPy, by the names in TensorFlow and in NumPy.
 _NUMPY_FUNCTIONS = {
@@ -192,9 +178,6 @@ unary_op("Conj", np.conj, COMPLEX, source="np.conj({0})")
 
 binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})")
 binary_op("NextAfter", np.nextafter, FLOATS[1:], source="np.nextafter({0}, {1})")
-binary_op("Xdivy", lambda x, y: _zero_times(x, np.true_divide(x, y)), INEXACT)
-binary_op("Xlogy", lambda x, y: _zero_times(x, x * np.log(y)), INEXACT)
-binary_op("Xlog1py", lambda x, y: _zero_times(x, x * np.log1p(y)), INEXACT)
 
 
 def _real_part_infer(x: TensorSpec) -> TensorSpec:
@@ -296,19 +279,10 @@ is_finite = unary_function(
 )
 erf = unary_function("erf", "Erf", "The Gauss error function.")
 erfc = unary_function("erfc", "Erfc", "``1 - erf(x)``, exact where that is small.")
-lgamma = unary_function(
-    "lgamma", "Lgamma", "The logarithm of the absolute value of the gamma function."
-)
 atan2 = binary_function("atan2", "Atan2", "The angle of the point ``(y, x)``: y first.")
 nextafter = binary_function(
     "nextafter", "NextAfter", "The next number after `x` in the direction of `y`."
 )
-xdivy = binary_function("xdivy", "Xdivy", "``x / y``, and 0 where `x` is 0.")
-xlogy = binary_function("xlogy", "Xlogy", "``x * log(y)``, and 0 where `x` is 0.")
-xlog1py = binary_function(
-    "xlog1py", "Xlog1py", "``x * log(1 + y)``, and 0 where `x` is 0."
-)
-
 _abs = unary_function("abs", "Abs", "")
 
 
@@ -371,21 +345,6 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if len(tensors) == 1:
         return tensors[0]
     return apply_one("AddN", *tensors, name=name)
-
-
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
-    """The value at `x` of a polynomial; the coefficient of the highest power is first.
-
-    >>> polyval([1, 2, 3], 10)
-    <tf.Tensor: shape=(), dtype=int32, numpy=123>
-    """
-    if not isinstance(coeffs, (list, tuple)):
-        raise ValueError("the coefficients must be a list of tensors or numbers")
-    x = as_tensor(x)
-    value: Tensor = zeros_like(x)
-    for coefficient in coeffs:
-        value = value * x + coefficient
-    return value
 
 
 operators.bind(negative=negative, abs=abs, round=round)

@@ -113,6 +113,10 @@ def _run_silenced(kernel: Kernel, *arrays: Array, **options: Any) -> Any:
 
 _quiet = _Quiet()
 
+# What sends a call from the quick way to the general one: operands that do not fit, and
+# a context that is in use already, by the operation that a finalizer interrupted.
+_FALL_BACK = (ValueError, OpError, RuntimeError)
+
 
 # --- inference ------------------------------------------------------------------------
 
@@ -268,10 +272,14 @@ def unary_function(
         if type(x) is EagerTensor and current_graph() is None:
             array = x._array
             if array.dtype.num in numbers:
-                result = quiet.run(kernel, array)
-                return EagerTensor(
-                    result if type(result) is np.ndarray else as_array(result)
-                )
+                try:
+                    result = quiet.run(kernel, array)
+                except _FALL_BACK:
+                    pass
+                else:
+                    return EagerTensor(
+                        result if type(result) is np.ndarray else as_array(result)
+                    )
         tensor = as_tensor(x)
         if tensor.dtype.np_dtype.num not in numbers:
             infer_specs(get(op), (tensor.spec,), {})  # Raises.
@@ -308,7 +316,7 @@ def binary_function(
             if b is not None and b.dtype is dtype and dtype.num in numbers:
                 try:
                     result = quiet.run(kernel, a, b)
-                except (ValueError, OpError):
+                except _FALL_BACK:
                     pass  # The general way says what is wrong.
                 else:
                     return EagerTensor(
@@ -326,7 +334,7 @@ def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> A
     if operands is not None and operands[0].dtype.num in _numbers_of[op]:
         try:
             return run_quietly(get(op).kernel, *operands)
-        except (ValueError, OpError):
+        except _FALL_BACK:
             pass  # Promotion or inference says what is wrong.
     graph = current_graph()
     # The constants of the node are named after it: add_1/y.
