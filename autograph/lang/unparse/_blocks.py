@@ -40,7 +40,7 @@ class Blocks:
         index = 0
         while index < len(statements):
             node = statements[index]
-            gap = self._gap(previous, node, indent)
+            gap = self._gap(previous, statements, index, indent)
             if previous is None and tight:
                 gap = _without_blank(gap)
             count = self._run(statements, index)
@@ -49,7 +49,7 @@ class Blocks:
                 count = 1
                 printed = self.text.verbatim([node], indent)
             if printed is None:
-                printed = self.statement(node, indent)
+                printed = self._anew(statements, index, indent)
             lines += gap
             lines += printed
             previous = statements[index + count - 1]
@@ -70,9 +70,31 @@ class Blocks:
             end += 1
         return end - index
 
-    def _gap(self, previous: Any, node: Any, indent: int) -> list[str]:
+    def _owner(self, statements: list[Any], index: int) -> Any:
+        """The statement that a new function or declaration is for, or itself."""
+        rest = (s for s in statements[index:] if not self.text.is_prelude(s))
+        return next(rest, statements[index])
+
+    def _anew(self, statements: list[Any], index: int, indent: int) -> list[str]:
+        """The lines of a statement that has no text, or whose text does not fit."""
+        node = statements[index]
+        if not self.text.is_prelude(node):
+            mute = self.text.is_flag(node, statements[index + 1 :])
+            return self.statement(node, indent, mute=mute)
+        self.text.reserved.append(self.text.key(self._owner(statements, index)))
+        lines = self.statement(node, indent)
+        self.text.reserved.pop()
+        return lines
+
+    def _gap(
+        self, previous: Any, statements: list[Any], index: int, indent: int
+    ) -> list[str]:
         """The comments and blank lines before a statement."""
-        gap = self.text.above(node, indent)
+        node = statements[index]
+        # New functions come below the comments of the statement that they are for.
+        scoping = isinstance(node, (gast.Nonlocal, gast.Global))
+        owner = node if scoping else self._owner(statements, index)
+        gap = self.text.above(owner, indent)
         if previous is None:
             return gap
         definition = any(type(n).__name__ in _DEFINITIONS for n in (previous, node))
@@ -84,15 +106,17 @@ class Blocks:
     # --- statements --------------------------------------------------------------
 
     def statement(
-        self, node: Any, indent: int, keyword: str | None = None
+        self, node: Any, indent: int, keyword: str | None = None, mute: bool = False
     ) -> list[str]:
-        """The lines of one statement that is not (wholly) the user's."""
+        """The lines of one statement that is not (wholly) the user's.
+
+        A `mute` statement leaves the comments to another one.
+        """
         kind = type(node).__name__
         if not any(name in node._fields for name in BLOCKS):
             tokens = tokens_of(node, self.pristine)
-            return self._annotated(
-                node, tokens, wrap(tokens, indent, self.width), indent
-            )
+            lines = wrap(tokens, indent, self.width)
+            return lines if mute else self._annotated(node, tokens, lines, indent)
         if kind in ("Try", "TryStar"):
             lines = self._annotated(node, (), [" " * indent + "try:"], indent)
         else:

@@ -101,6 +101,11 @@ class Box:
             pieces.extend(item.pieces)
         return Line(pieces)
 
+    @cached_property
+    def rigid(self) -> bool:
+        """Whether it is a mere name, which parentheses would not help."""
+        return not self.open and self.flat.isidentifier()
+
     @property
     def empty(self) -> bool:
         """Whether there is nothing to break."""

@@ -8,6 +8,7 @@ which keep the line of what they came from.
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -57,6 +58,8 @@ class Comments:
         # Of decorated statements: the first line, and the statement of each line.
         self._first: dict[int, int] = {}
         self._decorated: dict[int, int] = {}
+        if not isinstance(tree, (gast.stmt, gast.mod)):
+            return
         first, last = self._range
         text = "\n".join(self._lines[first - 1 : last]) + "\n"
         if any(mark in text for mark in ("#", '"""', "'''", "\\\n")):
@@ -98,9 +101,9 @@ class Comments:
         return self._starts[index] if index >= 0 else lineno
 
     def clause(self, block: list[Any]) -> int:
-        """The line of the ``else:`` or ``finally:`` of a block."""
+        """The line of the ``else:``, ``elif`` or ``finally:`` of a block."""
         start = first_line(block[0], self._lines)
-        if self._lines[start - 1].lstrip().startswith(("else", "finally")):
+        if _CLAUSE.match(self._lines[start - 1]):
             return start
         index = bisect_left(self._starts, start) - 1
         return self._starts[index] if index >= 0 else start
@@ -250,6 +253,7 @@ class Comments:
         return len(text) - len(text.lstrip())
 
 
+_CLAUSE = re.compile(r"\s*(else|elif|finally)\b")
 _NO_CODE = ("INDENT", "DEDENT", "NL", "COMMENT", "NEWLINE", "ENDMARKER")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from . import _literals as literals
@@ -246,27 +247,36 @@ class Expressions(Base):
         self.write(f"({text})" if signed else text)
 
     def visit_JoinedStr(self, node: Any) -> None:
-        if not self.spelled(node):
+        if self.spelled(node):
+            return
+        if self.style == literals.PLAIN:
+            self.row(literals.fstrings(node, self.embedded))
+        else:
             self.write(literals.fstring(node, self.embedded, self.style))
 
     def visit_TemplateStr(self, node: Any) -> None:
-        self.visit_JoinedStr(node)
+        if not self.spelled(node):
+            self.write(literals.fstring(node, self.embedded, self.style))
 
     def spelled(self, node: Any) -> bool:
         """Print a literal in the user's spelling, if it has one."""
         parts = getattr(node, "spelling", None)
         if parts is None:
             return False
+        self.row(parts)
+        return True
+
+    def row(self, parts: Sequence[str]) -> None:
+        """Print strings that Python joins, each on a line of its own."""
         if len(parts) == 1:
             self.write(parts[0])
-            return True
+            return
         self.put(OPEN)
         for index, part in enumerate(parts):
             if index:
                 self.put(Break(" ", Precedence.highest, forced=True))
             self.write(part)
         self.put(CLOSE)
-        return True
 
     def embedded(self, node: Any, style: literals.Style) -> str:
         """The text of an expression inside an f-string."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ QUOTES = ("'", '"', "'''", '"""')
 #: Before Python 3.12, the expressions in an f-string can hold neither a backslash nor
 #: the quote of the f-string.
 _NESTING = sys.version_info >= (3, 12)
+
+#: The longest f-string that stays in one piece: beside it there is some code, too.
+_LONG = 66
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,45 @@ def fstring(node: Any, printer: Printer, style: Style = PLAIN) -> str:
         raise ValueError("this f-string cannot be written before Python 3.12")
     free = "".join(_pieces(node.values, "'", printer, None, spec=False))
     return f"{prefix}'{free}'"
+
+
+def fstrings(node: Any, printer: Printer) -> list[str]:
+    """The text of an f-string, or of several in a row if it is long.
+
+    Between its quotes no line can be broken.
+    """
+    text = fstring(node, printer)
+    if len(text) <= _LONG or not _has_fields(node.values):
+        return [text]
+    parts: list[str] = []
+    group: list[Any] = []
+    for value in _divided(node.values):
+        longer = _part(node, [*group, value], printer)
+        if group and len(longer) > _LONG:
+            parts.append(_part(node, group, printer))
+            group = []
+        group.append(value)
+    return [*parts, _part(node, group, printer)]
+
+
+def _divided(values: list[Any]) -> Iterator[Any]:
+    """The fields of an f-string, and the words between them."""
+    for value in values:
+        if type(value).__name__ == "Constant":
+            for word in re.findall(r"[^ ]* +|[^ ]+", value.value):
+                yield type(value)(word, None)
+        else:
+            yield value
+
+
+def _part(node: Any, values: list[Any], printer: Printer) -> str:
+    if _has_fields(values):
+        return fstring(type(node)(values), printer)
+    return constant("".join(value.value for value in values))
+
+
+def _has_fields(values: list[Any]) -> bool:
+    return any(type(value).__name__ != "Constant" for value in values)
 
 
 def _pieces(

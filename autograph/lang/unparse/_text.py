@@ -27,6 +27,8 @@ class Text:
         self._beside: set[int] = set()
         self._after: set[int] = set()
         self._adopted: dict[int, list[str]] = {}
+        self.reserved: list[int] = []
+        """The statements whose new functions are being printed: their comments wait."""
         if pristine is not None:
             self._lines = pristine.source.lines
             self._excerpts = Excerpts(pristine, width)
@@ -36,7 +38,13 @@ class Text:
     # --- places ------------------------------------------------------------------
 
     def key(self, node: Any) -> int:
-        """The line that the comments of a statement or clause are known by."""
+        """The line that the comments of a statement or clause are known by.
+
+        0 for those that have none: new functions and declarations stand for a part of
+        what another statement stands for.
+        """
+        if self.is_prelude(node):
+            return 0
         if type(node).__name__ != "match_case":
             return int(getattr(node, "lineno", 0))
         line = int(getattr(node.pattern, "lineno", 0))
@@ -61,6 +69,23 @@ class Text:
         """Whether a statement of this kind stood in its place."""
         return self._pristine is not None and self._pristine.original(node) is not None
 
+    def is_prelude(self, node: Any) -> bool:
+        """Whether a statement is a new function or a new declaration of variables."""
+        kind = type(node).__name__
+        declares = kind in _PRELUDE and getattr(node, "value", None) is None
+        return declares and self._pristine is not None and not self.is_original(node)
+
+    def is_flag(self, node: Any, rest: Sequence[Any]) -> bool:
+        """Whether a statement only prepares another one for the same source line.
+
+        Such as ``did_break = False``: the comments are about the other.
+        """
+        if type(node).__name__ != "Assign" or self.is_original(node):
+            return False
+        key = self.key(node)
+        constant = isinstance(node.value, gast.Constant)
+        return constant and any(self.key(other) == key for other in rest)
+
     def is_nested_if(self, node: Any) -> bool:
         """Whether an ``if`` stood by itself below an ``else:``."""
         if self._pristine is None or not self.is_original(node):
@@ -73,7 +98,12 @@ class Text:
     def above(self, node: Any, indent: int) -> list[str]:
         """The comments and blank lines above a statement or clause, the first time."""
         key = self.key(node)
-        if self._pristine is None or not key or key in self._above:
+        if (
+            self._pristine is None
+            or not key
+            or key in self._above
+            or key in self.reserved
+        ):
             return []
         self._above.add(key)
         return self._placed(self._pristine.comments.before(key), indent)
@@ -93,8 +123,10 @@ class Text:
 
         A single comment goes behind the first line if it fits and the line is `solid`.
         """
+        if key in self.reserved:
+            return lines
         comments = self._adopted.pop(key, [])
-        if self._pristine is not None and key not in self._beside:
+        if self._pristine is not None and key and key not in self._beside:
             self._beside.add(key)
             comments = self._pristine.comments.beside(key) + comments
         if len(comments) == 1 and solid and not lines[0].endswith("\\"):
@@ -149,19 +181,25 @@ class Text:
         if pristine is None or run[0] not in pristine:
             return None
         start, last = pristine.start(run[0]), run[-1]
-        keyword = keyword or _keyword(run[0])
-        if start[0] < last.lineno and self._lines[start[0] - 1][: start[1]].strip():
+        if len(run) > 1 and start[0] < last.lineno and self._is_inside(start):
             # Behind a `;` or a colon: the next line has another indentation.
-            if len(run) > 1:
-                return None
+            return None
+        keyword = keyword or _keyword(run[0])
         end = pristine.end(last)
         reach = pristine.comments.reach.get(last.lineno, 0)
         if reach > end[0]:
-            whole = (reach, len(self._lines[reach - 1]))
-            return self._excerpts.move(start, whole, indent, keyword)
+            end = (reach, len(self._lines[reach - 1]))
         lines = self._excerpts.move(start, end, indent, keyword)
         key = pristine.comments.start_of(last.lineno)
-        return self._with_comment(key, lines, end, indent, alone=len(run) == 1)
+        lines = self._with_comment(key, lines, end, indent, alone=len(run) == 1)
+        if lines is not None:
+            self._above.update(node.lineno for node in run)
+        return lines
+
+    def _is_inside(self, place: Place) -> bool:
+        """Whether there is code before a place in its line."""
+        line, col = place
+        return bool(self._lines[line - 1][:col].strip())
 
     def header(self, node: Any, indent: int, keyword: str | None) -> list[str] | None:
         """The text of a header up to its colon, None if it is not the user's."""
@@ -203,6 +241,7 @@ class Text:
         return None
 
 
+_PRELUDE = ("FunctionDef", "AsyncFunctionDef", "Nonlocal", "Global", "AnnAssign")
 _NOTHING_MORE = re.compile(r"\s*;?\s*(#.*)?")
 
 

@@ -155,7 +155,7 @@ class _Layout:
         room = 0
         for piece in line.pieces[index + 1 :]:
             if isinstance(piece, Box):
-                if not piece.empty:
+                if not piece.empty and not piece.rigid:
                     return room + len(piece.open)
                 room += len(piece.flat)
             else:
@@ -170,6 +170,8 @@ class _Layout:
         if nested:
             return self._items(box, col, tail)
         bare = self.line(box.joined, col, indent, tail, nested=False)
+        if box.rigid:
+            return bare
         operators = len(box.items) > 1 or box.items[0].level is not None
         if not operators and not self._over(bare, col, tail):
             return bare

@@ -90,7 +90,9 @@ class Pristine:
 
         A statement of another kind in its place is a new one.
         """
-        return self._places.get(_place(node))
+        found = self._places.get(_place(node))
+        same = getattr(found, "name", None) == getattr(node, "name", None)
+        return found if same or not isinstance(found, _DEFINITIONS) else None
 
     def adjacent(self, node: gast.AST, following: gast.AST) -> bool:
         """Whether a statement still comes right after another."""
@@ -105,6 +107,9 @@ class Pristine:
         """Line and character column of the end of a node."""
         line = int(node.end_lineno)
         return line, self.source.column(line, node.end_col_offset)
+
+
+_DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
 def _place(node: Any) -> tuple[str, int, int]:
