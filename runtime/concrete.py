@@ -182,14 +182,13 @@ class ConcreteFunction:
                 raise TypeError(f"{self._call_text()} has no argument {name!r}")
             spec = expected[name]
             try:
-                nest.assert_same_structure(spec, value)
+                parts = nest.flatten_up_to(spec, value)
             except ValueError as error:
                 raise TypeError(
                     f"{self._call_text()} was traced with another structure for "
                     f"{name!r}: {error}"
                 ) from None
-            leaves = nest.flatten_with_paths(spec)
-            for (path, known), leaf in zip(leaves, nest.flatten(value)):
+            for (path, known), leaf in zip(nest.flatten_with_paths(spec), parts):
                 if isinstance(known, TensorSpec):
                     tensors.append(self._fit(leaf, known, name + path))
                 else:

@@ -33,8 +33,9 @@ class InputSignature:
                 )
         self.specs = tuple(specs)
         self._signature = signature
-        # The arguments that are left must have defaults: this binds as a call would.
-        signature.bind(self.specs, {})
+        # The arguments that are left must have defaults; a method gets its instance.
+        instance = (None,) if signature.positional[:1] == ["self"] else ()
+        signature.bind((*instance, *self.specs), {})
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
         """Take a canonical call apart: with its arrays, and the key of these specs.
@@ -57,11 +58,11 @@ class InputSignature:
         if index >= len(args):
             raise self._incompatible(args)
         try:
-            nest.assert_same_structure(expected, args[index], check_types=False)
+            given = nest.flatten_up_to(expected, args[index])
         except ValueError:
             raise self._incompatible(args) from None
         leaves = []
-        for spec, leaf in zip(nest.flatten(expected), nest.flatten(args[index])):
+        for spec, leaf in zip(nest.flatten(expected), given):
             if not isinstance(leaf, TensorSpec):
                 try:
                     leaf = convert_to_tensor(leaf, dtype_hint=spec.dtype)

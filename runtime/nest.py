@@ -19,6 +19,7 @@ __all__ = [
     "assert_same_structure",
     "children",
     "flatten",
+    "flatten_up_to",
     "flatten_with_paths",
     "is_nested",
     "map_structure",
@@ -40,6 +41,19 @@ def flatten(structure: Any) -> list[Any]:
     leaves: list[Any] = []
     _collect(structure, leaves)
     return leaves
+
+
+def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
+    """The parts of `structure` that stand where `shallow` has its leaves, in order.
+
+    Raises ValueError if `structure` does not begin as `shallow` does.
+
+    >>> flatten_up_to({"x": 0, "y": [0, 0]}, {"x": [1, 2], "y": [3, 4]})
+    [[1, 2], 3, 4]
+    """
+    parts: list[Any] = []
+    _collect_up_to(shallow, structure, "", parts)
+    return parts
 
 
 def flatten_with_paths(structure: Any) -> list[tuple[str, Any]]:
@@ -164,6 +178,19 @@ def _collect(structure: Any, leaves: list[Any]) -> None:
         return
     for _, value in found:
         _collect(value, leaves)
+
+
+def _collect_up_to(shallow: Any, structure: Any, path: str, parts: list[Any]) -> None:
+    outer = children(shallow)
+    if outer is None:
+        parts.append(structure)
+        return
+    inner = children(structure)
+    if inner is None or [step for step, _ in outer] != [step for step, _ in inner]:
+        where = f" at {path}" if path else ""
+        raise ValueError(f"the structures differ{where}: {shallow!r} and {structure!r}")
+    for (step, x), (_, y) in zip(outer, inner):
+        _collect_up_to(x, y, path + step, parts)
 
 
 def _walk(structure: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,7 @@ says which calls may share a trace:
 from __future__ import annotations
 
 import inspect
+import pprint
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -252,7 +253,8 @@ def _described(value: Any) -> str:
         return repr(value)
     leaves = nest.flatten(value)
     markers = [_Marker(number) for number in range(1, len(leaves) + 1)]
-    lines = [repr(nest.pack_sequence_as(value, markers))]
+    # pprint sorts the keys of dicts, as the numbers of the markers are.
+    lines = [pprint.pformat(nest.pack_sequence_as(value, markers), width=10_000)]
     for marker, leaf in zip(markers, leaves):
         lines.append(f"      {marker}: {_described(leaf)}")
     return "\n".join(lines)
