@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from .api import convert, to_code
     from .errors import (
         AutographError,
+        AutographWarning,
         ConversionError,
         SourceError,
         StagingError,
-        TensorValueError,
     )
     from .import_hook import import_module, install_import_hook
     from .library import add_library, do_not_convert
 
 __all__ = [
     "AutographError",
+    "AutographWarning",
     "ConversionError",
     "SourceError",
     "StagingError",
-    "TensorValueError",
     "__version__",
     "add_library",
     "convert",
@@ -55,7 +55,7 @@ _HOMES = {
     "import_module": "import_hook",
     "install_import_hook": "import_hook",
     "to_code": "api",
-    **{name: "errors" for name in __all__ if name.endswith("Error")},
+    **{name: "errors" for name in __all__ if name.endswith(("Error", "Warning"))},
 }
 
 

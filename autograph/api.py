@@ -6,12 +6,15 @@ import functools
 import types
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
+from . import callees as _callees  # noqa: F401  (has called functions converted)
 from .cache import converted
 from .diagnostics import Diagnostic
-from .errors import ConversionError
+from .errors import ConversionError, SourceError
 from .lang.source import source_of
+from .library import is_marked
+from .operators.calls import CONVERTED
 from .options import ConversionOptions
 from .pipeline import convert_module, convert_tree
 
@@ -53,7 +56,7 @@ def convert(f: Any = None, *, recursive: bool = True) -> Any:
     if isinstance(f, FunctionType):
         return converted(f, options)
     if isinstance(f, MethodType):
-        return MethodType(converted(f.__func__, options), f.__self__)
+        return MethodType(convert(f.__func__, recursive=recursive), f.__self__)
     if isinstance(f, functools.partial):
         inner = convert(f.func, recursive=recursive)
         return functools.partial(inner, *f.args, **f.keywords)
@@ -110,27 +113,34 @@ def _function_of(obj: Any) -> FunctionType | None:
     if isinstance(obj, property):
         obj = obj.fget
     if not isinstance(obj, (FunctionType, type, ModuleType)):
-        obj = getattr(obj, "python_function", obj)
-        if not isinstance(obj, FunctionType):
-            obj = getattr(type(obj), "__call__", None)
-    if not isinstance(obj, FunctionType):
-        return None
-    if "__autograph_source__" in obj.__dict__:
-        obj = obj.__wrapped__
-    return obj
+        obj = getattr(type(obj), "__call__", None)
+    if isinstance(obj, FunctionType):
+        is_converted = obj.__dict__.get(CONVERTED) is obj
+        return cast(Any, obj).__wrapped__ if is_converted else obj
+    return None
 
 
 def _converted_class(cls: type, recursive: bool) -> type:
     for name, member in list(vars(cls).items()):
         if isinstance(member, (FunctionType, staticmethod, classmethod)):
-            setattr(cls, name, convert(member, recursive=recursive))
+            setattr(cls, name, _converted_member(member, recursive))
         elif isinstance(member, property):
-            functions = [
-                convert(function, recursive=recursive) if function else None
-                for function in (member.fget, member.fset, member.fdel)
+            parts = [
+                _converted_member(part, recursive)
+                for part in (member.fget, member.fset, member.fdel)
             ]
-            setattr(cls, name, property(*functions, doc=member.__doc__))
+            setattr(cls, name, property(parts[0], parts[1], parts[2], member.__doc__))
     return cls
+
+
+def _converted_member(member: Any, recursive: bool) -> Any:
+    """A converted method; generated ones, which have no source, stay."""
+    if member is None or is_marked(member):
+        return member
+    try:
+        return convert(member, recursive=recursive)
+    except SourceError:
+        return member
 
 
 def _converted_module(module: ModuleType, options: ConversionOptions) -> ModuleType:

@@ -6,11 +6,9 @@ import threading
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
-from weakref import WeakSet
 
 from . import operators
-from .errors import SourceError
-from .library import needs_no_conversion
+from .operators.calls import CONVERTED
 from .options import DEFAULT, ConversionOptions
 from .pipeline import convert_callable
 
@@ -18,7 +16,6 @@ _Binder = Callable[[FunctionType], FunctionType]
 
 #: By identity: comparing code objects is slow. The code is kept, so that it stays it.
 _binders: dict[tuple[int, ConversionOptions], tuple[CodeType, _Binder]] = {}
-_as_they_are: WeakSet[FunctionType] = WeakSet()
 _lock = threading.RLock()
 
 
@@ -32,9 +29,8 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
     with _lock:
         if is_converted(function):
             return function
-        attribute = "__autograph_converted__" if options == DEFAULT else None
-        known = function.__dict__.get(attribute) if attribute else None
-        if known is not None and known.__wrapped__ is function:
+        known = function.__dict__.get(CONVERTED)
+        if known is not None and known.__wrapped__ is function and options == DEFAULT:
             return known
         key = (id(function.__code__), options)
         entry = _binders.get(key)
@@ -42,38 +38,17 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
             entry = (function.__code__, convert_callable(function, options))
             _binders[key] = entry
         new = entry[1](function)
-        new.__dict__.pop("__autograph_converted__", None)
-        _mark(new)
-        if attribute:
-            function.__dict__[attribute] = new
+        new.__dict__[CONVERTED] = new
+        if options == DEFAULT:
+            function.__dict__[CONVERTED] = new
         return new
-
-
-def called(function: FunctionType) -> Any:
-    """What converted code calls in place of a function it meets.
-
-    Library code, and code whose source is not available, is called as it is.
-    """
-    if function in _as_they_are:
-        return function
-    if not needs_no_conversion(function):
-        try:
-            return converted(function)
-        except SourceError:
-            pass  # exact on Python values; a tensor in its control flow raises there
-    _as_they_are.add(function)
-    return function
 
 
 def is_converted(function: FunctionType) -> bool:
     """Whether a function is the result of a conversion, or part of one."""
-    return _calls_operators(function.__code__, function) or (
-        "__autograph_source__" in function.__dict__
-    )
-
-
-def _mark(function: FunctionType) -> None:
-    function.__dict__["__autograph_source__"] = True
+    if function.__dict__.get(CONVERTED) is function:
+        return True
+    return _calls_operators(function.__code__, function)
 
 
 def _calls_operators(code: CodeType, function: FunctionType) -> bool:
@@ -104,6 +79,3 @@ def _global_names(code: CodeType) -> set[str]:
         if isinstance(constant, CodeType):
             names |= _global_names(constant)
     return names
-
-
-operators.set_converter(called)

@@ -16,7 +16,6 @@ __all__ = [
     "SourceError",
     "StagingError",
     "TargetError",
-    "TensorValueError",
 ]
 
 
@@ -60,10 +59,6 @@ class ConversionError(AutographError):
 
 class StagingError(AutographError):
     """A converted program could not be staged by the tensor library in use."""
-
-
-class TensorValueError(AutographError, TypeError):
-    """A staged value was used where Python needs a value that is known now."""
 
 
 class AutographWarning(UserWarning):

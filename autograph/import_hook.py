@@ -20,6 +20,7 @@ from typing import Any, cast
 from zipimport import zipimporter
 
 from . import bytecode
+from . import callees as _callees  # noqa: F401  (has called functions converted)
 from .diagnostics import Diagnostic
 from .errors import AutographWarning, SourceError
 from .options import DEFAULT, ConversionOptions
@@ -112,6 +113,9 @@ def _warn_of_other_loader(name: str, loader: object) -> None:
 
 class ConvertingLoader(SourceFileLoader):
     """Loads one module as converted code."""
+
+    #: What this loader loads needs no conversion: see `autograph.callees`.
+    converts = True
 
     def __init__(
         self,

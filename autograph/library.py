@@ -65,9 +65,14 @@ def _is_library_path(path: str) -> bool:
     return "site-packages" in path or path.startswith(_ROOTS)
 
 
+def is_marked(obj: Any) -> bool:
+    """Whether somebody decorated it with `do_not_convert`."""
+    return getattr(obj, _MARK, False) is True
+
+
 def needs_no_conversion(obj: Any) -> bool:
     """Whether a callable is library code, written in C, or marked `do_not_convert`."""
-    if getattr(obj, _MARK, False) is True:
+    if is_marked(obj):
         return True
     if isinstance(obj, MethodType):
         return needs_no_conversion(obj.__func__)

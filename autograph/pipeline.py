@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -21,6 +21,7 @@ from .converters.bindings import bound_names, local_functions
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
+from .lang.labels import Helper
 from .lang.load import bind, compile_function, compile_module
 from .lang.names import Namer
 from .lang.parse import Found, find_function, parse_module
@@ -40,13 +41,15 @@ class Conversion:
     """A converted module or function.
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
-    are the refusals: what they name stands as it was.
+    are the refusals: what they name stands as it was; `helpers` are the functions that
+    were generated.
     """
 
     source: Source
     original: gast.AST
     tree: gast.AST
     diagnostics: tuple[Diagnostic, ...] = ()
+    helpers: Set[Helper] = frozenset()
 
     @cached_property
     def text(self) -> str:
@@ -68,12 +71,12 @@ class Conversion:
             if node is None:
                 text = f"{self.source.filename} does not define `{qualname}`"
                 raise SourceError(Diagnostic("AG104", "no such definition", text))
-        return Conversion(self.source, self.original, node, self.diagnostics)
+        return replace(self, tree=node)
 
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
-        return compile_module(self.tree, self.source.filename)
+        return compile_module(self.tree, self.source.filename, self.helpers)
 
 
 # --- functions ------------------------------------------------------------------------
@@ -91,7 +94,8 @@ def convert_tree(
         shadowed=_shadowed(function.__globals__),
     )
     tree = _guarded(found.node, found.source, context)
-    return found, Conversion(found.source, found.node, tree), context
+    conversion = Conversion(found.source, found.node, tree, helpers=context.helpers)
+    return found, conversion, context
 
 
 def convert_callable(
@@ -108,19 +112,20 @@ def convert_callable(
     found, conversion, context = convert_tree(function, options)
     code = compile_function(
         conversion.tree,
-        function.__code__,
+        function,
         (context.ag,),
-        context.helpers,
+        conversion.helpers,
         found.class_name,
     )
     return lambda original: bind(code, original, {context.ag: operators})
 
 
 def _resolved_in(function: FunctionType) -> Callable[[gast.AST], bool]:
-    """Whether an expression names library code, as seen from a function object."""
-    cells = dict(
-        zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    )
+    """Whether an expression names library code, as seen from a function object.
+
+    Free variables are not looked into: other functions with the same code have others.
+    """
+    free = frozenset(function.__code__.co_freevars)
 
     def value(node: gast.AST) -> Any:
         if isinstance(node, gast.Attribute):
@@ -129,13 +134,8 @@ def _resolved_in(function: FunctionType) -> Callable[[gast.AST], bool]:
             if isinstance(owner, ModuleType):
                 return vars(owner).get(node.attr, _UNKNOWN)
             return _UNKNOWN
-        if not isinstance(node, gast.Name):
+        if not isinstance(node, gast.Name) or node.id in free:
             return _UNKNOWN
-        if node.id in cells:
-            try:
-                return cells[node.id].cell_contents
-            except ValueError:
-                return _UNKNOWN
         namespace = function.__globals__
         return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
 
@@ -172,7 +172,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     new = converter.visit(tree)
     if new is not tree:
         new = clone(new, body=_with_import(new.body, context.ag))
-    return Conversion(source, tree, new, tuple(converter.diagnostics))
+    return Conversion(source, tree, new, tuple(converter.diagnostics), context.helpers)
 
 
 class _ModuleConverter(Transformer):

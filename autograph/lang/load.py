@@ -5,17 +5,17 @@ positions: tracebacks, breakpoints, coverage and profilers show the user's sourc
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import gast
 
 from . import nodes
+from .labels import Helper, relabelled
 from .mangle import mangled
 from .visitors import clone
 
@@ -28,38 +28,39 @@ _FUTURE = sum(
 
 def compile_function(
     node: Any,
-    original: CodeType,
+    original: FunctionType,
     extra: Collection[str],
-    helpers: Collection[str],
+    helpers: Set[Helper],
     class_name: str | None = None,
 ) -> CodeType:
     """The code object of a function definition or lambda.
 
     Args:
         node: the rewritten definition.
-        original: the code object it stands for: gives the file, the free variables, the
-            ``__future__`` flags and the qualified name.
+        original: a function object that it stands for: gives the file, the free
+            variables, the ``__future__`` flags and the names.
         extra: more names that are free in the function (the operators).
-        helpers: names of generated functions; they do not show in qualified names.
+        helpers: the generated functions, which do not show in qualified names.
         class_name: the class around the definition, whose private names it uses.
     """
-    parameters = [*original.co_freevars, *extra]
+    code = original.__code__
     if class_name is not None:
         node = mangled(node, class_name)
     definition = _bare(node)
+    body: list[gast.AST] = [definition]
     if isinstance(node, gast.Lambda):
-        body: list[gast.AST] = [nodes.return_(definition, node)]
-    else:
-        body = [definition, nodes.return_(nodes.name(node.name, node), node)]
-    factory = nodes.function(_FACTORY, body, node, *parameters)
+        body = [nodes.expression(definition, node)]
+    elif node.name not in code.co_freevars:
+        # A function that calls itself by its global name finds it there.
+        body.insert(0, nodes.global_([node.name], node))
+    factory = nodes.function(_FACTORY, body, node, *code.co_freevars, *extra)
     module = gast.gast_to_ast(gast.Module([factory], []))
-    flags = original.co_flags & _FUTURE
-    code = compile(
-        module, original.co_filename, "exec", flags=flags, dont_inherit=True
-    )
-    found = _inner(_inner(code, _FACTORY), original.co_name)
-    qualname = getattr(original, "co_qualname", None)
-    return _relabelled(found, original.co_name, qualname, frozenset(helpers))
+    flags = code.co_flags & _FUTURE
+    compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    found = _inner(_inner(compiled))
+    name, shown = code.co_name, getattr(code, "co_qualname", original.__qualname__)
+    old = getattr(found, "co_qualname", found.co_name)
+    return relabelled(found, helpers, old, shown, name)
 
 
 def bind(
@@ -85,8 +86,9 @@ def bind(
     function.__qualname__ = original.__qualname__
     function.__module__ = original.__module__
     function.__doc__ = original.__doc__
-    if hasattr(original, "__type_params__"):
-        function.__type_params__ = original.__type_params__
+    type_params = getattr(original, "__type_params__", ())
+    if type_params:
+        function.__type_params__ = type_params  # type: ignore[attr-defined]
     function.__dict__.update(original.__dict__)
     function.__wrapped__ = original  # type: ignore[attr-defined]
     return function
@@ -114,52 +116,18 @@ def _bare(node: Any) -> Any:
     return clone(node, args=args, decorator_list=[], returns=None, type_params=[])
 
 
-def _inner(code: CodeType, name: str) -> CodeType:
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType) and constant.co_name == name:
-            return constant
-    raise LookupError(f"the compiled code does not define {name}")
+def _inner(code: CodeType) -> CodeType:
+    """The code object of the one function that some code defines."""
+    return next(c for c in code.co_consts if isinstance(c, CodeType))
 
 
-def _relabelled(
-    code: CodeType, name: str, qualname: str | None, helpers: frozenset[str]
+def compile_module(
+    tree: gast.Module, filename: str, helpers: Set[Helper] = frozenset()
 ) -> CodeType:
-    """The code with the names that it would have without conversion.
+    """The code object of a module tree, under its own file name.
 
-    Generated functions take the name of the function they were part of: tracebacks show
-    them under it.
+    ``helpers`` are the generated functions, which do not show in qualified names.
     """
-    prefix = f"{_FACTORY}.<locals>.{code.co_name}"
-    shown = qualname or code.co_name
-
-    def relabel(text: str) -> str:
-        if not text.startswith(_FACTORY):
-            return text
-        steps = (shown + text.removeprefix(prefix)).split(".<locals>.")
-        return ".<locals>.".join(s for s in steps if s not in helpers) or shown
-
-    def visit(inner: CodeType, owner: str) -> CodeType:
-        own = owner if inner.co_name in helpers else inner.co_name
-        constants = tuple(
-            visit(c, own)
-            if isinstance(c, CodeType)
-            else relabel(c)
-            if isinstance(c, str)
-            else c
-            for c in inner.co_consts
-        )
-        changes: dict[str, Any] = {"co_consts": constants, "co_name": own}
-        if hasattr(inner, "co_qualname"):
-            changes["co_qualname"] = relabel(inner.co_qualname)
-        return inner.replace(**changes)
-
-    return visit(code, name)
-
-
-def compile_module(tree: gast.Module, filename: str) -> CodeType:
-    """The code object of a module tree, under its own file name."""
     module: ast.Module = gast.gast_to_ast(tree)
     code: CodeType = compile(module, filename, "exec", dont_inherit=True)
-    return code
-
-
+    return relabelled(code, helpers, "", "")

@@ -14,6 +14,9 @@ from typing import Any
 
 Converter = Callable[[FunctionType], Callable[..., Any]]
 
+#: The attribute of a function that holds its converted form: itself, if it is one.
+CONVERTED = "__autograph_converted__"
+
 _converter: Converter | None = None
 
 
@@ -34,9 +37,11 @@ def call(function: Any) -> Any:
         ConversionError: the function is the user's own and cannot be converted.
     """
     if type(function) is FunctionType:
-        converted = function.__dict__.get("__autograph_converted__")
+        converted = function.__dict__.get(CONVERTED)
         # functools.wraps copies the attribute to wrappers: check whose it is.
-        if converted is not None and converted.__wrapped__ is function:
+        if converted is not None and (
+            converted is function or converted.__wrapped__ is function
+        ):
             return converted
         return function if _converter is None else _converter(function)
     if type(function) is MethodType:

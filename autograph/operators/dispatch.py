@@ -62,7 +62,10 @@ class Backend(Protocol):
         state: State,
         names: Names,
     ) -> State:
-        """Repeat ``body`` while the test holds: at first ``test``, then what it returns."""
+        """Repeat ``body`` while the test holds.
+
+        That is at first ``test``, then the first part of what the body returns.
+        """
 
     def for_loop(
         self,
@@ -71,9 +74,9 @@ class Backend(Protocol):
         state: State,
         names: Names,
     ) -> State:
-        """Run ``body(item, state)`` for each item; it returns whether to stop, and state.
+        """Run ``body(item, state)`` for each item.
 
-        The first part of what the body returns is None for a loop without ``break``.
+        It returns whether to stop (None in a loop without ``break``) and the state.
         """
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
@@ -86,7 +89,7 @@ class Backend(Protocol):
         """``not value``."""
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
-        """What answers for the builtin ``name`` (``len``, ``range``, …), if anything."""
+        """What answers for the builtin ``name`` (``len``, …), if anything."""
 
 
 _registered: dict[type, Backend] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograph.diagnostics import Diagnostic, Location, render
-from autograph.errors import AutographError, ConversionError, TensorValueError
+from autograph.errors import AutographError, ConversionError
 
 
 def at(source: str, expression: str) -> Diagnostic:
@@ -104,11 +104,6 @@ def test_errors_carry_their_diagnostics() -> None:
     assert error.code == "AG101"
     assert isinstance(again, ConversionError)
     assert again.diagnostics == (first, second)
-
-
-def test_tensor_value_error_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="AG301 not a bool"):
-        raise TensorValueError(Diagnostic("AG301", "not a bool"))
 
 
 def test_an_error_says_something() -> None:

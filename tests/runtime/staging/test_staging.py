@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections import namedtuple
 
 import pytest
@@ -483,7 +484,7 @@ def test_effects_of_a_branch_run_only_if_it_is_taken(capsys):
     @tf.function
     def f(x):
         if x > 0:
-            tf.print("positive", output_stream="stdout")
+            tf.print("positive", output_stream=sys.stdout)
         return x
 
     f(tf.constant(-1))

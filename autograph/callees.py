@@ -1,0 +1,49 @@
+"""What converted code calls in place of the functions that it meets.
+
+`ag.call(f)` asks `called`, once for each function of the user's: importing this module
+registers it. It is light: the compiler is loaded when there is something to convert, so
+a package that the import hook loads from its cache does not load it.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+from weakref import WeakSet
+
+from . import operators
+from .errors import SourceError
+from .library import needs_no_conversion
+
+_as_they_are: WeakSet[FunctionType] = WeakSet()
+
+
+def called(function: FunctionType) -> Any:
+    """The converted form of a function of the user's; any other function itself.
+
+    Library code, code that is converted already and code whose source is not available
+    are called as they are.
+
+    Raises:
+        ConversionError: the function cannot be converted.
+    """
+    if function in _as_they_are:
+        return function
+    if not (needs_no_conversion(function) or _is_from_converted_module(function)):
+        from .cache import converted  # the compiler
+
+        try:
+            return converted(function)
+        except SourceError:
+            pass  # exact on Python values; a tensor in its control flow raises there
+    _as_they_are.add(function)
+    return function
+
+
+def _is_from_converted_module(function: FunctionType) -> bool:
+    """Whether the import hook converted the module that a function was defined in."""
+    spec = function.__globals__.get("__spec__")
+    return getattr(getattr(spec, "loader", None), "converts", False) is True
+
+
+operators.set_converter(called)
