@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
-Source = str | Callable[[list[str], dict[str, Any]], str]
+Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from runtime import dtypes, errors
 from runtime.context import building
 from runtime.dtypes import DType
 from runtime.graph import Graph
-from runtime.ops import convert
+from runtime.ops import convert, registry
 from runtime.ops.convert import (
     cast,
     constant,
@@ -282,7 +282,10 @@ def test_casts_agree_with_numpy(source: DType, target: DType) -> None:
     tensor = cast(values, target)
     real = values.real if source.is_complex and target.kind not in "cb" else values
 
-    assert tensor.dtype is target
+    inferred = registry.get("Cast").infer(TensorSpec([None], source), dtype=target)
+
+    assert inferred == TensorSpec([None], target)
+    assert (tensor.dtype, tensor.shape) == (target, [4])
     assert tensor.numpy().tolist() == real.astype(target.np_dtype).tolist()
 
 
