@@ -1,8 +1,8 @@
 """Which comments belong to which statement.
 
 Everything is keyed by line numbers: a comment belongs to the statement, or to the
-clause such as ``else:``, that begins on a line. That works for rewritten statements too,
-which keep the line of what they came from.
+clause such as ``else:``, that begins on a line. That works for rewritten statements
+too, which keep the line of what they came from.
 """
 
 from __future__ import annotations
@@ -203,7 +203,8 @@ class Comments:
 
     def _at(self, node: Any) -> str:
         """The line of a statement from its column on."""
-        return self._lines[node.lineno - 1].encode()[node.col_offset :].decode()
+        line: str = self._lines[node.lineno - 1]
+        return line.encode()[node.col_offset :].decode()
 
     # --- assigning ---------------------------------------------------------------
 

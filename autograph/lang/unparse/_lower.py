@@ -40,8 +40,9 @@ def lower(node: Any, pristine: Pristine | None = None) -> Any:
         _classes[kind] = (lowered, leaf)
     if leaf is not None and not isinstance(node, ast.stmt):
         return leaf
-    literal = pristine is not None and kind in _LITERALS and node in pristine
-    spelling = _spelling(node, pristine.source) if literal else None
+    spelling = None
+    if pristine is not None and kind in _LITERALS and node in pristine:
+        spelling = _spelling(node, pristine.source)
     if kind is gast.JoinedStr:
         # What stands inside has no literals of its own: quotes may have to change.
         pristine = None

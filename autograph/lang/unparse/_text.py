@@ -16,14 +16,14 @@ __all__ = ["Text"]
 
 
 class Text:
-    """What the source says about the statements of a tree; each comment is given once."""
+    """What the source says about the statements of a tree; gives each comment once."""
 
     def __init__(self, root: gast.AST, pristine: Pristine | None, width: int) -> None:
         self._pristine = pristine
         self._width = width
         # The statements whose comments above, beside and after are already given; the
         # comments above the root are not part of it.
-        self._above: set[int] = {root.lineno} if isinstance(root, gast.stmt) else set()
+        self._above = {getattr(root, "lineno", 0)}
         self._beside: set[int] = set()
         self._after: set[int] = set()
         self._adopted: dict[int, list[str]] = {}

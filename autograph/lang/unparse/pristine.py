@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import gast
@@ -82,7 +83,7 @@ class Pristine:
         return {
             id(node): id(following)
             for block in self._blocks
-            for node, following in zip(block, block[1:])
+            for node, following in pairwise(block)
         }
 
     def original(self, node: Any) -> Any:
@@ -99,7 +100,7 @@ class Pristine:
         return self._following.get(id(node)) == id(following)
 
     def start(self, node: Any) -> tuple[int, int]:
-        """Line and character column of a statement or handler, its decorators included."""
+        """Line and character column of a statement, decorators included, or clause."""
         line = first_line(node, self.source.lines)
         return line, self.source.column(node.lineno, node.col_offset)
 
