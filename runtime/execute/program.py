@@ -11,6 +11,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.execute.text import Step, Text, literal_attribute, scalar_text
 from runtime.graph import Node
+from runtime.ops.define import kernel_on_values
 from runtime.ops.registry import get
 
 __all__ = ["Program"]
@@ -19,7 +20,9 @@ __all__ = ["Program"]
 SHORT_ARRAY = 12
 
 #: Names that generated code reads and must not assign.
-RESERVED = frozenset({"np", "tf", "held", "kernel", "range", "tuple", "float"})
+RESERVED = frozenset(
+    {"np", "tf", "held", "kernel", "kernel_on_values", "range", "tuple", "float"}
+)
 
 
 class Program:
@@ -38,7 +41,7 @@ class Program:
         self._globals: set[str] = set(RESERVED)
         self._locals: set[str] = set()
         self._constants: dict[int, tuple[Any, str]] = {}
-        self._kernels: dict[str, str] = {}
+        self._kernels: dict[tuple[str, str], str] = {}
         self._order: dict[Node, int] = {}
 
     # --- names ------------------------------------------------------------------------
@@ -81,20 +84,26 @@ class Program:
 
     def call(self, node: Node, args: list[Text]) -> str:
         """A call of the kernel of a node."""
-        parts = [arg.code for arg in args]
+        texts = [arg.code for arg in args]
+        operands = node.attrs.get("operands", 0)
+        parts = texts[: len(texts) - operands]
         for key, value in node.attrs.items():
-            parts.append(f"{key}={self._attribute(value, f'{node.op}_{key}')}")
-        return f"{self._kernel(node.op)}({', '.join(parts)})"
+            if key != "operands":
+                text = self._attribute(value, f"{node.op}_{key}", texts)
+                parts.append(f"{key}={text}")
+        maker = "kernel_on_values" if operands else "kernel"
+        return f"{self._kernel(node.op, maker)}({', '.join(parts)})"
 
-    def _kernel(self, op: str) -> str:
-        name = self._kernels.get(op)
+    def _kernel(self, op: str, maker: str) -> str:
+        """The name of a kernel; `maker` is what the header gets it from."""
+        name = self._kernels.get((op, maker))
         if name is None:
-            name = self._kernels[op] = self._new_global(op)
-            self.header.append(f"{name} = kernel({op!r})")
+            name = self._kernels[op, maker] = self._new_global(op)
+            self.header.append(f"{name} = {maker}({op!r})")
         return name
 
-    def _attribute(self, value: Any, hint: str) -> str:
-        literal = literal_attribute(value)
+    def _attribute(self, value: Any, hint: str, args: list[str]) -> str:
+        literal = literal_attribute(value, args)
         if literal is not None:
             self.uses_dtypes |= "tf." in literal
             return literal
@@ -129,6 +138,7 @@ class Program:
             "tf": dtypes,
             "held": self.held,
             "kernel": lambda op: get(op).kernel,
+            "kernel_on_values": kernel_on_values,
         }
 
 

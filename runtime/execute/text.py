@@ -13,6 +13,7 @@ import numpy as np
 
 from runtime.dtypes import DType
 from runtime.graph import Node
+from runtime.ops.define import Operand
 from runtime.ops.registry import Source, get
 
 __all__ = [
@@ -112,7 +113,10 @@ def template(node: Node, args: Sequence[Text]) -> tuple[str, bool] | None:
     if source is None:
         return None
     if not isinstance(source, str):
-        text = source([arg.wrapped for arg in args], node.attrs)
+        found = source([arg.wrapped for arg in args], node.attrs)
+        if found is None:
+            return None
+        text = found
     else:
         operands = [arg.wrapped for arg in args]
         position = _number_position(source, node, args)
@@ -158,7 +162,7 @@ def repeated_arguments(node: Node) -> set[int]:
     if isinstance(source, str):
         text = source.format(*markers)
     else:
-        text = source(markers, node.attrs)
+        text = source(markers, node.attrs) or " ".join(markers)
     return {index for index, marker in enumerate(markers) if text.count(marker) != 1}
 
 
@@ -195,16 +199,21 @@ def _is_atom(code: str) -> bool:
     return isinstance(body, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
 
 
-def literal_attribute(value: Any) -> str | None:
-    """A static argument of a kernel as source, if it is simple enough."""
+def literal_attribute(value: Any, args: Sequence[str] = ()) -> str | None:
+    """A static argument of a kernel as source, if it is simple enough.
+
+    `args` are the texts of all inputs, for the parts that are inputs of the node.
+    """
+    if isinstance(value, Operand):
+        return args[value.index]
     if value is None or type(value) in (bool, int, str, bytes):
         return repr(value)
     if type(value) is float and math.isfinite(value):
         return repr(value)
     if isinstance(value, DType):
         return f"tf.{value.name}"
-    if type(value) is tuple:
-        items = [literal_attribute(item) for item in value]
+    if isinstance(value, tuple):
+        items = [literal_attribute(item, args) for item in value]
         if None not in items:
             return f"({', '.join(map(str, items))}{',' if len(items) == 1 else ''})"
     return None

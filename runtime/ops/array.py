@@ -144,9 +144,16 @@ def _check_count(
         )
 
 
+def _reshape(x: Array, *, shape: Any) -> Array:
+    if any(dim < -1 for dim in shape):
+        # NumPy takes every negative length for a -1.
+        raise ValueError
+    return x.reshape(shape)
+
+
 define(
     "Reshape",
-    lambda x, *, shape: x.reshape(shape),
+    _reshape,
     _infer_reshape,
     source="{0}.reshape({shape})",
 )

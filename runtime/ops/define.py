@@ -27,9 +27,17 @@ from runtime.ops.static import plain, static_value
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["Operand", "Slice", "code", "define", "run", "template"]
+__all__ = [
+    "Operand",
+    "Slice",
+    "code",
+    "define",
+    "kernel_on_values",
+    "run",
+    "template",
+]
 
-SourceRule = Callable[[Sequence[str], dict[str, Any]], str]
+SourceRule = Callable[[Sequence[str], dict[str, Any]], "str | None"]
 
 
 @dataclass(frozen=True)
@@ -95,8 +103,29 @@ def define(
             specs = specs[: len(specs) - operands]
         return infer(*specs, **attrs)
 
+    def run_on_values(*arrays: Any, **attrs: Any) -> Any:
+        return run_kernel(*arrays, **{key: _number(attrs[key]) for key in attrs})
+
+    _on_values[name] = run_on_values
     rule = template(source) if isinstance(source, str) else source
     register(OpDef(name, run_kernel, run_infer, stateful, rule, strong))
+
+
+_on_values: dict[str, Callable[..., Any]] = {}
+
+
+def kernel_on_values(op: str) -> Callable[..., Any]:
+    """The kernel of an op in the form that generated source calls: with the operands in
+    the places of the attributes that they are for, as arrays or NumPy's scalars.
+    """
+    return _on_values[op]
+
+
+def _number(value: Any) -> Any:
+    """An attribute with arrays and NumPy's scalars in it as Python numbers."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value)
+    return tuple(map(_number, value)) if type(value) is tuple else value
 
 
 def run(op: str, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any:
@@ -118,7 +147,8 @@ def code(value: Any, args: Sequence[str]) -> str:
         items = [code(item, args) for item in value]
         return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
     if isinstance(value, DType):
-        return f"np.{value.np_dtype.name}"
+        # NumPy 1 has no np.bool.
+        return "np.bool_" if value.is_bool else f"np.{value.np_dtype.name}"
     if isinstance(value, float) and not np.isfinite(value):
         return f"float({str(value)!r})"
     return repr(value)

@@ -80,7 +80,7 @@ def _slice_length(item: Slice, length: int | None) -> int | None:
 
 
 def _strided_slice(x: Array, *, key: tuple[Any, ...]) -> Array:
-    index = [builtins.slice(*item) if type(item) is Slice else item for item in key]
+    index = [builtins.slice(*item) if isinstance(item, tuple) else item for item in key]
     if Ellipsis not in key:
         # With the Ellipsis NumPy gives 0-d arrays rather than scalars.
         index.append(Ellipsis)

@@ -33,6 +33,19 @@ def listed(args: Sequence[str]) -> str:
     return f"[{', '.join(args)}]"
 
 
+def _results(parts: Sequence[Any]) -> Any:
+    """The results of an op: a lone one is not in a tuple."""
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _results_source(parts: str, count: int) -> str:
+    return f"{parts}[0]" if count == 1 else f"tuple({parts})"
+
+
+def _as_list(results: Any) -> list[Any]:
+    return list(results) if isinstance(results, tuple) else [results]
+
+
 # --- concat ---------------------------------------------------------------------------
 
 
@@ -142,35 +155,37 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
 parallel_stack = stack
 
 
-def _infer_unpack(value: TensorSpec, *, num: int, axis: int) -> tuple[TensorSpec, ...]:
+def _infer_unpack(value: TensorSpec, *, num: int, axis: int) -> Any:
     dims = dims_of(value)
     if dims is None:
-        return (spec(None, value.dtype),) * num
+        return _results([spec(None, value.dtype)] * num)
     position = normal_axis(axis, len(dims))
     if dims[position] not in (num, None):
         raise InvalidArgumentError(
             f"axis {position} of the shape {show(dims)} has length {dims[position]}, "
             f"not num = {num}"
         )
-    return (spec((*dims[:position], *dims[position + 1 :]), value.dtype),) * num
+    part = spec((*dims[:position], *dims[position + 1 :]), value.dtype)
+    return _results([part] * num)
 
 
-def _unpack(value: Array, *, num: int, axis: int) -> tuple[Array, ...]:
+def _unpack(value: Array, *, num: int, axis: int) -> Any:
     if value.shape[axis] != num:
         raise ValueError
     moved = np.moveaxis(value, axis, 0)
     # The Ellipsis gives 0-d arrays where an index alone gives scalars.
-    return tuple([moved[index, ...] for index in range(num)])
+    return _results([moved[index, ...] for index in range(num)])
 
 
 define(
     "Unpack",
     _unpack,
     _infer_unpack,
-    source=lambda args, attrs: (
-        f"tuple({args[0]})"
+    source=lambda args, attrs: _results_source(
+        args[0]
         if attrs["axis"] == 0
-        else f"tuple(np.moveaxis({args[0]}, {attrs['axis']}, 0))"
+        else f"np.moveaxis({args[0]}, {attrs['axis']}, 0)",
+        attrs["num"],
     ),
 )
 
@@ -191,7 +206,7 @@ def unstack(
             f"the length of axis {axis} of a tensor of shape {tensor.shape} is not "
             "known while tracing; give it as num="
         )
-    return list(run("Unpack", tensor, num=num, axis=axis, name=name))
+    return _as_list(run("Unpack", tensor, num=num, axis=axis, name=name))
 
 
 # --- split ----------------------------------------------------------------------------
@@ -201,7 +216,7 @@ def _infer_split(value: TensorSpec, *, num_split: int, axis: Any) -> Any:
     dims, position = dims_of(value), known_int(axis)
     if dims is None or position is None:
         rank = None if dims is None else (None,) * len(dims)
-        return (spec(rank, value.dtype),) * num_split
+        return _results([spec(rank, value.dtype)] * num_split)
     position = normal_axis(position, len(dims))
     length = dims[position]
     if length is not None:
@@ -212,28 +227,34 @@ def _infer_split(value: TensorSpec, *, num_split: int, axis: Any) -> Any:
             )
         length //= num_split
     part = (*dims[:position], length, *dims[position + 1 :])
-    return (spec(part, value.dtype),) * num_split
+    return _results([spec(part, value.dtype)] * num_split)
 
 
 define(
     "Split",
-    lambda value, *, num_split, axis: tuple(np.split(value, num_split, axis)),
+    lambda value, *, num_split, axis: _results(np.split(value, num_split, axis)),
     _infer_split,
-    source="tuple(np.split({0}, {num_split}, axis={axis}))",
+    source=lambda args, attrs: _results_source(
+        f"np.split({args[0]}, {attrs['num_split']}, axis={code(attrs['axis'], args)})",
+        attrs["num_split"],
+    ),
 )
 
 
 def _infer_split_v(value: TensorSpec, *, size_splits: Any, num: int, axis: Any) -> Any:
     dims, position = dims_of(value), known_int(axis)
     if dims is None or position is None:
-        return (spec(None if dims is None else (None,) * len(dims), value.dtype),) * num
+        rank = None if dims is None else (None,) * len(dims)
+        return _results([spec(rank, value.dtype)] * num)
     position = normal_axis(position, len(dims))
     sizes = (None,) * num
     if isinstance(size_splits, tuple):
         sizes = _sizes(size_splits, dims[position])
-    return tuple(
-        spec((*dims[:position], size, *dims[position + 1 :]), value.dtype)
-        for size in sizes
+    return _results(
+        [
+            spec((*dims[:position], size, *dims[position + 1 :]), value.dtype)
+            for size in sizes
+        ]
     )
 
 
@@ -253,7 +274,7 @@ def _sizes(size_splits: tuple[Any, ...], length: int | None) -> tuple[Any, ...]:
 
 def _split_v(value: Array, *, size_splits: Any, num: int, axis: int) -> Any:
     sizes = _sizes(tuple(size_splits), value.shape[axis])
-    return tuple(np.split(value, np.cumsum(sizes)[:-1], axis))
+    return _results(np.split(value, np.cumsum(sizes)[:-1], axis))
 
 
 define("SplitV", _split_v, _infer_split_v)
@@ -284,13 +305,13 @@ def split(
                 "the number of parts is not known while tracing; give it as num="
             )
         count = num if count is None else count
-        return list(
+        return _as_list(
             run("SplitV", tensor, size_splits=sizes, num=count, axis=axis, name=name)
         )
     parts = int(num_or_size_splits)
     if parts < 1:
         raise ValueError(f"a tensor cannot be split into {parts} parts")
-    return list(run("Split", tensor, num_split=parts, axis=axis, name=name))
+    return _as_list(run("Split", tensor, num_split=parts, axis=axis, name=name))
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:

@@ -7,7 +7,8 @@ come to an `infer` rule as `Unknown`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from runtime.dtypes import DType
 from runtime.errors import InvalidArgumentError
@@ -33,7 +34,8 @@ __all__ = [
 Dims = tuple["int | None", ...]
 
 
-class Unknown(NamedTuple):
+@dataclass(frozen=True)
+class Unknown:
     """The value of an attribute that is a tensor: its spec, and what is known of it."""
 
     spec: TensorSpec

@@ -1,0 +1,84 @@
+"""`agree`: run a function of tensors in every way there is and compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runtime import nest
+from runtime.context import building
+from runtime.dtypes import of_array
+from runtime.execute import interpreter
+from runtime.execute.numpy_source import compile_graph
+from runtime.graph import Graph
+from runtime.ops.convert import convert_to_tensor
+from runtime.specs import TensorSpec
+from runtime.verify import verify
+
+Array = np.ndarray[Any, Any]
+
+#: What is known of the inputs while tracing: all, the rank, or nothing.
+KNOWLEDGE = ("full", "partial", "rank unknown")
+
+
+@pytest.fixture
+def agree() -> Callable[..., list[Array]]:
+    return check_agreement
+
+
+def check_agreement(
+    function: Callable[..., Any],
+    *inputs: Any,
+    known: tuple[str, ...] = KNOWLEDGE,
+    static: bool = True,
+    tolerance: float = 0.0,
+) -> list[Array]:
+    """The results of `function`: eager, interpreted and compiled ones must be equal.
+
+    `known` lists with how much knowledge of the shapes it can be traced, `static` says
+    that the shapes of the results follow from full knowledge of those of the inputs.
+    """
+    arrays = [convert_to_tensor(value)._array for value in inputs]
+    tensors = [convert_to_tensor(array) for array in arrays]
+    eager = [tensor._array for tensor in nest.flatten(function(*tensors))]
+    for knowledge in known:
+        graph = traced(function, arrays, knowledge)
+        for output, value in zip(graph.outputs, eager, strict=True):
+            assert output.dtype is of_array(value)
+            assert output.shape.is_compatible_with(value.shape), (knowledge, output)
+            if static and knowledge == "full":
+                assert output.shape == value.shape
+        for run in (lambda a, g=graph: interpreter.run(g, a), compile_graph(graph)):
+            for found, value in zip(run(arrays), eager, strict=True):
+                assert np.asarray(found).dtype == value.dtype, knowledge
+                assert_equal(np.asarray(found), value, tolerance)
+    return eager
+
+
+def assert_equal(found: Array, value: Array, tolerance: float) -> None:
+    assert found.shape == value.shape
+    if value.dtype == object or not tolerance:
+        np.testing.assert_array_equal(found, value)
+    else:
+        np.testing.assert_allclose(found, value, rtol=tolerance, atol=tolerance)
+
+
+def traced(function: Callable[..., Any], arrays: list[Array], knowledge: str) -> Graph:
+    """The graph of `function` on inputs of whose shapes so much is known."""
+    graph = Graph("traced")
+    placeholders = []
+    for array in arrays:
+        dims: Any = None
+        if knowledge == "full":
+            dims = array.shape
+        elif knowledge == "partial":
+            dims = [None] * array.ndim
+        placeholders.append(graph.add_input(TensorSpec(dims, of_array(array))))
+    with building(graph):
+        results = nest.flatten(function(*placeholders))
+        graph.outputs = [graph.capture(convert_to_tensor(t)) for t in results]
+    verify(graph)
+    return graph
