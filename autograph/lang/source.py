@@ -145,5 +145,5 @@ def _name(obj: Any) -> str:
 
 
 def _no_source(message: str) -> SourceError:
-    fix = "convert something that is defined in a file, a notebook cell or the console"
+    fix = "define it in a file or a notebook cell (Python 3.13: or at the prompt)"
     return SourceError(Diagnostic("AG102", "no source", message, fix=fix))
