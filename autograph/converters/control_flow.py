@@ -1,8 +1,8 @@
 """``if``, ``while`` and ``for`` as calls of operators on functions.
 
-Runs after `exits`: no staged branch jumps out of the statements around it, except at the
-very end of its function. The bodies become functions beside the statement, which write
-the variables they share with it through ``nonlocal``:
+Runs after `exits`: no staged branch jumps out of the statements around it, except at
+the very end of its function. The bodies become functions beside the statement, which
+write the variables that they share with it through ``nonlocal``:
 
     while n != 1:               def while_body():
         n = step(n)                 nonlocal n, steps
@@ -15,7 +15,7 @@ the variables they share with it through ``nonlocal``:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,14 +23,20 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
+from ..lang.labels import Helper
 from ..lang.names import Namer
-from ..lang.visitors import clone, walk, walk_scope
-from .bindings import bound_names
+from ..lang.visitors import clone
+from .bindings import bound_names, names_read
+from .conditionals import arguments_of, chain_of, choice_of
 from .expressions import Expressions
-from .staging import LOOPS, Staging, blocks, leaves, with_blocks
+from .jumps import LOOPS, blocks, leaves, with_blocks
+from .staging import Staging
+from .variables import Variables, declared, lost_scoping
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
-_JUMPS = (gast.Return, gast.Break, gast.Continue)
+#: Statements that see the exceptions of their bodies, if only as a context.
+_WATCHING = (gast.Try, gast.TryStar, gast.With, gast.AsyncWith)
+_SCOPING = (gast.Global, gast.Nonlocal)
 
 
 @dataclass
@@ -49,51 +55,50 @@ class _Frame:
 
 
 class ControlFlow:
-    """The pass over one function; ``nested`` converts the functions inside it."""
+    """The pass over one function.
+
+    Args:
+        facts: those of the function as it is now.
+        written: those of the function as the user wrote it, with its dead code.
+        staging: which statements are rewritten.
+        namer: knows the names in use.
+        expressions: rewrites the expressions.
+        nested: converts a function inside this one.
+    """
 
     def __init__(
         self,
         facts: Facts,
+        written: Facts,
         staging: Staging,
         namer: Namer,
         expressions: Expressions,
         nested: Callable[[gast.AST], gast.AST],
     ) -> None:
         self._facts = facts
+        self._written = written
         self._staging = staging
         self._namer = namer
         self._expressions = expressions
         self._nested = nested
-        scope = facts.scope
-        self._globals = frozenset(scope.globals)
-        self._always_shared = frozenset(scope.captured) | frozenset(scope.nonlocals)
-        self._flags = frozenset(staging.until.values())
-        self.helpers: set[str] = set()
+        self._variables = Variables(facts, staging.until.values())
+        #: The functions that were generated.
+        self.helpers: set[Helper] = set()
 
     def convert(self, body: list[gast.AST]) -> list[gast.AST]:
         """The rewritten body of the function; the same list if nothing changes."""
         frame = _Frame()
         new = self._block(body, frame)
-        own = bound_names(new) | frozenset(self._facts.scope.params)
-        missing = frame.missing - own - self._facts.scope.nonlocals - self._globals
-        new = self._declare_scopes(body, new)
-        return _declared(new, missing)
-
-    def _declare_scopes(
-        self, old: list[gast.AST], new: list[gast.AST]
-    ) -> list[gast.AST]:
-        """Move ``global`` and ``nonlocal`` out of blocks that became functions."""
+        old = self._written.node.body
         if new is old:
-            return new
-        kept = {id(n) for s in new for n in walk_scope(s) if isinstance(n, _SCOPING)}
-        lost = [
-            node
-            for statement in old
-            for node in walk_scope(statement)
-            if isinstance(node, _SCOPING) and id(node) not in kept
-        ]
+            return body
+        # What the user bound in dead code is a local variable all the same.
+        own = frozenset(self._facts.scope.bound) | frozenset(self._written.scope.bound)
+        lost = own - bound_names(new) - frozenset(self._facts.scope.params)
+        missing = lost & (frame.missing | names_read(new, lost))
+        scoping = lost_scoping(old, new)
         position = 1 if _is_docstring(new[0]) else 0
-        return [*new[:position], *lost, *new[position:]]
+        return [*new[:position], *scoping, *declared(new[position:], missing)]
 
     # Statements --------------------------------------------------------------------
 
@@ -140,9 +145,18 @@ class ControlFlow:
             ]
         else:
             new_blocks = [self._block(block, frame) for block in old_blocks]
+            if frame.generated and self._sees_unbound(old, frame):
+                guard = self._expressions.operator_name("unbound_locals", old)
+                new_blocks[0] = [nodes.with_(guard, new_blocks[0], old.body[0])]
         if all(map(_is, new_blocks, old_blocks)):
             return new
         return with_blocks(new, new_blocks)
+
+    def _sees_unbound(self, statement: gast.AST, frame: _Frame) -> bool:
+        """Whether a statement could see that a variable of its body is unbound."""
+        if not isinstance(statement, _WATCHING):
+            return False
+        return self._variables.may_be_unbound(statement.body, frame.shared)
 
     def _without_annotation(self, statement: Any, frame: _Frame) -> Any:
         """An annotated name cannot be nonlocal; its annotation is never evaluated."""
@@ -151,140 +165,63 @@ class ControlFlow:
             return statement
         if statement.value is None:
             return nodes.located(gast.Pass(), statement)
-        return nodes.located(
-            gast.Assign([target], statement.value, None), statement
-        )
+        return nodes.located(gast.Assign([target], statement.value, None), statement)
 
     # Conditionals ------------------------------------------------------------------
 
     def _conditional(self, statement: gast.If, frame: _Frame) -> list[gast.AST]:
-        chain, default = self._chain(statement)
-        if len(chain) == 1:
-            value = self._value_form(statement, frame)
-            if value is not None:
-                return [value]
-        tests = [self._expressions.expression(test, frame.generated) for test, _ in chain]
-        bodies = [*(body for _, body in chain), default]
-        names = self._branch_names(len(chain), default)
-        observed = self._observed(statement)
+        value = self._value(statement, frame)
+        if value is not None:
+            return [value]
+        chain = chain_of(statement, self._expressions.is_fixed)
+        moved = frame.generated or len(chain.tests) > 1
+        tests = [self._expressions.expression(test, moved) for test in chain.tests]
+        observed = self._variables.observed(statement)
         functions: list[gast.AST] = []
-        branches: list[gast.AST] = []
-        for name, body in zip(names, bodies, strict=True):
+        branches: list[gast.AST | None] = []
+        for base, body in zip(chain.names, chain.bodies, strict=True):
+            name = self._namer.fresh(base)
             function = self._function(name, body, observed, frame, statement)
-            branches.append(function if function is not None else _none(statement))
-            if isinstance(function, gast.FunctionDef):
-                functions.append(function)
-                branches[-1] = nodes.name(name, statement)
-        state = self._state(statement, observed)
-        if len(chain) == 1:
-            call = self._cond(tests[0], branches, state, statement)
-        else:
-            call = self._case(tests, branches, state, statement)
-        return [*functions, self._finish(call, statement)]
+            branches.append(self._reference(function, functions))
+        operator, args, default = arguments_of(tests, branches)
+        state = self._variables.state(statement, observed)
+        call = self._expressions.operator(
+            operator, args, statement, default=default, state=state
+        )
+        wrap = nodes.return_ if "return" in leaves(statement) else nodes.expression
+        return [*functions, wrap(call, statement)]
 
-    def _chain(
-        self, statement: gast.If
-    ) -> tuple[list[tuple[gast.AST, list[gast.AST]]], list[gast.AST]]:
-        """The tests and bodies of ``if … elif …``, and the last ``else``."""
-        chain = [(statement.test, statement.body)]
-        orelse = statement.orelse
-        while len(orelse) == 1 and isinstance(orelse[0], gast.If):
-            (inner,) = orelse
-            if self._expressions.is_fixed(inner.test):
-                break
-            chain.append((inner.test, inner.body))
-            orelse = inner.orelse
-        return chain, orelse
-
-    def _branch_names(self, count: int, default: list[gast.AST]) -> list[str]:
-        if count == 1:
-            bases = ["if_true", "if_false"]
-        else:
-            bases = [*(f"if_{number}" for number in range(1, count + 1)), "otherwise"]
-        return [self._fresh(base) for base in bases]
-
-    def _fresh(self, base: str) -> str:
-        name = self._namer.fresh(base)
-        self.helpers.add(name)
-        return name
-
-    def _value_form(self, statement: gast.If, frame: _Frame) -> gast.AST | None:
+    def _value(self, statement: gast.If, frame: _Frame) -> gast.AST | None:
         """``y = ag.cond(test, lambda: a, lambda: b)``, or the same with ``return``."""
-        if len(statement.body) != 1 or len(statement.orelse) > 1:
+        bound = self._facts.assigned_in(statement)
+        choice = choice_of(statement, bound.__contains__)
+        if choice is None or (choice.target is None and frame.in_loop):
             return None
-        first = statement.body[0]
-        second = statement.orelse[0] if statement.orelse else None
-        if isinstance(first, gast.Return) and isinstance(second, gast.Return):
-            if frame.in_loop:
-                return None
-            values = [s.value or nodes.constant(None, s) for s in (first, second)]
-            wrap = None
-        else:
-            wrap = _assigned_name(first)
-            if wrap is None:
-                return None
-            if second is None:
-                if wrap not in self._facts.assigned_in(statement):
-                    return None
-                values = [first.value, nodes.name(wrap, statement)]
-            elif _assigned_name(second) == wrap:
-                values = [first.value, second.value]
-            else:
-                return None
-        if any(self._expressions.is_fixed(value) for value in values):
+        values = (choice.if_true, choice.if_false)
+        if any(map(self._expressions.is_fixed, values)):
             return None
-        generated = frame.generated
-        test = self._expressions.expression(statement.test, generated)
-        lambdas = [
-            nodes.lambda_(self._expressions.expression(value, generated), value)
-            for value in values
-        ]
-        call = self._operator("cond", [test, *lambdas], statement)
-        if wrap is None:
+        test = self._expressions.expression(statement.test, frame.generated)
+        new = [self._expressions.expression(v, generated=True) for v in values]
+        lambdas = map(nodes.lambda_, new, values)
+        call = self._expressions.operator("cond", [test, *lambdas], statement)
+        if choice.target is None:
             return nodes.return_(call, statement)
-        return nodes.assign(wrap, call, statement)
+        return nodes.assign(choice.target, call, statement)
 
-    def _cond(
-        self,
-        test: gast.AST,
-        branches: list[gast.AST],
-        state: gast.AST | None,
-        at: gast.AST,
-    ) -> gast.AST:
-        args = [test, *branches]
-        if _is_none(args[-1]) and len(args) == 3:
-            args.pop()
-        return self._operator("cond", args, at, state=state)
-
-    def _case(
-        self,
-        tests: list[gast.AST],
-        branches: list[gast.AST],
-        state: gast.AST | None,
-        at: gast.AST,
-    ) -> gast.AST:
-        *bodies, default = branches
-        pairs = [
-            nodes.located(
-                gast.Tuple(
-                    [nodes.lambda_(test, test), _or_nothing(body)], gast.Load()
-                ),
-                test,
-            )
-            for test, body in zip(tests, bodies, strict=True)
-        ]
-        otherwise = None if _is_none(default) else default
-        return self._operator("case", pairs, at, default=otherwise, state=state)
-
-    def _finish(self, call: gast.AST, statement: gast.AST) -> gast.AST:
-        if "return" in leaves(statement):
-            return nodes.return_(call, statement)
-        return nodes.expression(call, statement)
+    def _reference(self, function: Any, functions: list[gast.AST]) -> Any:
+        """What stands for a body in a call: a lambda itself, or a function's name."""
+        if not isinstance(function, gast.FunctionDef):
+            return function
+        functions.append(function)
+        self.helpers.add((function.name, function.lineno))
+        return nodes.name(function.name, function)
 
     # Loops -------------------------------------------------------------------------
 
     def _loop(self, loop: Any, frame: _Frame) -> list[gast.AST]:
-        observed = self._observed(loop) | frozenset(self._facts.live_head(loop))
+        observed = self._variables.observed(loop) | frozenset(
+            self._facts.live_head(loop)
+        )
         is_for = isinstance(loop, gast.For)
         functions: list[gast.AST] = []
         if is_for:
@@ -297,20 +234,20 @@ class ControlFlow:
             subject = self._test(loop.test, frame, functions)
             parameter, unpack = None, []
             operator = "while_loop"
-        name = self._fresh("for_body" if is_for else "while_body")
+        name = self._namer.fresh("for_body" if is_for else "while_body")
         body = self._function(
             name, loop.body, observed, frame, loop, parameter, unpack, in_loop=True
         )
-        if isinstance(body, gast.FunctionDef):
-            functions.append(body)
-            body = nodes.name(name, loop)
-        elif body is None:
+        called = self._reference(body, functions)
+        if called is None:
             parameters = () if parameter is None else (parameter,)
-            body = nodes.lambda_(_none(loop), loop, *parameters)
+            called = nodes.lambda_(_none(loop), loop, *parameters)
         flag = self._staging.until.get(id(loop))
         until = None if flag is None else nodes.lambda_(nodes.name(flag, loop), loop)
-        state = self._state(loop, observed)
-        call = self._operator(operator, [subject, body], loop, until=until, state=state)
+        state = self._variables.state(loop, observed)
+        call = self._expressions.operator(
+            operator, [subject, called], loop, until=until, state=state
+        )
         return [*functions, nodes.expression(call, loop)]
 
     def _item(
@@ -326,15 +263,14 @@ class ControlFlow:
     def _test(
         self, test: gast.AST, frame: _Frame, functions: list[gast.AST]
     ) -> gast.AST:
-        new = self._expressions.expression(test, frame.generated)
+        new = self._expressions.expression(test, generated=True)
         written = frozenset(self._facts.writes(test))
         if not written:
             return nodes.lambda_(new, test)
-        name = self._fresh("while_test")
-        body = [*self._scoping(written, written, test), nodes.return_(new, test)]
-        functions.append(nodes.function(name, body, test))
+        name = self._namer.fresh("while_test")
+        body = [*self._variables.scoping(written, test), nodes.return_(new, test)]
         frame.missing.update(written)
-        return nodes.name(name, test)
+        return self._reference(nodes.function(name, body, test), functions)
 
     # Functions ---------------------------------------------------------------------
 
@@ -363,73 +299,17 @@ class ControlFlow:
         if not body:
             return None
         parameters = () if parameter is None else (parameter,)
-        bound = bound_names(body)
+        bound, globals_ = bound_names(body), self._variables.globals
         frame.missing.difference_update(bound - shared)
         outside = frame.missing & shared
-        scoping = self._scoping(bound & (shared | self._globals), shared, at)
+        scoping = self._variables.scoping(bound & (shared | globals_), at)
         outer.missing.update(bound & shared, outside)
-        declared = _declared(body, frame.missing - shared - self._globals)
+        body = declared(body, frame.missing - shared - globals_)
         if len(body) == 1 and not scoping and isinstance(body[0], gast.Return):
             value = body[0].value or _none(at)
             if not self._expressions.is_fixed(value):
                 return nodes.lambda_(value, value, *parameters)
-        return nodes.function(name, [*scoping, *declared], statements[0], *parameters)
-
-    def _scoping(
-        self, names: Iterable[str], shared: frozenset[str], at: gast.AST
-    ) -> list[gast.AST]:
-        globals_ = [n for n in self._in_order(names) if n in self._globals]
-        nonlocals = [n for n in self._in_order(names) if n not in self._globals]
-        out: list[gast.AST] = []
-        if globals_:
-            out.append(nodes.global_(globals_, at))
-        if nonlocals:
-            out.append(nodes.nonlocal_(nonlocals, at))
-        return out
-
-    # Variables ---------------------------------------------------------------------
-
-    def _observed(self, statement: gast.AST) -> frozenset[str]:
-        """The variables whose values after the statement may be read."""
-        facts = self._facts
-        observed = set(facts.live_out(statement)) | facts.live_at_handlers(statement)
-        observed |= self._always_shared | self._flags | self._globals
-        for node in walk_scope(statement):
-            if isinstance(node, _JUMPS):
-                observed |= facts.live_out(node)
-        return frozenset(observed)
-
-    def _state(self, statement: gast.AST, observed: frozenset[str]) -> gast.AST | None:
-        written = [n for n in self._facts.writes(statement) if n in observed]
-        names = [*self._in_order(written)]
-        all_written = frozenset(self._facts.writes(statement))
-        for place in self._facts.places(statement):
-            if not place.opaque and not all_written & frozenset(place.names):
-                names.append(place.text)
-        if not names:
-            return None
-        return nodes.constant(", ".join(dict.fromkeys(names)), statement)
-
-    def _in_order(self, names: Iterable[str]) -> list[str]:
-        """Names in the order in which the function mentions them first."""
-        wanted = frozenset(names)
-        if len(wanted) < 2:
-            return list(wanted)
-        return [name for name in self._mentions() if name in wanted]
-
-    def _mentions(self) -> list[str]:
-        if not hasattr(self, "_order"):
-            scope = self._facts.scope
-            self._order = list(dict.fromkeys([*scope.params, *scope.bound, *scope.free]))
-        return self._order
-
-    def _operator(
-        self, name: str, args: list[gast.AST], at: gast.AST, **keywords: Any
-    ) -> gast.Call:
-        return self._expressions.operator(name, args, at, **keywords)
-
-
-_SCOPING = (gast.Global, gast.Nonlocal)
+        return nodes.function(name, [*scoping, *body], at, *parameters)
 
 
 def _is(left: object, right: object) -> bool:
@@ -438,14 +318,6 @@ def _is(left: object, right: object) -> bool:
 
 def _none(at: gast.AST) -> gast.Constant:
     return nodes.constant(None, at)
-
-
-def _is_none(node: gast.AST) -> bool:
-    return isinstance(node, gast.Constant) and node.value is None
-
-
-def _or_nothing(body: gast.AST) -> gast.AST:
-    return nodes.lambda_(body, body) if _is_none(body) else body
 
 
 def _is_docstring(statement: gast.AST) -> bool:
@@ -459,27 +331,3 @@ def _is_empty(statement: gast.AST) -> bool:
     if isinstance(statement, gast.Return):
         return statement.value is None
     return isinstance(statement, gast.Pass)
-
-
-def _assigned_name(statement: gast.AST | None) -> str | None:
-    """``x`` if the statement is ``x = value``."""
-    if isinstance(statement, gast.Assign) and len(statement.targets) == 1:
-        (target,) = statement.targets
-        if isinstance(target, gast.Name):
-            return str(target.id)
-    return None
-
-
-def _declared(body: list[gast.AST], names: Iterable[str]) -> list[gast.AST]:
-    """Declare variables that only inner functions bind, before the first of these."""
-    out = body
-    for name in sorted(names):
-        for position, statement in enumerate(out):
-            if any(name in n.names for n in walk(statement) if isinstance(n, gast.Nonlocal)):
-                out = [
-                    *out[:position],
-                    nodes.declaration(name, statement),
-                    *out[position:],
-                ]
-                break
-    return out

@@ -29,16 +29,11 @@ from typing import Any
 
 import gast
 
-from .staging import (
-    LOOPS,
-    Staging,
-    blocks,
-    leaves,
-    with_blocks,
-)
 from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import clone
+from .jumps import LOOPS, blocks, leaves, leaves_cleaning_up, never_ends, with_blocks
+from .staging import Staging
 
 _SIMPLE = (gast.Constant, gast.Name)
 
@@ -120,13 +115,53 @@ class Exits:
         new = [self._block(block, ctx) for block in old]
         if all(a is b for a, b in zip(old, new, strict=True)):
             return statement
+        if ctx.soft or ctx.in_loop:
+            new = self._voided(statement, new, ctx)
         return self._staging.moved(statement, with_blocks(statement, new))
+
+    def _voided(
+        self, statement: gast.AST, new: list[list[gast.AST]], ctx: _Context
+    ) -> list[list[gast.AST]]:
+        """The blocks of a statement that may catch an exception, and then forgets that
+        something inside it was about to leave: cleaning up has failed meanwhile.
+        """
+        flags = self._flags(leaves_cleaning_up(statement), ctx)
+        handlers = getattr(statement, "handlers", ())
+        if not flags:
+            return new
+        if handlers:
+            body, *rest = new
+            for position, handler in enumerate(handlers):
+                reset = self._set_all(flags, handler, value=False)
+                rest[position] = [*reset, *rest[position]]
+            return [body, *rest]
+        if isinstance(statement, (gast.With, gast.AsyncWith)):
+            return [[self._with_reset(new[0], flags)]]
+        return new
+
+    def _with_reset(self, body: list[gast.AST], flags: Sequence[str]) -> gast.AST:
+        """``try: body`` that resets flags when an exception leaves it."""
+        at = body[0]
+        again = nodes.located(gast.Raise(None, None), at)
+        reset = [*self._set_all(flags, at, value=False), again]
+        caught = nodes.name("BaseException", at)
+        handler = nodes.located(gast.ExceptHandler(caught, None, reset), at)
+        return nodes.located(gast.Try(body, [handler], [], []), at)
+
+    def _flags(self, kinds: frozenset[str], ctx: _Context) -> list[str]:
+        """The flags that ways of leaving set."""
+        flags: list[str] = []
+        if ctx.until is not None and ("break" in kinds or "return" in kinds):
+            flags.append(ctx.until)
+        if "return" in kinds:
+            flags.append(self._return_flag())
+        if "continue" in kinds and ctx.soft:
+            flags.append(self._continue_flag())
+        return flags
 
     # Leaving -----------------------------------------------------------------------
 
-    def _leave(
-        self, statement: gast.AST, ctx: _Context
-    ) -> tuple[list[gast.AST], bool]:
+    def _leave(self, statement: gast.AST, ctx: _Context) -> tuple[list[gast.AST], bool]:
         if not ctx.in_loop and not ctx.soft:
             return [statement], False
         jump = [] if ctx.soft else [self._jump(statement)]
@@ -151,24 +186,25 @@ class Exits:
         return nodes.assign(flag, nodes.constant(value, at), at)
 
     def _set_return(self, statement: gast.Return, ctx: _Context) -> list[gast.AST]:
-        flags = [self._return_flag()]
-        if ctx.in_loop and ctx.until is not None:
-            flags.insert(0, ctx.until)
-        is_set = (
-            isinstance(statement.value, gast.Name)
-            and statement.value.id == self._return_value
-        )
-        if is_set:
-            flags = flags[:-1]
         out: list[gast.AST] = []
-        if flags:
-            targets = [nodes.target(flag, statement) for flag in flags]
-            value = nodes.constant(True, statement)
-            out.append(nodes.located(gast.Assign(targets, value, None), statement))
-        if not is_set:
-            value = statement.value or nodes.constant(None, statement)
+        flags = [ctx.until] if ctx.in_loop and ctx.until is not None else []
+        flags.append(self._return_flag())
+        value = statement.value or nodes.constant(None, statement)
+        if isinstance(value, gast.Name) and value.id == self._return_value:
+            flags.pop()
+        else:
+            # The value first: the flag is for what happens once it is there.
             out.append(nodes.assign(self._return_value, value, statement))
-        return out
+        return [*out, *self._set_all(flags, statement, value=True)]
+
+    def _set_all(
+        self, flags: Sequence[str], at: gast.AST, value: bool
+    ) -> list[gast.AST]:
+        if not flags:
+            return []
+        targets = [nodes.target(flag, at) for flag in flags]
+        constant = nodes.constant(value, at)
+        return [nodes.located(gast.Assign(targets, constant, None), at)]
 
     def _return_flag(self) -> str:
         if not self._did_return:
@@ -279,7 +315,7 @@ class Exits:
             if not ctx.returning:
                 out.append(self._set(flag, statement, value=False))
             guards.append(self._returned(statement))
-        flags = [ctx.until] if "break" in kinds else []
+        flags = [ctx.until] if "break" in kinds and ctx.until is not None else []
         if "continue" in kinds:
             flags.append(self._continue_flag())
             out.append(self._set(flags[-1], statement, value=False))
@@ -289,7 +325,7 @@ class Exits:
                 jump = self._jump(statement)
             elif ctx.soft:
                 self._done.add(id(self._staging.keep(jump)))
-            guards.append(self._guard(str(flag), jump, statement))
+            guards.append(self._guard(flag, jump, statement))
         soft = replace(ctx, soft=True, returning=ctx.returning or "return" in kinds)
         if getattr(statement, "handlers", None) and statement.orelse and guards:
             statement = self._guard_else(statement, guards)
@@ -308,19 +344,6 @@ class Exits:
             test = nodes.not_(guard.test, guard)
             orelse = [self._staging.mark(nodes.if_(test, orelse, [], orelse[0]))]
         return clone(statement, orelse=orelse)
-
-
-def never_ends(statements: Sequence[gast.AST]) -> bool:
-    """Whether control surely leaves these statements before their end."""
-    for statement in statements:
-        if isinstance(statement, (gast.Return, gast.Raise, gast.Break, gast.Continue)):
-            return True
-        if isinstance(statement, gast.If) and statement.orelse:
-            if never_ends(statement.body) and never_ends(statement.orelse):
-                return True
-        if isinstance(statement, gast.Try) and never_ends(statement.finalbody):
-            return True
-    return False
 
 
 def _is_small(rest: list[gast.AST]) -> bool:

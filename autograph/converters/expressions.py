@@ -60,7 +60,7 @@ class Expressions(Transformer):
         self._generated = False
 
     def expression(self, node: gast.AST, generated: bool) -> Any:
-        """The expression, rewritten; ``generated``: it moved to a generated function."""
+        """The expression, rewritten; ``generated``: for a generated function."""
         self._generated = generated
         return self.visit(node)
 
@@ -86,8 +86,11 @@ class Expressions(Transformer):
         self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any
     ) -> gast.Call:
         """``ag.name(*args, **keywords)``."""
-        function = nodes.attribute(nodes.name(self._ag, at), name, at)
-        return nodes.call(function, args, at, **keywords)
+        return nodes.call(self.operator_name(name, at), args, at, **keywords)
+
+    def operator_name(self, name: str, at: gast.AST) -> gast.Attribute:
+        """``ag.name``."""
+        return nodes.attribute(nodes.name(self._ag, at), name, at)
 
     def _is_operator(self, node: Any, name: str) -> bool:
         return (
@@ -116,8 +119,8 @@ class Expressions(Transformer):
         if all(map(self._is_python, decided)) or any(map(self.is_fixed, lazy)):
             return self.generic_visit(node)
         name = "and_" if isinstance(node.op, gast.And) else "or_"
-        first, *rest = self.visit_list(node.values)
-        args = [first, *map(_thunk, rest)]
+        first = self.visit(node.values[0])
+        args = [first, *map(self._thunk, lazy)]
         if self._is_operator(first, name):
             args = [*first.args, *args[1:]]  # a chain: `0 < x < 9 and y`
         return self.operator(name, args, node)
@@ -129,39 +132,37 @@ class Expressions(Transformer):
         return self.operator("not_", [new.operand], node)
 
     def visit_IfExp(self, node: Any) -> Any:
-        new = self.generic_visit(node)
-        if (
-            self._is_python(node.test)
-            or self.is_fixed(node.body)
-            or self.is_fixed(node.orelse)
-        ):
-            return new
-        return self.operator(
-            "cond", [new.test, _thunk(new.body), _thunk(new.orelse)], node
-        )
+        values = (node.body, node.orelse)
+        if self._is_python(node.test) or any(map(self.is_fixed, values)):
+            return self.generic_visit(node)
+        test = self.visit(node.test)
+        return self.operator("cond", [test, *map(self._thunk, values)], node)
 
     def visit_Compare(self, node: Any) -> Any:
-        new = self.generic_visit(node)
         lazy = node.comparators[1:]
         if not lazy or self._is_python(node) or any(map(self.is_fixed, lazy)):
-            return new
-        operands = [new.left, *new.comparators]
-        if not all(map(_is_simple, operands[1:-1])):
-            return self._chain(new, operands)
-        pairs = [
-            nodes.located(gast.Compare(clone(left), [op], [right]), node)
-            for left, op, right in zip(operands, new.ops, operands[1:], strict=False)
-        ]
+            return self.generic_visit(node)
+        if not all(map(_is_simple, node.comparators[:-1])):
+            return self._chain(node)
+        left = self.visit(node.left)
+        pairs: list[gast.AST] = []
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            new = self.visit(right) if not pairs else self._lazy(right)
+            pair = gast.Compare(clone(left), [op], [new])
+            pairs.append(nodes.located(pair, node))
+            left = right
         first, *rest = pairs
-        return self.operator("and_", [first, *map(_thunk, rest)], node)
+        thunks = [nodes.lambda_(pair, pair) for pair in rest]
+        return self.operator("and_", [first, *thunks], node)
 
-    def _chain(self, node: Any, operands: list[gast.AST]) -> gast.Call:
-        args = [operands[0]]
+    def _chain(self, node: Any) -> gast.Call:
+        args = [self.visit(node.left)]
         for position, (op, operand) in enumerate(
-            zip(node.ops, operands[1:], strict=True)
+            zip(node.ops, node.comparators, strict=True)
         ):
             args.append(nodes.constant(_SYMBOLS[type(op)], node))
-            args.append(_thunk(operand) if position else operand)
+            visit = self._thunk if position else self.visit
+            args.append(visit(operand))
         return self.operator("compare", args, node)
 
     # Calls -------------------------------------------------------------------------
@@ -190,8 +191,7 @@ class Expressions(Transformer):
         new = self.generic_visit(node)
         if name not in DISPATCHED_BUILTINS or all(map(self._is_plain, node.args)):
             return new
-        function = nodes.attribute(nodes.name(self._ag, node), name, node.func)
-        return clone(new, func=function)
+        return clone(new, func=self.operator_name(name, node.func))
 
     def _is_plain(self, argument: gast.AST) -> bool:
         """Whether an argument is surely no tensor."""
@@ -206,17 +206,24 @@ class Expressions(Transformer):
         """Whether the function is a method of a value of a known builtin type."""
         return isinstance(function, gast.Attribute) and self._is_plain(function.value)
 
-    # Scopes ------------------------------------------------------------------------
+    # Functions ---------------------------------------------------------------------
+
+    def _thunk(self, node: gast.AST) -> gast.Lambda:
+        """A function without parameters that evaluates the expression."""
+        return nodes.lambda_(self._lazy(node), node)
+
+    def _lazy(self, node: gast.AST) -> Any:
+        """The expression, rewritten for a generated function."""
+        generated, self._generated = self._generated, True
+        new = self.visit(node)
+        self._generated = generated
+        return new
 
     def visit_Lambda(self, node: Any) -> Any:
         generated, self._generated = self._generated, False
         body = self.visit(node.body)
         self._generated = generated
         return node if body is node.body else clone(node, body=body)
-
-
-def _thunk(value: gast.AST) -> gast.Lambda:
-    return nodes.lambda_(value, value)
 
 
 def _is_simple(node: gast.AST) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import gast
 
 from ..analysis import Facts, analyze
+from ..lang.labels import Helper
 from ..lang.names import Namer
 from ..lang.visitors import clone
 from .bindings import local_functions
@@ -31,7 +32,7 @@ class Context:
         recursive: whether calls of other functions are converted.
         shadowed: names of builtins that the module defines anew.
         functions: names of functions around this one that are converted with it.
-        helpers: collects the names of the functions that were generated.
+        helpers: collects the functions that were generated.
     """
 
     ag: str
@@ -39,7 +40,7 @@ class Context:
     recursive: bool = True
     shadowed: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
-    helpers: set[str] = field(default_factory=set)
+    helpers: set[Helper] = field(default_factory=set)
 
 
 def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> Any:
@@ -53,6 +54,7 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     if isinstance(fn, gast.Lambda):
         body = _expressions(facts, context).expression(fn.body, generated=False)
         return fn if body is fn.body else clone(fn, body=body)
+    written = facts
     staging = Staging(fn.body, facts)
     namer = Namer(fn)
     arranged = Exits(staging, namer).convert(fn.body)
@@ -70,10 +72,10 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
         return convert_function(inner, context, facts.inner(inner))
 
     expressions = _expressions(facts, context)
-    control_flow = ControlFlow(facts, staging, namer, expressions, nested)
+    control_flow = ControlFlow(facts, written, staging, namer, expressions, nested)
     body = control_flow.convert(fn.body)
     context.helpers.update(control_flow.helpers)
-    return fn if body is fn.body else clone(fn, body=body)
+    return written.node if body is written.node.body else clone(fn, body=body)
 
 
 def _expressions(facts: Facts, context: Context) -> Expressions:

@@ -7,65 +7,12 @@ that contains ``yield`` or ``await``, and all of a function that looks at its ow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import gast
 
 from ..analysis import Facts
-from ..lang.visitors import clone
-
-LOOPS = (gast.For, gast.While)
-_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
-_EXITS = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
-_NONE: frozenset[str] = frozenset()
-
-
-def blocks(statement: gast.AST) -> list[list[gast.AST]]:
-    """The lists of statements inside a statement, in order; none for a definition."""
-    if isinstance(statement, _SCOPES):
-        return []
-    if isinstance(statement, gast.Match):
-        return [case.body for case in statement.cases]
-    if isinstance(statement, (gast.Try, gast.TryStar)):
-        handlers = [handler.body for handler in statement.handlers]
-        return [statement.body, *handlers, statement.orelse, statement.finalbody]
-    found = (getattr(statement, field, None) for field in ("body", "orelse"))
-    return [block for block in found if isinstance(block, list)]
-
-
-def with_blocks(statement: gast.AST, new: Sequence[list[gast.AST]]) -> gast.AST:
-    """A copy of the statement with other `blocks`."""
-    if isinstance(statement, gast.Match):
-        cases = [
-            clone(case, body=body)
-            for case, body in zip(statement.cases, new, strict=True)
-        ]
-        return clone(statement, cases=cases)
-    if isinstance(statement, (gast.Try, gast.TryStar)):
-        body, *caught, orelse, final = new
-        handlers = [
-            clone(handler, body=block)
-            for handler, block in zip(statement.handlers, caught, strict=True)
-        ]
-        return clone(
-            statement, body=body, handlers=handlers, orelse=orelse, finalbody=final
-        )
-    fields = [f for f in ("body", "orelse") if isinstance(getattr(statement, f, 0), list)]
-    return clone(statement, **dict(zip(fields, new, strict=True)))
-
-
-def leaves(part: gast.AST | Sequence[gast.AST]) -> frozenset[str]:
-    """How control may leave: "return", "break", "continue", as far as it leads out."""
-    if isinstance(part, list):
-        return frozenset().union(*map(leaves, part))
-    kind = _EXITS.get(type(part))
-    if kind is not None:
-        return frozenset((kind,))
-    if isinstance(part, (*LOOPS, gast.AsyncFor)):
-        return (leaves(part.body) & {"return"}) | leaves(part.orelse)
-    inside = blocks(part)
-    return frozenset().union(*map(leaves, inside)) if inside else _NONE
+from .jumps import LOOPS, blocks, leaves
 
 
 class Staging:
@@ -109,10 +56,9 @@ class Staging:
     def exits(self, statement: gast.AST) -> frozenset[str]:
         """How control may leave a statement where a tensor may decide it."""
         if isinstance(statement, LOOPS):
-            found = _NONE
             if self.is_staged(statement):
-                found = leaves(statement.body) & {"return"}
-                return found | leaves(statement.orelse)
+                inside = leaves(statement.body) & {"return"}
+                return inside | leaves(statement.orelse)
             inside = self._exits_of(statement.body) & {"return"}
             return inside | self._exits_of(statement.orelse)
         if self.is_staged(statement):
@@ -127,12 +73,14 @@ class Staging:
         is_try = isinstance(statement, (gast.Try, gast.TryStar))
         jumps_finally = is_try and bool(leaves(statement.finalbody))
         for block in blocks(statement):
-            in_final = final or jumps_finally or (
-                is_try and block is statement.finalbody
+            in_final = (
+                final or jumps_finally or (is_try and block is statement.finalbody)
             )
             for inner in block:
                 self._decide(inner, in_final)
-        if self._may_be_staged(statement, final) and self._a_tensor_may_decide(statement):
+        if self._may_be_staged(statement, final) and self._a_tensor_may_decide(
+            statement
+        ):
             self.mark(statement)
 
     def _may_be_staged(self, statement: gast.AST, final: bool) -> bool:

@@ -86,6 +86,11 @@ def if_(
     return located(gast.If(test, body, orelse), at)
 
 
+def with_(manager: gast.AST, body: list[gast.AST], at: gast.AST) -> gast.With:
+    """``with manager: body``."""
+    return located(gast.With([gast.withitem(manager, None)], body, None), at)
+
+
 def nonlocal_(names: Sequence[str], at: gast.AST) -> gast.Nonlocal:
     """``nonlocal a, b``."""
     return located(gast.Nonlocal(list(names)), at)

@@ -22,7 +22,7 @@ from .dispatch import (
 )
 from .location import user_location
 from .logical import and_, compare, not_, or_
-from .unbound import unbound_local_error
+from .unbound import unbound_local_error, unbound_locals
 
 __all__ = [
     "UNBOUND",
@@ -40,6 +40,7 @@ __all__ = [
     "register",
     "set_converter",
     "unbound_local_error",
+    "unbound_locals",
     "unregister",
     "user_location",
     "while_loop",

@@ -7,6 +7,7 @@ statement (see `autograph.operators.dispatch`).
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from .dispatch import Backend, State, backend_of
 from .location import user_location
-from .unbound import as_python_raises
+from .unbound import raise_as_python
 from .variables import Variables
 
 Body = Callable[[], Any]
@@ -49,7 +50,8 @@ def cond(
             return None if if_true is None else if_true()
         return None if if_false is None else if_false()
     except NameError as error:
-        raise as_python_raises(error, sys._getframe()) from None
+        raise_as_python(error, sys._getframe())
+        raise
 
 
 def case(
@@ -73,20 +75,14 @@ def case(
             if value is not True and value is not False:
                 backend = backend_of(value)
                 if backend is not None:
-                    later = branches[position + 1 :]
-                    functions = [f for branch in branches for f in branch]
-                    variables = Variables(state, (*functions, default))
-                    others = (
-                        (lambda: case(*later, default=default, state=state))
-                        if later
-                        else default
-                    )
-                    return _staged_cond(backend, value, body, others, variables)
+                    left = branches[position:]
+                    return _staged_case(backend, value, left, default, state)
             if value:
                 return body()
         return None if default is None else default()
     except NameError as error:
-        raise as_python_raises(error, sys._getframe()) from None
+        raise_as_python(error, sys._getframe())
+        raise
 
 
 def while_loop(
@@ -96,7 +92,7 @@ def while_loop(
     until: Callable[[], Any] | None = None,
     state: str = "",
 ) -> None:
-    """``while test(): body()``, stopping early once ``until()`` holds after an iteration.
+    """``while test(): body()``, stopping early once ``until()`` holds after a round.
 
     Args:
         test: the condition, evaluated before each iteration.
@@ -130,7 +126,8 @@ def while_loop(
                     if stop:
                         return
     except NameError as error:
-        raise as_python_raises(error, sys._getframe()) from None
+        raise_as_python(error, sys._getframe())
+        raise
 
 
 def for_loop(
@@ -150,26 +147,30 @@ def for_loop(
     When a tensor decides whether a loop over a Python iterable stops, the remaining
     iterations are staged one by one, each under the condition.
     """
-    backend = backend_of(iterated)
     try:
+        backend = backend_of(iterated)
         if backend is not None:
             _staged_for(backend, iterated, body, until, state)
         elif until is None:
             for item in iterated:
                 body(item)
         else:
-            items = iter(iterated)
-            for item in items:
+            iterated = iter(iterated)
+            for item in iterated:
                 body(item)
                 stop = until()
                 if stop is not False:
                     if backend_of(stop) is not None:
-                        _staged_rest(items, body, until, state)
+                        _staged_rest(iterated, body, until, state)
                         return
                     if stop:
                         return
     except NameError as error:
-        raise as_python_raises(error, sys._getframe()) from None
+        raise_as_python(error, sys._getframe())
+        raise
+    finally:
+        # An exception keeps this frame alive: a generator must be closed all the same.
+        del iterated
 
 
 def _staged_cond(
@@ -192,6 +193,25 @@ def _staged_cond(
     )
     variables.write(state)
     return result
+
+
+def _staged_case(
+    backend: Backend,
+    test: Any,
+    branches: tuple[tuple[Callable[[], Any], Body], ...],
+    default: Body | None,
+    state: str,
+) -> Any:
+    """Stage a branch whose test is a tensor, and those after it in its ``else``."""
+
+    def others() -> Any:
+        return case(*later, default=default, state=state)
+
+    (_, body), *later = branches
+    functions = [function for branch in branches for function in branch]
+    variables = Variables(state, (*functions, default))
+    if_false = others if later else default
+    return _staged_cond(backend, test, body, if_false, variables)
 
 
 def _staged_while(
@@ -259,11 +279,12 @@ def _staged_rest(
             raise StagingError(
                 Diagnostic(
                     "AG203",
-                    "endless staged loop over a Python iterable",
+                    "an endless staged loop over a Python iterable",
                     "a tensor decides when this loop over a Python iterable stops, and "
                     f"after {UNROLL_LIMIT:,} staged iterations it has not ended",
                     user_location(),
                     "loop with `while`, or over a tensor or a tensor range",
                 )
             )
-        _staged_cond(backend, stop, None, lambda item=item: body(item), variables)
+        one = functools.partial(body, item)
+        _staged_cond(backend, stop, None, one, variables)

@@ -6,11 +6,14 @@ Python would evaluate them; the results are Python's too: one of the operands.
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .dispatch import backend_of
+from .unbound import raise_as_python
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -32,15 +35,18 @@ def and_(left: Any, *rest: Callable[[], Any]) -> Any:
     >>> and_(1, lambda: [])
     []
     """
-    for position, right in enumerate(rest):
-        backend = backend_of(left)
-        if backend is not None:
-            later = rest[position + 1 :]
-            return backend.and_(left, lambda: and_(right(), *later))
-        if not left:
-            return left
-        left = right()
-    return left
+    try:
+        for position, right in enumerate(rest, 1):
+            backend = backend_of(left)
+            if backend is not None:
+                return backend.and_(left, _rest_of(and_, right, rest[position:]))
+            if not left:
+                return left
+            left = right()
+        return left
+    except NameError as error:
+        raise_as_python(error, sys._getframe())
+        raise
 
 
 def or_(left: Any, *rest: Callable[[], Any]) -> Any:
@@ -49,15 +55,18 @@ def or_(left: Any, *rest: Callable[[], Any]) -> Any:
     >>> or_(0, lambda: "default")
     'default'
     """
-    for position, right in enumerate(rest):
-        backend = backend_of(left)
-        if backend is not None:
-            later = rest[position + 1 :]
-            return backend.or_(left, lambda: or_(right(), *later))
-        if left:
-            return left
-        left = right()
-    return left
+    try:
+        for position, right in enumerate(rest, 1):
+            backend = backend_of(left)
+            if backend is not None:
+                return backend.or_(left, _rest_of(or_, right, rest[position:]))
+            if left:
+                return left
+            left = right()
+        return left
+    except NameError as error:
+        raise_as_python(error, sys._getframe())
+        raise
 
 
 def not_(value: Any) -> Any:
@@ -79,7 +88,25 @@ def compare(left: Any, *rest: Any) -> Any:
     """
     symbol, middle, *later = rest
     result = _COMPARISONS[symbol](left, middle)
-    if not later:
+    try:
+        while later:
+            symbol, right, *later = later
+            backend = backend_of(result)
+            if backend is not None:
+                chain = functools.partial(compare, middle, symbol)
+                return backend.and_(result, _rest_of(chain, right, later))
+            if not result:
+                return result
+            left, middle = middle, right()
+            result = _COMPARISONS[symbol](left, middle)
         return result
-    following, right, *others = later
-    return and_(result, lambda: compare(middle, following, right(), *others))
+    except NameError as error:
+        raise_as_python(error, sys._getframe())
+        raise
+
+
+def _rest_of(
+    operator: Callable[..., Any], right: Callable[[], Any], later: Sequence[Any]
+) -> Callable[[], Any]:
+    """What is still to be evaluated, as a function."""
+    return lambda: operator(right(), *later)

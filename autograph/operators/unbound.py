@@ -1,16 +1,19 @@
 """Unbound variables, reported as Python would have without conversion.
 
-A variable of the user's function that is read in a generated body before it has a value
-is, to Python, an empty *free* variable of the body: a ``NameError``. In the user's own
-code it is a local variable: an ``UnboundLocalError``, with another message. The operator
-that called the body turns the one into the other; it costs nothing until it happens.
+A variable of the user's function that is read in a generated body before it has a
+value is, to Python, an empty *free* variable of the body: a ``NameError``. In the
+user's own code it is a local variable: an ``UnboundLocalError``, with another message.
+The operator that called the body turns the one into the other; it costs nothing until
+it happens.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from types import FrameType
+from collections.abc import Iterable
+from types import CodeType, FrameType, FunctionType
+from typing import Any
 
 _FREE_VARIABLE = re.compile(r"free variable '(\w+)'")
 _MESSAGE = (
@@ -22,37 +25,69 @@ _MESSAGE = (
 
 def unbound_local_error(name: str) -> UnboundLocalError:
     """The error that Python raises for reading the unbound local variable ``name``."""
-    error = UnboundLocalError(_MESSAGE.format(name))
-    error.name = name
-    return error
+    return UnboundLocalError(_MESSAGE.format(name))
 
 
-def as_python_raises(error: NameError, operator: FrameType) -> NameError:
-    """What Python would have raised instead of ``error``, without conversion.
+def raise_as_python(error: NameError, operator: FrameType) -> None:
+    """Raise what Python would have raised instead of ``error``, if that is another one.
 
-    ``operator`` is the frame of the operator whose body raised.
+    ``operator`` is the frame that caught the error: that of an operator whose body
+    raised it, perhaps.
+    """
+    raising = _raising_frame(error)
+    if raising is not None and _runs(operator, raising.f_code):
+        _raise_local(error, operator.f_back)
+
+
+class _UnboundLocals:
+    """See `unbound_locals`."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        frame = sys._getframe(1)
+        if isinstance(error, NameError) and _raising_frame(error) is frame:
+            _raise_local(error, frame)
+
+
+#: A context in which a generated body raises `UnboundLocalError` as the user's function
+#: would: for parts whose exceptions the body looks at itself.
+unbound_locals = _UnboundLocals()
+
+
+def _raising_frame(error: NameError) -> FrameType | None:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return None if traceback is None else traceback.tb_frame
+
+
+def _raise_local(error: NameError, frame: FrameType | None) -> None:
+    """Raise ``error`` as one about a local variable, if the variable is one of the
+    user's function that ``frame`` is a part of.
     """
     match = _FREE_VARIABLE.search(str(error))
-    if match is None or isinstance(error, UnboundLocalError):
-        return error
-    name = match[1]
-    if not _is_local_around(name, operator):
-        return error
-    return unbound_local_error(name).with_traceback(error.__traceback__)
+    if match is None or not _is_local(match[1], frame):
+        return
+    local = unbound_local_error(match[1])
+    try:
+        raise local.with_traceback(error.__traceback__)
+    finally:
+        # It takes the place of the error, which nobody else has seen.
+        local.__context__ = error.__context__
 
 
-def _is_local_around(name: str, operator: FrameType) -> bool:
-    """Whether the user's function around the operator owns the variable."""
-    frame = operator.f_back
+def _is_local(name: str, frame: FrameType | None) -> bool:
     while frame is not None:
         if name in frame.f_code.co_cellvars:
             return True
         if name not in frame.f_code.co_freevars:
             return False
-        # A body is called by an operator, which its own function called in turn; any
+        # A body was called by an operator, which its own function called in turn; any
         # other caller means that this frame is the user's function itself.
-        frame = frame.f_back
-        if frame is None or not _is_operator(frame):
+        body, frame = frame.f_code, frame.f_back
+        if frame is None or not (_is_operator(frame) and _runs(frame, body)):
             return False
         while frame is not None and _is_operator(frame):
             frame = frame.f_back
@@ -62,3 +97,21 @@ def _is_local_around(name: str, operator: FrameType) -> bool:
 def _is_operator(frame: FrameType) -> bool:
     name: str = frame.f_globals.get("__name__", "")
     return name.startswith("autograph.operators")
+
+
+def _runs(operator: FrameType, code: CodeType) -> bool:
+    """Whether an operator was given a function with this code as one of its bodies."""
+    variables = operator.f_locals
+    try:
+        return any(f.__code__ is code for f in _functions(variables.values()))
+    finally:
+        if sys.version_info < (3, 13):
+            variables.clear()  # a copy, which would keep the values alive
+
+
+def _functions(values: Iterable[Any]) -> Iterable[FunctionType]:
+    for value in values:
+        if isinstance(value, FunctionType):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _functions(value)

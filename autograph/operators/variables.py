@@ -72,7 +72,7 @@ class Variables:
 
     @contextmanager
     def trial(self, values: State) -> Iterator[None]:
-        """Run the block with ``names`` set to ``values``, then restore all variables."""
+        """Run the block with ``names`` set to ``values``, then restore all of them."""
         state = self.read()
         cells = [(cell, _cell_value(cell)) for cell in self._cells.values()]
         try:

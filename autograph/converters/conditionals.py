@@ -1,0 +1,108 @@
+"""The shapes of ``if``: a chain of branches, or the choice of a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from ..lang import nodes
+
+#: Whether an expression cannot move to a function of its own.
+Fixed = Callable[[gast.AST], bool]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """``if tests[0]: bodies[0]  elif tests[1]: bodies[1] …  else: bodies[-1]``."""
+
+    tests: list[gast.AST]
+    bodies: list[list[gast.AST]]
+
+    @property
+    def names(self) -> list[str]:
+        """Names for the functions that the bodies become."""
+        count = len(self.tests)
+        if count == 1:
+            return ["if_true", "if_false"]
+        return [*(f"if_{number}" for number in range(1, count + 1)), "otherwise"]
+
+
+def chain_of(statement: gast.If, is_fixed: Fixed) -> Chain:
+    """The branches of an ``if`` as far as they can be one ``case``."""
+    tests, bodies = [statement.test], [statement.body]
+    orelse = statement.orelse
+    movable = not is_fixed(statement.test)
+    while movable and len(orelse) == 1 and isinstance(orelse[0], gast.If):
+        (inner,) = orelse
+        if is_fixed(inner.test):
+            break
+        tests.append(inner.test)
+        bodies.append(inner.body)
+        orelse = inner.orelse
+    return Chain(tests, [*bodies, orelse])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An ``if`` that only chooses a value: for the variable `target`, or to return."""
+
+    target: str | None
+    if_true: gast.AST
+    if_false: gast.AST
+
+
+def choice_of(statement: gast.If, is_bound: Callable[[str], bool]) -> Choice | None:
+    """The value that a statement chooses, if that is all it does.
+
+    ``is_bound`` tells whether a variable surely has a value before the statement.
+    """
+    if len(statement.body) != 1 or len(statement.orelse) > 1:
+        return None
+    first = statement.body[0]
+    second = statement.orelse[0] if statement.orelse else None
+    if isinstance(first, gast.Return) and isinstance(second, gast.Return):
+        values = (s.value or nodes.constant(None, s) for s in (first, second))
+        return Choice(None, *values)
+    target = _assigned_name(first)
+    if target is None:
+        return None
+    if second is None and is_bound(target):
+        return Choice(target, first.value, nodes.name(target, statement))
+    if second is not None and _assigned_name(second) == target:
+        return Choice(target, first.value, second.value)
+    return None
+
+
+def _assigned_name(statement: Any) -> str | None:
+    """``x`` if the statement is ``x = value``."""
+    if isinstance(statement, gast.Assign) and len(statement.targets) == 1:
+        (target,) = statement.targets
+        if isinstance(target, gast.Name):
+            return str(target.id)
+    return None
+
+
+def arguments_of(
+    tests: list[gast.AST], branches: list[gast.AST | None]
+) -> tuple[str, list[gast.AST], gast.AST | None]:
+    """The operator for some branches (None: one that does nothing), its positional
+    arguments, and ``default=``.
+    """
+    *bodies, default = branches
+    if len(tests) == 1:
+        given = branches if default is not None else bodies
+        args = [_or_none(body, tests[0]) for body in given]
+        return "cond", [tests[0], *args], None
+    pairs = []
+    for test, body in zip(tests, bodies, strict=True):
+        function = body or nodes.lambda_(nodes.constant(None, test), test)
+        pair = gast.Tuple([nodes.lambda_(test, test), function], gast.Load())
+        pairs.append(nodes.located(pair, test))
+    return "case", pairs, default
+
+
+def _or_none(branch: gast.AST | None, at: gast.AST) -> gast.AST:
+    return nodes.constant(None, at) if branch is None else branch

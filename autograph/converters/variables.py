@@ -1,0 +1,128 @@
+"""Which variables the bodies of a statement share with the function around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import gast
+
+from ..analysis import Facts
+from ..lang import nodes
+from ..lang.visitors import walk, walk_scope
+from .jumps import blocks, header_of
+
+_JUMPS = (gast.Return, gast.Break, gast.Continue)
+
+
+class Variables:
+    """Answers about the variables of one function.
+
+    ``flags``: those that tell how a loop was left; they are read by ``until=``.
+    """
+
+    def __init__(self, facts: Facts, flags: Iterable[str]) -> None:
+        self._facts = facts
+        scope = facts.scope
+        self.globals = frozenset(scope.globals)
+        self._always = frozenset((*scope.captured, *scope.nonlocals, *flags))
+        self._always |= self.globals
+
+    def observed(self, statement: gast.AST) -> frozenset[str]:
+        """The variables whose values after the statement may be read."""
+        facts = self._facts
+        observed = {*facts.live_out(statement), *facts.live_at_handlers(statement)}
+        for node in walk_scope(statement):
+            if isinstance(node, _JUMPS):
+                observed.update(facts.live_out(node))
+        return self._always | observed
+
+    def may_be_unbound(
+        self, statements: list[gast.AST], shared: frozenset[str]
+    ) -> bool:
+        """Whether the statements may read one of the shared variables too early."""
+        facts = self._facts
+        for statement in statements:
+            doubtful = shared & frozenset(facts.scope.bound)
+            doubtful -= frozenset(facts.assigned_in(statement))
+            inside = blocks(statement)
+            parts = header_of(statement) if inside else [statement]
+            if doubtful and not doubtful.isdisjoint(facts.reads(parts)):
+                return True
+            if any(self.may_be_unbound(block, shared) for block in inside):
+                return True
+        return False
+
+    def state(
+        self, statement: gast.AST, observed: frozenset[str]
+    ) -> gast.Constant | None:
+        """The argument ``state='n, self.count'`` of a statement; None for no state."""
+        written = frozenset(self._facts.writes(statement))
+        names = self._in_order(written & observed)
+        for place in self._facts.places(statement):
+            if not place.opaque and written.isdisjoint(place.names):
+                names.append(place.text)
+        if not names:
+            return None
+        return nodes.constant(", ".join(dict.fromkeys(names)), statement)
+
+    def scoping(self, names: Iterable[str], at: gast.AST) -> list[gast.AST]:
+        """``global a`` and ``nonlocal b`` for names that a body binds."""
+        ordered = self._in_order(frozenset(names))
+        globals_ = [name for name in ordered if name in self.globals]
+        nonlocals = [name for name in ordered if name not in self.globals]
+        out: list[gast.AST] = []
+        if globals_:
+            out.append(nodes.global_(globals_, at))
+        if nonlocals:
+            out.append(nodes.nonlocal_(nonlocals, at))
+        return out
+
+    def _in_order(self, names: frozenset[str]) -> list[str]:
+        """Names in the order in which the function binds them first."""
+        if len(names) < 2:
+            return list(names)
+        return [name for name in self._mentions if name in names]
+
+    @cached_property
+    def _mentions(self) -> list[str]:
+        scope = self._facts.scope
+        own = (*scope.params, *scope.bound, *scope.nonlocals, *scope.globals)
+        return list(dict.fromkeys((*own, *scope.free)))
+
+
+def declared(body: list[gast.AST], names: Iterable[str]) -> list[gast.AST]:
+    """The statements with declarations of variables that they bind in inner functions
+    only, each before the first statement that mentions it.
+    """
+    out = list(body)
+    for name in sorted(names):
+        for position, statement in enumerate(out):
+            if _mentions(statement, name):
+                out.insert(position, nodes.declaration(name, statement))
+                break
+    return out
+
+
+def lost_scoping(old: list[gast.AST], new: list[gast.AST]) -> list[gast.AST]:
+    """The ``global`` and ``nonlocal`` statements of a function that its new body has
+    no longer: they stood in blocks that became functions.
+    """
+    kept = {id(node) for node in _scoping_in(new)}
+    return [node for node in _scoping_in(old) if id(node) not in kept]
+
+
+def _scoping_in(statements: list[gast.AST]) -> Iterator[gast.AST]:
+    for statement in statements:
+        if isinstance(statement, (gast.Global, gast.Nonlocal)):
+            yield statement
+        for block in blocks(statement):
+            yield from _scoping_in(block)
+
+
+def _mentions(statement: gast.AST, name: str) -> bool:
+    return any(
+        (isinstance(node, gast.Name) and node.id == name)
+        or (isinstance(node, gast.Nonlocal) and name in node.names)
+        for node in walk(statement)
+    )
