@@ -123,7 +123,9 @@ def parse(tokens: Iterable[str]) -> Box:
     stack = [root]
     for token in tokens:
         pieces = stack[-1].items[-1].pieces
-        if token is OPEN or token in _CLOSING:
+        if isinstance(token, Break):
+            pieces.append(token)
+        elif token is OPEN or token in _CLOSING:
             box = Box(token, _CLOSING.get(token, ""), [Line([])])
             pieces.append(box)
             stack.append(box)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from . import _literals as literals
@@ -20,7 +19,7 @@ from ._base import (
     get_op_symbol,
     set_precedence,
 )
-from ._tokens import CLOSE, OPEN, Break, Comma
+from ._tokens import CLOSE, OPEN, Break, Comma, Seam
 
 __all__ = ["Expressions"]
 
@@ -242,6 +241,9 @@ class Expressions(Base):
         if self.spelled(node):
             return
         value = node.value
+        if isinstance(value, str) and self.style == literals.PLAIN:
+            self.divisible(literals.string(value, getattr(node, "kind", None)))
+            return
         text = literals.constant(value, getattr(node, "kind", None), self.style)
         signed = text.startswith("-") and self.get__pp(node) > Precedence.USub
         self.write(f"({text})" if signed else text)
@@ -250,7 +252,7 @@ class Expressions(Base):
         if self.spelled(node):
             return
         if self.style == literals.PLAIN:
-            self.row(literals.fstrings(node, self.embedded))
+            self.divisible(literals.fstring_parts(node, self.embedded))
         else:
             self.write(literals.fstring(node, self.embedded, self.style))
 
@@ -263,19 +265,28 @@ class Expressions(Base):
         parts = getattr(node, "spelling", None)
         if parts is None:
             return False
-        self.row(parts)
-        return True
-
-    def row(self, parts: Sequence[str]) -> None:
-        """Print strings that Python joins, each on a line of its own."""
         if len(parts) == 1:
             self.write(parts[0])
-            return
+            return True
         self.put(OPEN)
         for index, part in enumerate(parts):
             if index:
                 self.put(Break(" ", Precedence.highest, forced=True))
             self.write(part)
+        self.put(CLOSE)
+        return True
+
+    def divisible(self, literal: literals.Parts) -> None:
+        """Print a literal that becomes several where it is too long for one line."""
+        start, parts, end = literal
+        if len(parts) == 1:
+            self.write(start + parts[0] + end)
+            return
+        self.put(OPEN)
+        self.write(start + parts[0])
+        for part in parts[1:]:
+            self.put(Seam(part, Precedence.highest, start, end))
+        self.write(end)
         self.put(CLOSE)
 
     def embedded(self, node: Any, style: literals.Style) -> str:

@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PLAIN", "Style", "constant", "docstring", "fstring"]
+__all__ = [
+    "PLAIN",
+    "Parts",
+    "Style",
+    "constant",
+    "docstring",
+    "fstring",
+    "fstring_parts",
+    "string",
+]
 
 QUOTES = ("'", '"', "'''", '"""')
 
@@ -16,8 +25,8 @@ QUOTES = ("'", '"', "'''", '"""')
 #: the quote of the f-string.
 _NESTING = sys.version_info >= (3, 12)
 
-#: The longest f-string that stays in one piece: beside it there is some code, too.
-_LONG = 66
+#: The longest literal that is never divided.
+_SHORT = 30
 
 
 @dataclass(frozen=True)
@@ -113,63 +122,69 @@ def _escape(char: str, quote: str) -> str:
 Printer = Callable[[Any, Style], str]
 
 
+#: A literal in parts: what opens it, the parts, the quote that closes it.
+Parts = tuple[str, list[str], str]
+
+
+def string(value: str, kind: str | None = None) -> Parts:
+    """A string in words, between which it may be divided if it is long.
+
+    >>> string("one, two, three, four, five and six")
+    ("'", ['one, ', 'two, ', 'three, ', 'four, ', 'five ', 'and ', 'six'], "'")
+    """
+    text = repr(value)
+    start, body, end = (kind or "") + text[0], text[1:-1], text[-1]
+    return start, _words(body) if len(body) > _SHORT else [body], end
+
+
 def fstring(node: Any, printer: Printer, style: Style = PLAIN) -> str:
     """The text of an f-string (or t-string) with the quotes that it can have.
 
     Raises ValueError if this Python has no way to write it.
     """
+    start, parts, end = _by_value(node, printer, style)
+    return start + "".join(parts) + end
+
+
+def fstring_parts(node: Any, printer: Printer) -> Parts:
+    """An f-string in its fields and words, between which it may be divided."""
+    start, parts, end = _by_value(node, printer, PLAIN)
+    words: list[str] = []
+    for value, part in zip(node.values, parts):
+        words.extend(_words(part) if _is_text(value) else [part])
+    # Without fields the parts of an f-string are plain strings in disguise.
+    whole = all(map(_is_text, node.values)) or sum(map(len, parts)) <= _SHORT
+    return start, ["".join(parts)] if whole else words, end
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^ ]* +|[^ ]+", text)
+
+
+def _is_text(value: Any) -> bool:
+    return type(value).__name__ == "Constant"
+
+
+def _by_value(node: Any, printer: Printer, style: Style) -> Parts:
+    """The text of each part of an f-string, all in the same quotes."""
     prefix = "t" if type(node).__name__ == "TemplateStr" else "f"
+
+    def parts(quote: str, style: Style | None) -> list[str]:
+        return [
+            "".join(_pieces([value], quote, printer, style, spec=False))
+            for value in node.values
+        ]
+
     for quote in style.quotes:
         try:
-            body = "".join(_pieces(node.values, quote, printer, style, spec=False))
+            return prefix + quote, parts(quote, style), quote
         except _Unwritable:
             continue
-        return prefix + quote + body + quote
     if style != PLAIN:
         raise _Unwritable
     if not _NESTING:
         raise ValueError("this f-string cannot be written before Python 3.12")
-    free = "".join(_pieces(node.values, "'", printer, None, spec=False))
-    return f"{prefix}'{free}'"
-
-
-def fstrings(node: Any, printer: Printer) -> list[str]:
-    """The text of an f-string, or of several in a row if it is long.
-
-    Between its quotes no line can be broken.
-    """
-    text = fstring(node, printer)
-    if len(text) <= _LONG or not _has_fields(node.values):
-        return [text]
-    parts: list[str] = []
-    group: list[Any] = []
-    for value in _divided(node.values):
-        longer = _part(node, [*group, value], printer)
-        if group and len(longer) > _LONG:
-            parts.append(_part(node, group, printer))
-            group = []
-        group.append(value)
-    return [*parts, _part(node, group, printer)]
-
-
-def _divided(values: list[Any]) -> Iterator[Any]:
-    """The fields of an f-string, and the words between them."""
-    for value in values:
-        if type(value).__name__ == "Constant":
-            for word in re.findall(r"[^ ]* +|[^ ]+", value.value):
-                yield type(value)(word, None)
-        else:
-            yield value
-
-
-def _part(node: Any, values: list[Any], printer: Printer) -> str:
-    if _has_fields(values):
-        return fstring(type(node)(values), printer)
-    return constant("".join(value.value for value in values))
-
-
-def _has_fields(values: list[Any]) -> bool:
-    return any(type(value).__name__ != "Constant" for value in values)
+    return f"{prefix}'", parts("'", None), "'"
 
 
 def _pieces(
@@ -181,7 +196,7 @@ def _pieces(
     """
     inner = PLAIN if style is None else style.inside(quote)
     for value in values:
-        if type(value).__name__ == "Constant":
+        if _is_text(value):
             yield _literal(value.value, quote, style, spec)
             continue
         text = printer(value.value, inner)

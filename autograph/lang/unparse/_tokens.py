@@ -5,13 +5,13 @@ All marks are strings, so joining the tokens gives the text on one line.
 
 from __future__ import annotations
 
-__all__ = ["CLOSE", "OPEN", "Break", "Comma", "Mark"]
+__all__ = ["CLOSE", "OPEN", "Break", "Comma", "Mark", "Seam"]
 
 
 class Mark(str):
     """An empty string with a meaning of its own."""
 
-    __slots__ = ("meaning",)
+    meaning: str
 
     def __new__(cls, meaning: str) -> Mark:
         mark = super().__new__(cls, "")
@@ -37,10 +37,29 @@ class Break(str):
     Breaks of a lower level are taken first. A forced break is always taken.
     """
 
-    __slots__ = ("forced", "level")
+    level: int
+    forced: bool
 
     def __new__(cls, text: str, level: int, forced: bool = False) -> Break:
         self = super().__new__(cls, text)
         self.level = level
         self.forced = forced
+        return self
+
+
+class Seam(Break):
+    """A part of a string literal, before which the literal may be divided in two.
+
+    Then ``end`` closes the first, and ``start`` opens the second.
+    """
+
+    start: str
+    end: str
+
+    def __new__(cls, text: str, level: int, start: str, end: str) -> Seam:
+        self = str.__new__(cls, text)
+        self.level = level
+        self.forced = False
+        self.start = start
+        self.end = end
         return self

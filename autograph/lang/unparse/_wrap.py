@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ._boxes import Box, Line, parse
+from ._tokens import Seam
 
 __all__ = ["wrap"]
 
@@ -104,6 +105,8 @@ class _Layout:
 
     def _at_breaks(self, line: Line, col: int, tail: int) -> _Lines:
         """Broken before its loosest operators, the operands aligned."""
+        if isinstance(line.parts[-1][0], Seam):
+            return self._at_seams(line, col, tail)
         lines: _Lines = []
         last = len(line.parts) - 1
         for index, (prefix, part) in enumerate(line.parts):
@@ -116,6 +119,20 @@ class _Layout:
             broken = self.line(part, start, col, room, nested=True)
             lines = [*lines, " " * col + text + broken[0], *broken[1:]]
         return lines
+
+    def _at_seams(self, line: Line, col: int, tail: int) -> _Lines:
+        """A string literal as several, each as long as its line allows."""
+        (_, first), *rest = line.parts
+        lines = [" " * col + first.flat]
+        for index, (seam, part) in enumerate(rest, start=1):
+            assert isinstance(seam, Seam)
+            text = seam + part.flat
+            room = tail if index == len(rest) else len(seam.end)
+            if len(lines[-1]) + len(text) + room > self.width:
+                lines[-1] += seam.end
+                lines.append(" " * col + seam.start)
+            lines[-1] += text
+        return [lines[0][col:], *lines[1:]]
 
     def _in_boxes(
         self, line: Line, col: int, indent: int, tail: int, nested: bool
