@@ -24,10 +24,13 @@ def tokens_of(
     `keyword` replaces the one of an ``if`` or ``except`` (``elif``, ``except*``).
     """
     printer = _Statements()
-    if keyword is None:
-        printer.visit(lower(node, pristine))
+    copy = lower(node, pristine)
+    if keyword is not None:
+        getattr(printer, f"visit_{type(node).__name__}")(copy, keyword)
+    elif isinstance(node, gast.expr):
+        printer.operand(TEST, copy)
     else:
-        getattr(printer, "visit_" + type(node).__name__)(lower(node, pristine), keyword)
+        printer.visit(copy)
     result: list[str] = printer.result
     return result
 
