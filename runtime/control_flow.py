@@ -144,7 +144,7 @@ def while_loop(
     if current_graph() is None:
         return _loop_eagerly(cond, body, loop_vars, maximum_iterations)
     tensors, start = flatten_results(loop_vars, "while_loop")
-    shapes = _flat_shapes(shape_invariants)
+    shapes = _flat_shapes(loop_vars, shape_invariants)
     limit = maximum_iterations
     if limit is not None and not isinstance(limit, int):
         if not _is_known(limit):
@@ -298,12 +298,17 @@ def _numbered(branch_fns: Any) -> dict[int, Branch]:
     return functions
 
 
-def _flat_shapes(shape_invariants: Any) -> list[TensorShape | None] | None:
+def _flat_shapes(
+    loop_vars: Any, shape_invariants: Any
+) -> list[TensorShape | None] | None:
+    """The shapes for the tensors among the loop variables: shapes, specs or None."""
     if shape_invariants is None:
         return None
+    shapes = nest.flatten_up_to(loop_vars, shape_invariants)
     return [
-        None if leaf is None else as_shape(getattr(leaf, "shape", leaf))
-        for leaf in nest.flatten(shape_invariants)
+        None if shape is None else as_shape(getattr(shape, "shape", shape))
+        for shape, leaf in zip(shapes, nest.flatten(loop_vars))
+        if leaf is not None
     ]
 
 

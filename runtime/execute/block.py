@@ -221,7 +221,11 @@ class StraightBlock:
 
     def hint(self, tensor: SymbolicTensor) -> str:
         """A good name for `tensor`: the user's, or that of its op."""
-        return self.labels.get(tensor) or clean(tensor.node.name).lower()
+        if tensor in self.labels:
+            return self.labels[tensor]
+        if tensor.node.op in CONTROL_FLOW:
+            return "result"
+        return clean(tensor.node.name).lower()
 
     def free_name(self, hint: str, at: float) -> str:
         """A variable whose value is not needed any more at this position."""

@@ -1,7 +1,7 @@
 """What the user calls the values of a graph: names for generated source.
 
 A node knows the line that made it. If that line reads ``scale = tf.exp(x) + 1``, the
-last node that it made is `scale`.
+last node that it made is `scale`. Nodes of staged statements carry names themselves.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ def find_labels(nodes: Sequence[Node]) -> dict[SymbolicTensor, str]:
     """The user's names for outputs of these nodes, as far as their lines tell."""
     labels: dict[SymbolicTensor, str] = {}
     for node, following in zip(nodes, [*nodes[1:], None]):
+        for output, name in zip(node.outputs, node.attrs.get("names", ())):
+            if name.isidentifier():
+                labels[output] = name
         if node.location is None:
             continue
         if following is not None and following.location == node.location:
@@ -44,5 +47,7 @@ def find_labels(nodes: Sequence[Node]) -> dict[SymbolicTensor, str]:
         names = assigned_names(node.location)
         if len(names) == len(node.outputs):
             pairs = zip(node.outputs, names)
-            labels.update((tensor, name) for tensor, name in pairs if name.strip("_"))
+            for output, name in pairs:
+                if name.strip("_"):
+                    labels.setdefault(output, name)
     return labels

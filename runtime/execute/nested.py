@@ -127,7 +127,7 @@ class Block(StraightBlock):
             output = node.outputs[position]
             name = self.targets.get(output)
             if name is None or not self.is_free(name, at):
-                hints = [self.labels.get(output), _name_attribute(node, position)]
+                hints = [self.labels.get(output)]
                 for graph, known in zip(graphs, labels):
                     hints.append(known.get(graph.outputs[position]))
                 name = self.free_name(next(filter(None, hints), "result"), at)
@@ -211,14 +211,6 @@ def _size(live: Live) -> int:
             total += SMALL + 1 if has_effects(node) else 1
         total += sum(map(_size, live.bodies.get(node, ())))
     return total
-
-
-def _name_attribute(node: Node, position: int) -> str | None:
-    names = node.attrs.get("names", ())
-    if position < len(names) and names[position].isidentifier():
-        name: str = names[position]
-        return name
-    return None
 
 
 def _choice(test: Text, then: Text, otherwise: Text, output: SymbolicTensor) -> str:

@@ -54,9 +54,11 @@ def test_python_arguments_are_part_of_the_signature() -> None:
     assert float(square(tf.constant(10.0))) == 100.0
     assert float(square(tf.constant(10.0), 2)) == 100.0
     assert float(square(tf.constant(10.0), b=2)) == 100.0
-    with pytest.raises(TypeError, match="the int value 2 for 'b', and .* int value 3"):
+    with pytest.raises(TypeError, match=r"the int value 2 for 'b', and .* int value 3"):
         square(tf.constant(10.0), b=3)
-    with pytest.raises(TypeError, match="the int value 2 for 'b', and .* float value 2"):
+    with pytest.raises(
+        TypeError, match=r"the int value 2 for 'b', and .* float value 2"
+    ):
         square(tf.constant(10.0), b=2.0)
 
 
@@ -89,7 +91,9 @@ def test_without_tensors() -> None:
     def f() -> None:
         pass
 
-    assert str(f.get_concrete_function()) == "ConcreteFunction f()\n  Returns:\n    None"
+    assert (
+        str(f.get_concrete_function()) == "ConcreteFunction f()\n  Returns:\n    None"
+    )
     assert f.get_concrete_function()() is None
 
 
@@ -135,7 +139,7 @@ def test_tensors_that_do_not_fit() -> None:
         strings(tf.constant(1))
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"tensor of shape \(1,\)"):
         strings(tf.constant(["a"]))
-    with pytest.raises(TypeError, match="ConcreteFunction double.a. .*argument 'a'"):
+    with pytest.raises(TypeError, match=r"ConcreteFunction double\(a\) .*argument 'a'"):
         strings()
     with pytest.raises(TypeError, match="too many positional arguments"):
         strings(tf.constant("a"), tf.constant("b"))
@@ -174,7 +178,7 @@ def test_objects_may_be_left_out_wherever_they_stand() -> None:
     assert float(concrete(model, x)) == 20.0
     assert float(concrete(model, x, mode)) == 20.0
     assert concrete.structured_input_signature[0][0] is model
-    with pytest.raises(TypeError, match="the Model value .* for 'model'"):
+    with pytest.raises(TypeError, match=r"the Model value .* for 'model'"):
         concrete(Model(), x)
 
 

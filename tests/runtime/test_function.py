@@ -460,7 +460,9 @@ def test_endless_recursion_is_explained() -> None:
     def recursive(n: Any) -> Any:
         return tf.cond(n > 0, lambda: recursive(n - 1), lambda: 1)
 
-    with pytest.raises(RecursionError, match="'recursive' .* both branches are traced"):
+    with pytest.raises(
+        RecursionError, match=r"'recursive' .* both branches are traced"
+    ):
         recursive(tf.constant(5))
     # Nothing is left behind: a Python condition ends the recursion.
     assert tf.executing_eagerly()
@@ -513,7 +515,7 @@ def test_a_variable_created_on_each_call_is_refused() -> None:
     def f() -> Any:
         return tf.Variable(1.0)
 
-    with pytest.raises(ValueError, match="creates the variable .* first call only"):
+    with pytest.raises(ValueError, match=r"creates the variable .* first call only"):
         f()
 
 
@@ -563,7 +565,9 @@ def test_leaked_tensors() -> None:
         return b + leaked[0]
 
     assert int(leaky(tf.constant(1))) == 3
-    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'numpy'"):
+    with pytest.raises(
+        AttributeError, match="'Tensor' object has no attribute 'numpy'"
+    ):
         leaked[0].numpy()
     with pytest.raises(TypeError, match=r"test_function.py:\d+ while tracing 'leaky'"):
         uses(tf.constant(2))

@@ -36,7 +36,7 @@ def test_one_trace_for_all_lengths() -> None:
 def test_inputs_that_do_not_fit_show_both_sides() -> None:
     step = collatz_step([])
 
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="do not fit") as caught:
         step(tf.constant([[1, 2], [3, 4]]))
     assert str(caught.value) == (
         "the inputs of 'next_collatz' do not fit its input_signature:\n"
@@ -54,7 +54,9 @@ def test_inputs_that_do_not_fit_show_both_sides() -> None:
 
 def test_python_values_are_converted() -> None:
     f = tf.function(
-        lambda x: x + 1, input_signature=[tf.TensorSpec([], tf.float32)], autograph=False
+        lambda x: x + 1,
+        input_signature=[tf.TensorSpec([], tf.float32)],
+        autograph=False,
     )
 
     assert f(1).dtype == tf.float32
@@ -97,7 +99,7 @@ def test_an_empty_signature() -> None:
 
 
 def test_signatures_that_make_no_sense() -> None:
-    with pytest.raises(TypeError, match="must hold tf.TensorSpec, not 3"):
+    with pytest.raises(TypeError, match=r"must hold tf\.TensorSpec, not 3"):
         tf.function(lambda x: x, input_signature=[3])
     with pytest.raises(TypeError, match="must be a tuple or list"):
         tf.function(lambda x: x, input_signature=tf.TensorSpec([]))  # type: ignore[call-overload]

@@ -18,7 +18,7 @@ __all__ = ["PROGRAMS", "Program"]
 
 @dataclass(frozen=True)
 class Program:
-    """A function with the arguments of its runs; `staged_only` ones do not run eagerly."""
+    """A function with the arguments of its runs; `staged_only`: not eagerly."""
 
     fn: Callable[..., Any]
     runs: tuple[tuple[Any, ...], ...]
@@ -211,7 +211,9 @@ def start_value_needed_later(x: Any) -> Any:
     return x, y
 
 
-@program((2, 3),)
+@program(
+    (2, 3),
+)
 def nested_loops(n: Any, m: Any) -> Any:
     def row(i: Any, total: Any) -> Any:
         def cell(j: Any, total: Any) -> Any:

@@ -39,7 +39,9 @@ def observe(run: Callable[[], Any], capsys: pytest.CaptureFixture[str]) -> Outco
         error = None
     except Exception as raised:
         arrays, error = [], (type(raised), str(raised))
-    results = [(array.dtype.name, array.shape, repr(array.tolist())) for array in arrays]
+    results = [
+        (array.dtype.name, array.shape, repr(array.tolist())) for array in arrays
+    ]
     return Outcome(results, capsys.readouterr().err, error)
 
 
@@ -56,7 +58,7 @@ def traced(program: Program, args: list[Any]) -> ConcreteFunction:
     return concrete
 
 
-@pytest.mark.parametrize("program, run", RUNS)
+@pytest.mark.parametrize(("program", "run"), RUNS)
 def test_the_executors_agree(
     program: Program, run: tuple[Any, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,7 +72,7 @@ def test_the_executors_agree(
 
 
 @pytest.mark.parametrize(
-    "program, run", [run for run in RUNS if not run.values[0].staged_only]
+    ("program", "run"), [run for run in RUNS if not run.values[0].staged_only]
 )
 def test_eager_execution_agrees(
     program: Program, run: tuple[Any, ...], capsys: pytest.CaptureFixture[str]

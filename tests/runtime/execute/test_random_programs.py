@@ -73,7 +73,8 @@ class Writer:
         if kind == "cond":
             yield f"{STATE} = tf.cond({self.test()}, {', '.join(calls)})"
         else:
-            yield f"{STATE} = tf.switch_case({self.expression(1)}, [{', '.join(calls)}])"
+            index = self.expression(1)
+            yield f"{STATE} = tf.switch_case({index}, [{', '.join(calls)}])"
 
     def loop(self, depth: int) -> Iterator[str]:
         number = self._number()

@@ -1,0 +1,321 @@
+"""`cond`, `case`, `switch_case`, `while_loop`: eagerly, staged, and misused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+
+
+def staged(fn: Callable[..., Any], *args: Any) -> Any:
+    """The result of a function as a graph."""
+    return tf.function(fn, autograph=False)(*map(tf.constant, args))
+
+
+def trace(fn: Callable[..., Any], *specs: tf.TensorSpec) -> Any:
+    return tf.function(fn, autograph=False).get_concrete_function(*specs)
+
+
+INT = tf.TensorSpec([], tf.int32)
+BOOL = tf.TensorSpec([], tf.bool)
+
+
+# --- cond -----------------------------------------------------------------------------
+
+
+def test_a_known_condition_traces_one_branch() -> None:
+    def fail() -> Any:
+        raise AssertionError("must not be traced")
+
+    def f(x: Any) -> Any:
+        y = tf.cond(True, lambda: x + 1, fail)
+        y = tf.cond(tf.constant(2) > 3, fail, lambda: y)
+        return tf.cond(np.bool_(True), lambda: y * 2, fail)
+
+    with tf.init_scope():
+        assert int(f(tf.constant(1))) == 4
+    with pytest.raises(AssertionError):
+        # Within the graph `tf.constant(2) > 3` is a symbolic tensor.
+        trace(f, INT)
+
+
+def test_numbers_are_conditions() -> None:
+    for run in (lambda f, x: f(tf.constant(x)), staged):
+        assert int(run(lambda x: tf.cond(x, lambda: 1, lambda: 2), 5)) == 1
+        assert int(run(lambda x: tf.cond(x, lambda: 1, lambda: 2), 0.0)) == 2
+        assert int(run(lambda x: tf.cond(x, lambda: 1, lambda: 2), [[True]])) == 1
+
+
+def test_conditions_that_make_no_sense() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is ambiguous"):
+        trace(lambda x: tf.cond(x, lambda: 1, lambda: 2), tf.TensorSpec([2], tf.bool))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be a bool tensor"):
+        trace(lambda x: tf.cond(x, lambda: 1, lambda: 2), tf.TensorSpec([], tf.string))
+    with pytest.raises(TypeError, match="needs both true_fn and false_fn"):
+        tf.cond(True, lambda: 1)
+
+
+def test_branches_return_one_structure() -> None:
+    result = staged(
+        lambda x: tf.cond(
+            x > 0, lambda: {"a": x, "b": (None, 1)}, lambda: {"a": 0, "b": (None, x)}
+        ),
+        -5,
+    )
+    assert int(result["a"]) == 0
+    assert result["b"][0] is None
+    assert int(result["b"][1]) == -5
+    for other in (lambda: (1, 2), lambda: None, lambda: [1]):
+        with pytest.raises(
+            (TypeError, ValueError), match="true_fn and false_fn return"
+        ):
+            trace(lambda c: tf.cond(c, lambda: (1,), other), BOOL)
+
+
+def test_branches_without_results() -> None:
+    assert staged(lambda x: tf.cond(x > 0, lambda: None, lambda: None), 1) is None
+
+
+def test_branches_of_two_dtypes() -> None:
+    with pytest.raises(TypeError, match="has two dtypes: int32 and float32"):
+        trace(
+            lambda c: tf.cond(c, lambda: tf.constant(1), lambda: tf.constant(1.0)), BOOL
+        )
+
+
+def test_shapes_are_joined() -> None:
+    concrete = trace(
+        lambda c: tf.cond(c, lambda: tf.ones([2, 3]), lambda: tf.ones([2, 4])), BOOL
+    )
+    assert concrete.structured_outputs.shape == [2, None]
+    concrete = trace(
+        lambda c: tf.cond(c, lambda: tf.ones([2, 3]), lambda: tf.constant(1.0)), BOOL
+    )
+    assert concrete.structured_outputs.shape.rank is None
+
+
+def test_conditions_within_conditions_capture_from_far_outside() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return tf.cond(
+            x > 0,
+            lambda: tf.cond(y > 0, lambda: x + y, lambda: x - y),
+            lambda: tf.cond(x < -5, lambda: y, lambda: x),
+        )
+
+    points = [(1, 2), (1, -2), (-6, 3), (-1, 3)]
+    assert [int(staged(f, x, y)) for x, y in points] == [3, 3, 3, -1]
+
+
+# --- case and switch_case -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("x", "expected"), [(-5, 0), (5, 1), (50, 2), (500, 3)])
+def test_case(x: int, expected: int) -> None:
+    def f(x: Any) -> Any:
+        pairs = [(x < 0, lambda: 0), (x < 10, lambda: 1), (x < 100, lambda: 2)]
+        return tf.case(pairs, default=lambda: 3)
+
+    assert int(f(tf.constant(x))) == int(staged(f, x)) == expected
+
+
+def test_case_without_default_runs_the_last() -> None:
+    def f(x: Any) -> Any:
+        return tf.case([(x < 0, lambda: 1), (x > 10, lambda: 2)])
+
+    assert int(f(tf.constant(5))) == int(staged(f, 5)) == 2
+
+
+def test_exclusive_case() -> None:
+    pairs = [(tf.constant(True), lambda: 1), (tf.constant(True), lambda: 2)]
+
+    assert tf.case(pairs) == 1
+    with pytest.raises(ValueError, match="2 conditions hold"):
+        tf.case(pairs, exclusive=True)
+    with pytest.raises(ValueError, match="at least one pair"):
+        tf.case([])
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"), [(0, 10), (1, 11), (2, 13), (3, 13), (-1, 99), (4, 99)]
+)
+def test_switch_case(index: int, expected: int) -> None:
+    def f(i: Any) -> Any:
+        functions = {0: lambda: 10, 1: lambda: 11, 3: lambda: 13, 2: lambda: 13}
+        return tf.switch_case(i, functions, default=lambda: 99)
+
+    assert int(f(tf.constant(index))) == int(staged(f, index)) == expected
+
+
+def test_switch_case_without_default_runs_the_last() -> None:
+    def f(i: Any) -> Any:
+        return tf.switch_case(i, [lambda: 10, lambda: 11])
+
+    assert [int(staged(f, i)) for i in (-1, 0, 1, 2)] == [11, 10, 11, 11]
+    assert [int(f(tf.constant(i))) for i in (-1, 0, 1, 2)] == [11, 10, 11, 11]
+    pairs = [(1, lambda: "one"), (0, lambda: "zero")]
+    assert tf.switch_case(0, pairs) == "zero"
+
+
+def test_switch_case_needs_functions() -> None:
+    for functions in ([], {-1: lambda: 1}):
+        with pytest.raises(ValueError, match="functions for indices from 0 on"):
+            tf.switch_case(0, functions)
+
+
+# --- while_loop -----------------------------------------------------------------------
+
+
+def test_loops_keep_the_structure_of_their_variables() -> None:
+    def f(n: Any) -> Any:
+        def body(i: Any, state: Any) -> Any:
+            return i + 1, {"sum": state["sum"] + i, "none": None}
+
+        return tf.while_loop(lambda i, s: i < n, body, (0, {"sum": 0, "none": None}))
+
+    for result in (f(tf.constant(4)), staged(f, 4)):
+        assert isinstance(result, tuple)
+        assert int(result[0]) == 4
+        assert int(result[1]["sum"]) == 6
+        assert result[1]["none"] is None
+
+
+def test_one_variable() -> None:
+    def f(n: Any) -> Any:
+        return tf.while_loop(lambda i: i < 10, lambda i: i * 2, [n])
+
+    for result in (f(tf.constant(3)), staged(f, 3)):
+        assert isinstance(result, list)
+        assert int(result[0]) == 12
+
+
+def test_bodies_that_return_something_else() -> None:
+    def f(n: Any, result: Any) -> Any:
+        return tf.while_loop(lambda i, j: i < n, lambda i, j: result, (0, 1))
+
+    message = "the body of while_loop"
+    for wrong in ((1,), (1, 2, 3), {"i": 1}, ((1, 2), 3)):
+        with pytest.raises((TypeError, ValueError), match=message):
+            f(tf.constant(1), wrong)
+        with pytest.raises((TypeError, ValueError), match=message):
+            trace(lambda n, w=wrong: f(n, w), INT)
+    with pytest.raises(ValueError, match="None elsewhere"):
+        trace(lambda n: f(n, (1, None)), INT)
+
+
+def test_a_variable_that_changes_its_dtype() -> None:
+    def f(n: Any) -> Any:
+        body = lambda i, x: (i + 1, tf.cast(x, tf.float32))  # noqa: E731
+        return tf.while_loop(lambda i, x: i < n, body, (0, 1))
+
+    with pytest.raises(TypeError, match="'x' has two dtypes: int32 and float32"):
+        trace(f, INT)
+
+
+def test_shapes_that_change_become_unknown() -> None:
+    traced: list[str] = []
+
+    def f(n: Any) -> Any:
+        def body(i: Any, x: Any, y: Any) -> Any:
+            traced.append(str(x.shape))
+            return i + 1, tf.concat([x, x], 0), y + 1.0
+
+        return tf.while_loop(
+            lambda i, x, y: i < n, body, (0, tf.ones([1, 2]), tf.ones([3]))
+        )[1:]
+
+    concrete = trace(f, INT)
+    x, y = concrete.structured_outputs
+    assert (x.shape, y.shape) == ([None, 2], [3])
+    assert traced == ["(1, 2)", "(None, 2)"]
+    assert concrete(tf.constant(3))[0].shape == [8, 2]
+
+
+def test_shape_invariants() -> None:
+    traced: list[str] = []
+
+    def f(n: Any, shape: Any) -> Any:
+        def body(i: Any, x: Any) -> Any:
+            traced.append(str(x.shape))
+            return i + 1, tf.concat([x, x], 0)
+
+        shapes = (tf.TensorShape([]), shape)
+        return tf.while_loop(
+            lambda i, x: i < n, body, (0, tf.ones([1])), shape_invariants=shapes
+        )[1]
+
+    assert trace(lambda n: f(n, [None]), INT)(tf.constant(2)).shape == [4]
+    trace(lambda n: f(n, tf.TensorSpec([None])), INT)
+    assert traced == ["(None,)", "(None,)"]
+    with pytest.raises(
+        ValueError, match=r"shape invariant \(2,\) of 'x' does not hold"
+    ):
+        trace(lambda n: f(n, [2]), INT)
+
+
+@pytest.mark.parametrize("limit", [0, 3, 100])
+def test_maximum_iterations(limit: int) -> None:
+    def f(n: Any, m: Any) -> Any:
+        return tf.while_loop(
+            lambda i: i < n, lambda i: (i + 1,), (0,), maximum_iterations=m
+        )[0]
+
+    expected = min(limit, 5)
+    assert int(f(tf.constant(5), limit)) == expected
+    assert int(f(tf.constant(5), tf.constant(limit))) == expected
+    assert int(staged(lambda n: f(n, limit), 5)) == expected
+    assert int(staged(f, 5, limit)) == expected
+    assert int(staged(lambda n: f(n, n - n + limit), 5)) == expected
+
+
+def test_a_loop_that_does_not_run() -> None:
+    def f(n: Any) -> Any:
+        return tf.while_loop(lambda i: i < n, lambda i: i + 1, [tf.constant(7)])
+
+    assert int(f(tf.constant(0))[0]) == int(staged(f, 0)[0]) == 7
+
+
+def test_python_state_runs_in_the_body_once_while_tracing() -> None:
+    calls: list[int] = []
+
+    def f(n: Any) -> Any:
+        def body(i: Any) -> Any:
+            calls.append(1)
+            return i + 1
+
+        return tf.while_loop(lambda i: i < n, body, [0])
+
+    staged(f, 10)
+    assert len(calls) == 1
+    f(tf.constant(10))
+    assert len(calls) == 11
+
+
+def test_tensor_arrays_in_loops() -> None:
+    def f(n: Any) -> Any:
+        rows = tf.TensorArray(tf.int32, size=n)
+
+        def body(i: Any, rows: Any) -> Any:
+            return i + 1, rows.write(i, i * i)
+
+        _, rows = tf.while_loop(lambda i, rows: i < n, body, (0, rows))
+        return rows.stack()
+
+    assert f(tf.constant(4)).numpy().tolist() == [0, 1, 4, 9]
+    assert staged(f, 4).numpy().tolist() == [0, 1, 4, 9]
+
+
+def test_variables_are_conditions_and_state() -> None:
+    limit = tf.Variable(3)
+
+    def f() -> Any:
+        (i,) = tf.while_loop(lambda i: i < limit, lambda i: i + 1, (0,))
+        return tf.cond(limit, lambda: i, lambda: -i)
+
+    traced = tf.function(f, autograph=False)
+    assert int(traced()) == int(f()) == 3
+    limit.assign(0)
+    assert int(traced()) == int(f()) == 0
