@@ -193,6 +193,16 @@ class _Statements(Patterns):
 
     # --- other roots -------------------------------------------------------------
 
+    def visit_Print(self, node: Any) -> None:
+        # astor would print them, which nothing could read.
+        raise ValueError(f"{type(node).__name__} is no part of Python 3")
+
+    def visit_Exec(self, node: Any) -> None:
+        self.visit_Print(node)
+
+    def visit_Repr(self, node: Any) -> None:
+        self.visit_Print(node)
+
     def visit_FunctionType(self, node: Any) -> None:
         self.write("(")
         self.tests(node.argtypes)

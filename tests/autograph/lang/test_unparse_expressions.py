@@ -41,6 +41,11 @@ a < b <= c != d
 a < (b < c)
 a is not b
 a not in b
+a > b >= c is d
+a == b
++a
+a ^ b - c
+a / b << c
 a and b or c and d
 (a or b) and c
 (a and b) and c
@@ -246,5 +251,5 @@ def test_negative_constants_bind_as_what_they_look_like() -> None:
 def test_what_cannot_be_written_is_refused() -> None:
     field = gast.FormattedValue(gast.Constant("\n\\", None), -1, None)
 
-    with pytest.raises(ValueError, match="cannot be written before Python 3.12"):
+    with pytest.raises(ValueError, match=r"cannot be written before Python 3\.12"):
         unparse(gast.JoinedStr([field]))

@@ -1,4 +1,4 @@
-"""What is printed parses back to the same tree: real modules, and random expressions."""
+"""What is printed parses back to the same tree: modules and random expressions."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_printing_is_deterministic() -> None:
     assert len(texts) == 1
 
 
-# --- random expressions ------------------------------------------------------------------
+# --- random expressions --------------------------------------------------------------
 
 
 def in_places(node: gast.AST) -> list[gast.stmt]:
