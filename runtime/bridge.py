@@ -6,6 +6,7 @@ symbolic tensors, and converts the functions that `runtime.function` traces.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from autograph import SourceError
 from autograph import operators as ag
 from runtime import dtypes
 from runtime.context import current_graph
+from runtime.errors import SymbolicTensorError
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.elementwise import maximum, minimum
 from runtime.ops.logical import logical_not
@@ -142,7 +144,7 @@ def _outside(state: State) -> State:
 
 def _len(value: Any) -> Any:
     if isinstance(value, StagedSequence):
-        return sequences.weakened(value.length)
+        return sequences.weakened(maximum(value.length, 0))
     return sequences.length_of(value)
 
 
@@ -208,8 +210,22 @@ def convert(python_function: Callable[..., Any]) -> Callable[..., Any]:
     """
     try:
         return autograph.convert(python_function)
-    except SourceError:
-        return python_function
+    except SourceError as error:
+        return _unconverted(python_function, error.diagnostics[0].message)
+
+
+def _unconverted(
+    python_function: Callable[..., Any], reason: str
+) -> Callable[..., Any]:
+    @functools.wraps(python_function)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return python_function(*args, **kwargs)
+        except SymbolicTensorError as error:
+            message = f"{error} The code was not converted: {reason}."
+            raise SymbolicTensorError(message, error.code, error.location) from None
+
+    return traced
 
 
 def to_code(entity: Any, recursive: bool) -> str:

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from runtime import dtypes
 from runtime.context import current_graph
 from runtime.ops.array import shape
-from runtime.ops.convert import cast, convert_to_tensor
-from runtime.ops.elementwise import maximum, minimum
+from runtime.ops.convert import cast, convert_to_tensor, get_static_value
+from runtime.ops.elementwise import minimum
 from runtime.ops.gather import gather
 from runtime.staging.values import state_error
 from runtime.tensor import SymbolicTensor, Tensor
@@ -22,7 +21,10 @@ from runtime.tensor import SymbolicTensor, Tensor
 
 @dataclass(frozen=True)
 class StagedSequence:
-    """Items that a graph computes one by one: ``item(i)`` for ``i < length``."""
+    """Items that a graph computes one by one: ``item(i)`` for ``i < length``.
+
+    The length may be negative: then there are no items.
+    """
 
     length: Any
     item: Callable[[Any], Any]
@@ -69,19 +71,25 @@ def _range_of(tensor: Tensor) -> StagedSequence | None:
         return None
     if not tensor.dtype.is_integer or len(tensor.node.inputs) != 3:
         return None
-    start, stop, step = tensor.node.inputs
-    return _counted(start, stop, step, cast_to=tensor.dtype)
+    values = []
+    for end in tensor.node.inputs:
+        static = get_static_value(end)
+        values.append(end if static is None else int(static))
+    sequence = _counted(*values)
+    return StagedSequence(
+        sequence.length, lambda index: cast(sequence.item(index), tensor.dtype)
+    )
 
 
-def _counted(start: Any, stop: Any, step: Any, cast_to: Any = None) -> StagedSequence:
-    def item(index: Any) -> Any:
-        if cast_to is not None:
-            index = cast(index, cast_to)
-        return start + index * step
-
-    # Rounded towards plus infinity, by the sign of the step; never below 0.
-    length = maximum(-((start - stop) // step), 0)
-    return StagedSequence(cast(length, dtypes.int32), item)
+def _counted(start: Any, stop: Any, step: Any) -> StagedSequence:
+    # Numbers are told from tensors by type: comparing a tensor makes a node.
+    if type(step) is int and step == 1:
+        if type(start) is int and start == 0:
+            return StagedSequence(stop, weakened)
+        return StagedSequence(stop - start, lambda index: weakened(index) + start)
+    # Rounded towards plus infinity, by the sign of the step.
+    length = -((start - stop) // step)
+    return StagedSequence(length, lambda index: weakened(index) * step + start)
 
 
 def staged_range(*args: Any) -> StagedSequence:

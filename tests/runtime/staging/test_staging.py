@@ -491,3 +491,40 @@ def test_effects_of_a_branch_run_only_if_it_is_taken(capsys):
     assert capsys.readouterr().out == ""
     f(tf.constant(1))
     assert "positive" in capsys.readouterr().out
+
+
+def test_code_without_source_says_why_it_was_not_converted():
+    namespace = {}
+    exec("def f(x):\n    return x if x > 0 else -x", namespace)
+
+    with pytest.raises(SymbolicTensorError, match="not converted: `f` was defined in"):
+        tf.function(namespace["f"])(tf.constant(1))
+
+
+def listed(*ends):
+    total = 0
+    for i in range(*ends):
+        total = total * 100 + i
+    return total, len(range(*ends))
+
+
+@pytest.mark.parametrize(
+    "bounds", [(5,), (0,), (-3,), (2, 7), (7, 2), (1, 10, 3), (10, 1, -3), (3, 3, -1)]
+)
+def test_ranges_of_tensors(bounds):
+    """They have the items of Python's range, and no tensor of them is made."""
+    total, length = tf.function(listed)(*map(tf.constant, bounds))
+
+    assert (int(total), int(length)) == listed(*bounds)
+
+
+def test_loop_over_tf_range():
+    @tf.function
+    def total(start, stop, step):
+        result = 0
+        for i in tf.range(start, stop, step):
+            result = result * 100 + i
+        return result
+
+    assert total(*map(tf.constant, (1, 10, 3))) == 10407
+    assert total(*map(tf.constant, (10, 1, -3))) == 100704
