@@ -45,6 +45,10 @@ def solve(
     first = graph.entry.index if forward else graph.exit.index
     work = [first] if forward else list(range(len(edges)))
     state[first] = start
+    for node in graph.nodes:
+        if not forward and not node.succ and node.exc is None:
+            # It raises out of the function: no edge brings facts to it.
+            state[node.index] |= transfer.gen[node.index]
     waiting = [not forward] * len(edges)
     seen = [not forward] * len(edges)
     while work:

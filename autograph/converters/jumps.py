@@ -75,6 +75,13 @@ def leaves(part: gast.AST | Sequence[gast.AST]) -> frozenset[str]:
     return frozenset().union(*map(leaves, inside)) if inside else _NONE
 
 
+def leaves_in_finally(statement: gast.AST) -> bool:
+    """Whether control may leave a ``finally`` clause within the statement by a jump."""
+    if isinstance(statement, (gast.Try, gast.TryStar)) and leaves(statement.finalbody):
+        return True
+    return any(leaves_in_finally(s) for block in blocks(statement) for s in block)
+
+
 def leaves_cleaning_up(statement: gast.AST) -> frozenset[str]:
     """How control leaves from within statements that clean up on the way out, inside
     the part of a statement from which it catches exceptions.

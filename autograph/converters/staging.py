@@ -1,7 +1,8 @@
 """Which statements a tensor could decide, so that they are rewritten.
 
 Everything else stands verbatim: a statement whose test is provably a Python value, one
-that contains ``yield`` or ``await``, and all of a function that looks at its own frame
+that contains ``yield`` or ``await``, one that jumps in a function that is a generator
+or jumps out of a ``finally``, and all of a function that looks at its own frame
 (``locals()``, ``exec``).
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
-from .jumps import LOOPS, blocks, leaves
+from .jumps import LOOPS, blocks, leaves, leaves_in_finally
 
 
 class Staging:
@@ -25,7 +26,9 @@ class Staging:
         self._facts = facts
         self._staged: dict[int, gast.AST] = {}
         self._kept: list[gast.AST] = []
-        self._yields = facts.has_yield(body)
+        self._suspends = facts.has_yield(body)
+        # A generator's return ends it; a jump in `finally` discards the exception.
+        self._jumps_stay = self._suspends or any(map(leaves_in_finally, body))
         self.until: dict[int, str] = {}
         if not facts.uses_frame:
             for statement in body:
@@ -68,27 +71,20 @@ class Staging:
     def _exits_of(self, block: list[gast.AST]) -> frozenset[str]:
         return frozenset().union(*map(self.exits, block))
 
-    def _decide(self, statement: gast.AST, final: bool = False) -> None:
+    def _decide(self, statement: gast.AST) -> None:
         """Mark the statement and those inside it, innermost first."""
-        is_try = isinstance(statement, (gast.Try, gast.TryStar))
-        jumps_finally = is_try and bool(leaves(statement.finalbody))
         for block in blocks(statement):
-            in_final = (
-                final or jumps_finally or (is_try and block is statement.finalbody)
-            )
             for inner in block:
-                self._decide(inner, in_final)
-        if self._may_be_staged(statement, final) and self._a_tensor_may_decide(
-            statement
-        ):
+                self._decide(inner)
+        if self._may_be_staged(statement) and self._a_tensor_may_decide(statement):
             self.mark(statement)
 
-    def _may_be_staged(self, statement: gast.AST, final: bool) -> bool:
+    def _may_be_staged(self, statement: gast.AST) -> bool:
         if not isinstance(statement, (gast.If, *LOOPS)):
             return False
-        if (self._yields or final) and leaves(statement):
+        if self._jumps_stay and leaves(statement):
             return False
-        return not (self._yields and self._facts.has_yield(statement))
+        return not (self._suspends and self._facts.has_yield(statement))
 
     def _a_tensor_may_decide(self, statement: Any) -> bool:
         if isinstance(statement, gast.For):
