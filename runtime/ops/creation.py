@@ -68,7 +68,11 @@ def _infer_filled(*, shape: Any, dtype: DType) -> TensorSpec:
 
 
 def _zeros(*, shape: Any, dtype: DType) -> Array:
-    return np.full(shape, b"") if dtype.kind == "O" else np.zeros(shape, dtype.np_dtype)
+    return (
+        np.full(shape, b"", object)
+        if dtype.kind == "O"
+        else np.zeros(shape, dtype.np_dtype)
+    )
 
 
 define("Zeros", _zeros, _infer_filled, source="np.zeros({shape}, {dtype})", strong=True)

@@ -150,7 +150,7 @@ def code(value: Any, args: Sequence[str]) -> str:
         # NumPy 1 has no np.bool.
         return "np.bool_" if value.is_bool else f"np.{value.np_dtype.name}"
     if isinstance(value, float) and not np.isfinite(value):
-        return f"float({str(value)!r})"
+        return f"-np.{-value}" if value < 0 else f"np.{value}"
     return repr(value)
 
 

@@ -81,11 +81,15 @@ def check_bounds(indices: Array, length: int, what: str = "") -> None:
 
 
 def _gather(params: Array, indices: Array, *, axis: int, batch_dims: int) -> Array:
+    if not params.ndim:
+        raise ValueError
     axis = normal_axis(axis, params.ndim)
     check_bounds(indices, params.shape[axis])
     if not batch_dims:
         return params.take(indices, axis)
     batch_dims = normal_axis(batch_dims, indices.ndim + 1)
+    if batch_dims > axis:
+        raise ValueError
     _check_batch(params.shape, indices.shape, batch_dims)
     picked = np.moveaxis(params, axis, batch_dims)[
         (*_batch_indices(indices.shape, batch_dims), indices)

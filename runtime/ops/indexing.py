@@ -90,7 +90,7 @@ def _strided_slice(x: Array, *, key: tuple[Any, ...]) -> Array:
 
 def _strided_slice_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     items = ["..." if item is Ellipsis else code(item, args) for item in attrs["key"]]
-    return f"{args[0]}[{', '.join(items)}]"
+    return f"{args[0]}[{', '.join(items) or '()'}]"
 
 
 define(

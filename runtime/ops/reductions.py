@@ -13,8 +13,17 @@ from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import axes_argument, int_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import Operand, code, define, run
-from runtime.ops.partial import Dims, dims_of, known_axes, known_int, show, spec
+from runtime.ops.partial import (
+    Dims,
+    dims_of,
+    known_axes,
+    known_int,
+    normal_axis,
+    show,
+    spec,
+)
 from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor, Tensor
 
 __all__ = [
     "argmax",
@@ -52,39 +61,13 @@ def _rank_left(dims: Dims, axis: Any) -> Dims | None:
     return (None,) * (len(dims) - 1) if axis.spec.shape.rank == 0 else None
 
 
-def _reduction(
-    name: str,
-    function: Callable[..., Any],
-    kinds: str,
-    empty: Callable[..., Any] | None,
-) -> None:
-    """Define the op that `function` of NumPy computes, for dtypes of some kinds.
-
-    `empty` gives the value of the reduction of nothing where NumPy has none.
-    """
-
-    def kernel(
-        x: Array, *, axis: Any, keepdims: bool, dtype: DType | None = None
-    ) -> Any:
-        if empty is not None and x.size == 0:
-            shape = reduced(x.shape, axis, keepdims)
-            return np.full(shape, empty(of_array(x)), x.dtype)
-        if dtype is None:
-            return function(x, axis, keepdims=keepdims)
-        return function(x, axis, dtype=dtype.np_dtype, keepdims=keepdims)
-
-    def infer(
-        x: TensorSpec, *, axis: Any, keepdims: bool, dtype: DType | None = None
-    ) -> TensorSpec:
-        return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
-
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        return _reduction_source(f"np.{function.__name__}", args, attrs)
-
-    define(name, kernel, infer, source=source, takes=kinds)
+def _check_axis(x: Array, axis: Any) -> None:
+    """NumPy lets the axis 0 of a scalar pass; the infer rule says there is none."""
+    if not x.ndim and axis not in (None, ()):
+        raise ValueError
 
 
-def _reduction_source(function: str, args: Sequence[str], attrs: dict[str, Any]) -> str:
+def _source(function: str, args: Sequence[str], attrs: dict[str, Any]) -> str:
     texts = [args[0]]
     if attrs["axis"] is not None:
         axis = code(attrs["axis"], args)
@@ -94,45 +77,122 @@ def _reduction_source(function: str, args: Sequence[str], attrs: dict[str, Any])
         texts.append(f"dtype={code(attrs['dtype'], args)}")
     if attrs["keepdims"]:
         texts.append("keepdims=True")
+    if attrs.get("initial") is not None:
+        texts.append(f"initial={code(attrs['initial'], args)}")
     return f"{function}({', '.join(texts)})"
 
 
-def _lowest(dtype: DType) -> Any:
-    return -np.inf if dtype.is_floating else dtype.min
+def _infer_reduction(
+    x: TensorSpec, *, axis: Any, keepdims: bool, **attrs: Any
+) -> TensorSpec:
+    return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
 
 
-def _highest(dtype: DType) -> Any:
-    return np.inf if dtype.is_floating else dtype.max
+def _reduction(name: str, function: Callable[..., Any], takes: str) -> None:
+    """Define the op that `function` of NumPy computes."""
+
+    def kernel(
+        x: Array, *, axis: Any, keepdims: bool, dtype: DType | None = None
+    ) -> Any:
+        _check_axis(x, axis)
+        if dtype is None:
+            return function(x, axis, keepdims=keepdims)
+        return function(x, axis, dtype=dtype.np_dtype, keepdims=keepdims)
+
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+        return _source(f"np.{function.__name__}", args, attrs)
+
+    define(name, kernel, _infer_reduction, source=source, takes=takes)
 
 
-def _no_mean(dtype: DType) -> Any:
-    return 0 if dtype.is_integer else np.nan
+def _extreme(name: str, function: Callable[..., Any]) -> None:
+    """Define the op of a maximum or minimum; `initial` is that of no elements."""
+
+    def kernel(x: Array, *, axis: Any, keepdims: bool, initial: Any = None) -> Any:
+        _check_axis(x, axis)
+        if not x.size:
+            initial = _neutral(name, of_array(x))
+        if initial is None:
+            return function(x, axis, keepdims=keepdims)
+        return function(x, axis, keepdims=keepdims, initial=initial)
+
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+        return _source(f"np.{function.__name__}", args, attrs)
+
+    define(name, kernel, _infer_reduction, source=source, takes="fiu")
 
 
-_reduction("Sum", np.sum, "fiuc", None)
-_reduction("Prod", np.prod, "fiuc", None)
-_reduction("Mean", np.mean, "fiuc", _no_mean)
-_reduction("Max", np.max, "fiu", _lowest)
-_reduction("Min", np.min, "fiu", _highest)
-_reduction("All", np.all, "b", None)
-_reduction("Any", np.any, "b", None)
+def _neutral(op: str, dtype: DType) -> Any:
+    """What the maximum or minimum of no elements is."""
+    if dtype.is_floating:
+        return -np.inf if op == "Max" else np.inf
+    return dtype.min if op == "Max" else dtype.max
+
+
+def _mean(
+    x: Array,
+    *,
+    axis: Any,
+    keepdims: bool,
+    dtype: DType | None = None,
+    maybe_empty: bool = False,
+) -> Any:
+    _check_axis(x, axis)
+    if not x.size:
+        # NumPy would warn.
+        nothing = 0 if x.dtype.kind in "iu" else np.nan
+        return np.full(reduced(x.shape, axis, keepdims) or (), nothing, x.dtype)
+    mean = np.mean(x, axis, keepdims=keepdims)
+    return mean if dtype is None else mean.astype(dtype.np_dtype)
+
+
+def _mean_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+    if attrs.get("maybe_empty"):
+        return None
+    mean = _source("np.mean", args, {**attrs, "dtype": None})
+    if attrs.get("dtype") is None:
+        return mean
+    return f"{mean}.astype({code(attrs['dtype'], args)})"
+
+
+_reduction("Sum", np.sum, "fiuc")
+_reduction("Prod", np.prod, "fiuc")
+_reduction("All", np.all, "b")
+_reduction("Any", np.any, "b")
+_extreme("Max", np.max)
+_extreme("Min", np.min)
+define("Mean", _mean, _infer_reduction, source=_mean_source, takes="fiuc")
 
 
 def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
     """Apply one of the reductions."""
-    tensor = as_tensor(x)
+    tensor, axes = as_tensor(x), axes_argument(axis)
     attrs: dict[str, Any] = {}
     if tensor.dtype.is_integer and op in ("Sum", "Prod", "Mean"):
-        # NumPy would widen small integers.
+        # NumPy would widen small integers, and give the mean as a float.
         attrs["dtype"] = tensor.dtype
-    return run(
-        op,
-        tensor,
-        axis=axes_argument(axis),
-        keepdims=bool(keepdims),
-        name=name,
-        **attrs,
-    )
+    if op in ("Max", "Min", "Mean") and _maybe_empty(tensor, axes):
+        if op == "Mean":
+            attrs["maybe_empty"] = True
+        elif tensor.dtype.kind in "fiu":
+            attrs["initial"] = _neutral(op, tensor.dtype)
+    return run(op, tensor, axis=axes, keepdims=bool(keepdims), name=name, **attrs)
+
+
+def _maybe_empty(tensor: Tensor, axes: Any) -> bool:
+    """Whether a graph cannot tell that there is something to reduce."""
+    if isinstance(tensor, EagerTensor):
+        return False
+    dims = dims_of(tensor.spec)
+    if dims is None or isinstance(axes, Tensor):
+        return True
+    places = range(len(dims)) if axes is None else axes
+    for place in places if isinstance(places, (tuple, range)) else (places,):
+        if isinstance(place, Tensor):
+            return True
+        if -len(dims) <= place < len(dims) and not dims[place]:
+            return True
+    return False
 
 
 # --- functions ------------------------------------------------------------------------
@@ -215,9 +275,9 @@ define("EuclideanNorm", _euclidean_norm, _infer_euclidean_norm, takes="fiuc")
 # --- places ---------------------------------------------------------------------------
 
 
-def _place_of_extreme(name: str, function: Callable[..., Any]) -> None:
+def _place(name: str, function: Callable[..., Any]) -> None:
     def kernel(x: Array, *, axis: int, output_type: DType) -> Any:
-        if x.ndim and -x.ndim <= axis < x.ndim and not x.shape[axis]:
+        if not x.shape[normal_axis(axis, x.ndim)]:
             raise ValueError
         return function(x, axis).astype(output_type.np_dtype)
 
@@ -241,8 +301,8 @@ def _infer_place(x: TensorSpec, *, axis: Any, output_type: DType) -> TensorSpec:
     return spec(reduced(dims, axis, False), output_type)
 
 
-_place_of_extreme("ArgMax", np.argmax)
-_place_of_extreme("ArgMin", np.argmin)
+_place("ArgMax", np.argmax)
+_place("ArgMin", np.argmin)
 
 
 def argmax(
@@ -256,7 +316,7 @@ def argmax(
     >>> print(argmax([1, 5, 2]))
     tf.Tensor(1, shape=(), dtype=int64)
     """
-    return _extreme("ArgMax", input, axis, output_type, name)
+    return _run_place("ArgMax", input, axis, output_type, name)
 
 
 def argmin(
@@ -266,10 +326,12 @@ def argmin(
     name: str | None = None,
 ) -> Any:
     """The index of the smallest element along `axis` (the first axis if None)."""
-    return _extreme("ArgMin", input, axis, output_type, name)
+    return _run_place("ArgMin", input, axis, output_type, name)
 
 
-def _extreme(op: str, input: Any, axis: Any, output_type: Any, name: str | None) -> Any:
+def _run_place(
+    op: str, input: Any, axis: Any, output_type: Any, name: str | None
+) -> Any:
     place = 0 if axis is None else int_argument(axis, "axis")
     found = as_dtype(output_type)
     return run(op, as_tensor(input), axis=place, output_type=found, name=name)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
+from runtime.ops.define import code, define, run
 from runtime.ops.partial import dims_of, known_int, normal_axis, spec
 from runtime.specs import TensorSpec
 
@@ -27,8 +27,17 @@ def _infer_scan(
     return spec(dims, x.dtype)
 
 
-def _scan(name: str, function: Callable[..., Array], start: float, takes: str) -> None:
-    """Define the op of a running reduction that begins with the value `start`."""
+def _scan(
+    name: str,
+    function: Callable[..., Array],
+    start: float,
+    takes: str,
+    plain: str | None = None,
+) -> None:
+    """Define the op of a running reduction that begins with the value `start`.
+
+    `plain` is NumPy's name for it.
+    """
 
     def kernel(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
         axis = normal_axis(axis, x.ndim)
@@ -43,11 +52,25 @@ def _scan(name: str, function: Callable[..., Array], start: float, takes: str) -
         result = function(ordered, axis)
         return np.flip(result, axis) if reverse else result
 
-    define(name, kernel, _infer_scan, takes=takes)
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+        if plain is None or attrs["exclusive"] or attrs["reverse"]:
+            return None
+        axis = code(attrs["axis"], args)
+        return f"np.{plain}({args[0]}, axis={axis}, dtype={args[0]}.dtype)"
+
+    define(name, kernel, _infer_scan, source=source, takes=takes)
 
 
-_scan("Cumsum", lambda x, axis: np.cumsum(x, axis, dtype=x.dtype), 0, "fiuc")
-_scan("Cumprod", lambda x, axis: np.cumprod(x, axis, dtype=x.dtype), 1, "fiuc")
+def _cumsum(x: Array, axis: int) -> Array:
+    return np.cumsum(x, axis, dtype=x.dtype)
+
+
+def _cumprod(x: Array, axis: int) -> Array:
+    return np.cumprod(x, axis, dtype=x.dtype)
+
+
+_scan("Cumsum", _cumsum, 0, "fiuc", "cumsum")
+_scan("Cumprod", _cumprod, 1, "fiuc", "cumprod")
 _scan("CumulativeLogsumexp", np.logaddexp.accumulate, -np.inf, "f")
 
 

@@ -24,6 +24,7 @@ def _infer_softmax(logits: TensorSpec, *, axis: int) -> TensorSpec:
 
 
 def _softmax(logits: Array, *, axis: int) -> Array:
+    axis = normal_axis(axis, logits.ndim)
     if not logits.size:
         return logits
     # Without the largest element exp cannot overflow.
@@ -33,6 +34,7 @@ def _softmax(logits: Array, *, axis: int) -> Array:
 
 
 def _log_softmax(logits: Array, *, axis: int) -> Array:
+    axis = normal_axis(axis, logits.ndim)
     if not logits.size:
         return logits
     shifted = logits - logits.max(axis, keepdims=True)
