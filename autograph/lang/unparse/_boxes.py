@@ -51,12 +51,14 @@ class Line:
 
     @property
     def is_lambda(self) -> bool:
-        """Whether this is a lambda, or a keyword argument that is one."""
+        """Whether this is a lambda, a keyword argument that is one, or a pair of them."""
         first, *rest = self.pieces or [""]
         if isinstance(first, str) and first.endswith("=") and rest:
-            first = rest[0]
+            first = rest.pop(0)
         if isinstance(first, Box):
-            return first.open == "" and first.items[0].is_lambda
+            if first.open:
+                return not rest and any(item.is_lambda for item in first.items)
+            return first.items[0].is_lambda
         return first.startswith("lambda")
 
 

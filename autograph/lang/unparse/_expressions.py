@@ -102,7 +102,7 @@ class Expressions(Base):
             self.write("yield")
             if node.value is not None:
                 self.write(" ")
-                self.operand(BARE_TUPLE, node.value)
+                self.group(BARE_TUPLE, node.value)
 
     def visit_YieldFrom(self, node: Any) -> None:
         with self.delimit(node):
@@ -174,7 +174,7 @@ class Expressions(Base):
 
     def visit_comprehension(self, node: Any) -> None:
         self.put(Break(" async for " if node.is_async else " for ", _CLAUSE))
-        self.operand(BARE_TUPLE, node.target)
+        self.group(BARE_TUPLE, node.target)
         self.write(" in ")
         self.group(OR, node.iter)
         for condition in node.ifs:

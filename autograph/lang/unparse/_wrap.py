@@ -18,6 +18,9 @@ __all__ = ["wrap"]
 #: Lines after the first carry their indentation.
 _Lines = list[str]
 
+#: So many operands are not put on lines of their own.
+_MANY = 6
+
 
 def wrap(tokens: Iterable[str], indent: int, width: int, hang: int = 4) -> list[str]:
     """The lines of a statement that begins at column `indent`.
@@ -107,6 +110,10 @@ class _Layout:
         """Broken before its loosest operators, the operands aligned."""
         if isinstance(line.parts[-1][0], Seam):
             return self._at_seams(line, col, tail)
+        if len(line.parts) > _MANY and not line.forced:
+            filled = self._filled(line, col, tail)
+            if not self._over(filled, col, tail):
+                return filled
         lines: _Lines = []
         last = len(line.parts) - 1
         for index, (prefix, part) in enumerate(line.parts):
@@ -118,6 +125,19 @@ class _Layout:
                 continue
             broken = self.line(part, start, col, room, nested=True)
             lines = [*lines, " " * col + text + broken[0], *broken[1:]]
+        return lines
+
+    def _filled(self, line: Line, col: int, tail: int) -> _Lines:
+        """As broken at operators, with as many operands in a line as fit."""
+        lines = [""]
+        last = len(line.parts) - 1
+        for index, (prefix, part) in enumerate(line.parts):
+            room = tail if index == last else 0
+            here = len(lines[-1]) + (col if len(lines) == 1 else 0)
+            if self._fits(prefix + part.flat, here, room) or not index:
+                lines[-1] += prefix + part.flat
+            else:
+                lines.append(" " * col + prefix.lstrip() + part.flat)
         return lines
 
     def _at_seams(self, line: Line, col: int, tail: int) -> _Lines:
@@ -193,7 +213,14 @@ class _Layout:
         if not operators and not self._over(bare, col, tail):
             return bare
         closed = self._bracket(box, col, indent, tail, ("(", ")"))
-        return self._best([closed, bare], col, tail)
+        over = self._over(closed, col, tail) - self._over(bare, col, tail)
+        # Breaks at operators read better than breaks in one of the operands.
+        worth = 1 if operators else 0
+        return (
+            closed
+            if over < 0 or (not over and len(closed) <= len(bare) + worth)
+            else bare
+        )
 
     def _bracket(
         self, box: Box, col: int, indent: int, tail: int, ends: tuple[str, str]
