@@ -1,9 +1,9 @@
 """The traces of one function, and how a call finds its own.
 
 Two tables. The first knows calls by how they are written: the dtypes and shapes of
-plain tensor arguments, the values of plain Python ones; it answers in a microsecond. The
-second knows traces by the key of `runtime.signature.flatten_call`, whatever form the
-call had.
+plain tensor arguments, the values of plain Python ones; it answers in a microsecond.
+The second knows traces by the key of `runtime.signature.flatten_call`, whatever form
+the call had.
 """
 
 from __future__ import annotations

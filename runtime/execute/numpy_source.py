@@ -22,11 +22,14 @@ from runtime.execute.failure import kernel_failure, raise_from_node, run_node
 from runtime.execute.nested import Block
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import find_live, has_effects
-from runtime.execute.text import Line, Step, Text
+from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph
 from runtime.ops.registry import get
 
 __all__ = ["Executable", "compile_graph"]
+
+#: Wider calls are written with one argument on each line.
+WIDTH = 88
 
 _numbers = itertools.count(1)
 
@@ -105,10 +108,14 @@ def compile_graph(graph: Graph) -> Executable:
     if program.header:
         head += ["", *program.header]
     head += ["", "", f"def {name}({', '.join(parameters)}):"]
-    source = "\n".join(
-        [*head, *(f"{'    ' * (line.indent + 1)}{line.code}" for line in lines), ""]
-    )
-    steps = {len(head) + number: line.steps for number, line in enumerate(lines, 1)}
+    steps: dict[int, tuple[Step, ...]] = {}
+    text = head.copy()
+    for line in lines:
+        indent = "    " * (line.indent + 1)
+        for part in wrapped_lines(line.code, WIDTH - len(indent)):
+            text.append(indent + part)
+            steps[len(text)] = line.steps
+    source = "\n".join([*text, ""])
     namespace = program.namespace()
     filename = f"<graph {graph.name} {next(_numbers)}>"
     exec(compile(source, filename, "exec"), namespace)

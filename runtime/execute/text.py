@@ -26,6 +26,7 @@ __all__ = [
     "repeated_arguments",
     "scalar_text",
     "template",
+    "wrapped_lines",
 ]
 
 #: Scalars are written as Python numbers where NumPy lets the other operand settle the
@@ -185,6 +186,28 @@ def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | Non
 def normal(code: str) -> str:
     """The expression without parentheses that it does not need."""
     return ast.unparse(ast.parse(code, mode="eval"))
+
+
+def wrapped_lines(code: str, width: int) -> list[str]:
+    """A statement as several lines if it is too wide and is a call: one per argument.
+
+    >>> for line in wrapped_lines("y = Print(first, end='')", 20):
+    ...     print(line)
+    y = Print(
+        first,
+        end='',
+    )
+    """
+    if len(code) <= width or code.endswith(":"):
+        return [code]
+    statement = ast.parse(code).body[0]
+    call = getattr(statement, "value", None)
+    if not isinstance(call, ast.Call) or not (call.args or call.keywords):
+        return [code]
+    parts: list[ast.AST] = [*call.args, *call.keywords]
+    texts = [ast.get_source_segment(code, part) for part in parts]
+    offset = len(code[: call.func.end_col_offset])
+    return [f"{code[:offset]}(", *(f"    {text}," for text in texts), ")"]
 
 
 def negated(text: Text) -> str:
