@@ -63,7 +63,7 @@ class Function:
         name: str | None = None,
     ) -> None:
         functools.update_wrapper(self, python_function)
-        self._name = str(name or getattr(python_function, "__name__", "function"))
+        self._name = name or _name_of(python_function)
         self._python_function = python_function
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
@@ -252,6 +252,13 @@ class Function:
             name=self._name,
         )
         return bound.setdefault(key, (reference, function))
+
+
+def _name_of(python_function: Callable[..., Any]) -> str:
+    """The name of a function; that of the class for other callables."""
+    if isinstance(python_function, functools.partial):
+        return _name_of(python_function.func)
+    return str(getattr(python_function, "__name__", type(python_function).__name__))
 
 
 class BoundFunction:

@@ -25,7 +25,7 @@ from runtime.specs import TensorSpec
 if TYPE_CHECKING:
     from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["Graph", "Node", "user_location"]
+__all__ = ["Graph", "Node", "raise_location", "user_location"]
 
 Location = tuple[str, int]
 
@@ -41,13 +41,29 @@ def user_location() -> Location | None:
     frame = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
-        ours = _is_ours.get(filename)
-        if ours is None:
-            ours = _is_ours[filename] = filename.startswith(_OUR_FOLDERS)
-        if not ours:
+        if not _in_our_folders(filename):
             return filename, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+def raise_location(error: BaseException) -> Location | None:
+    """The file and line of the user's code where `error` was raised."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        filename = traceback.tb_frame.f_code.co_filename
+        if not _in_our_folders(filename):
+            found = filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
+
+
+def _in_our_folders(filename: str) -> bool:
+    ours = _is_ours.get(filename)
+    if ours is None:
+        ours = _is_ours[filename] = filename.startswith(_OUR_FOLDERS)
+    return ours
 
 
 class Node:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from runtime.context import current_graph
 from runtime.errors import InvalidArgumentError
+from runtime.graph import raise_location
 from runtime.ops.registry import OpDef, apply, register
 from runtime.specs import TensorSpec
 from runtime.tensor import Tensor
@@ -62,9 +64,13 @@ def raise_error(exception: BaseException) -> None:
     """Raise `exception` when the graph being built runs up to here.
 
     Each run raises a fresh copy with the same type and arguments. Outside of a graph it
-    is raised at once.
+    is raised at once. If the exception has been raised already, it points there again.
     """
+    location = raise_location(exception)
     apply("Raise", exception=exception)
+    graph = current_graph()
+    if graph is not None and location is not None:
+        graph.nodes[-1].location = location
 
 
 def require_bound(value: Tensor, bound: Tensor, variable: str) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import gc
 import threading
 import traceback
@@ -645,6 +646,19 @@ def test_it_looks_like_the_python_function() -> None:
     assert f.__module__ == __name__
     assert str(f.function_signature) == "(x: 'Any') -> 'Any'"
     assert repr(f) == "<tf.function original>"
+
+
+def test_callables_that_are_no_functions() -> None:
+    class Scale:
+        def __call__(self, x: Any) -> Any:
+            return x * 3
+
+    scale = tf.function(Scale(), autograph=False)
+    partial = tf.function(functools.partial(pow, exp=2), autograph=False)
+
+    assert int(scale(tf.constant(2))) == 6
+    assert int(partial(tf.constant(3))) == 9
+    assert [repr(scale), repr(partial)] == ["<tf.function Scale>", "<tf.function pow>"]
 
 
 def test_decorator_with_arguments() -> None:

@@ -274,6 +274,20 @@ def test_raise_in_a_branch() -> None:
     assert raised[0] is not raised[1]
 
 
+def test_a_raised_exception_points_to_where_it_was_raised() -> None:
+    def fail() -> None:
+        raise KeyError("k")
+
+    outer = Graph("outer")
+    with building(outer):
+        try:
+            fail()
+        except KeyError as error:
+            raise_error(error)
+    (node,) = outer.nodes
+    assert node.location == (__file__, fail.__code__.co_firstlineno + 1)
+
+
 def test_an_exception_that_cannot_be_copied_is_raised_itself() -> None:
     class OddError(Exception):
         def __init__(self) -> None:
