@@ -51,7 +51,7 @@ class Line:
 
     @property
     def is_lambda(self) -> bool:
-        """Whether this is a lambda, a keyword argument that is one, or a pair of them."""
+        """Whether this is a lambda, a keyword argument or a tuple with one."""
         first, *rest = self.pieces or [""]
         if isinstance(first, str) and first.endswith("=") and rest:
             first = rest.pop(0)

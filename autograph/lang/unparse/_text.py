@@ -22,10 +22,10 @@ class Text:
         self._pristine = pristine
         self._width = width
         # The statements whose comments above, beside and after are already given; the
-        # comments above the root are not part of it.
+        # comments around the root are not part of it.
         self._above = {getattr(root, "lineno", 0)}
         self._beside: set[int] = set()
-        self._after: set[int] = set()
+        self._after = set(self._above)
         self._adopted: dict[int, list[str]] = {}
         self.reserved: list[int] = []
         """The statements whose new functions are being printed: their comments wait."""

@@ -209,18 +209,17 @@ class _Layout:
         bare = self.line(box.joined, col, indent, tail, nested=False)
         if box.rigid:
             return bare
+        inner = any(
+            isinstance(piece, Box) and piece.forced for piece in box.joined.pieces
+        )
         operators = len(box.items) > 1 or box.items[0].level is not None
-        if not operators and not self._over(bare, col, tail):
+        if (inner or not operators) and not self._over(bare, col, tail):
             return bare
         closed = self._bracket(box, col, indent, tail, ("(", ")"))
         over = self._over(closed, col, tail) - self._over(bare, col, tail)
         # Breaks at operators read better than breaks in one of the operands.
-        worth = 1 if operators else 0
-        return (
-            closed
-            if over < 0 or (not over and len(closed) <= len(bare) + worth)
-            else bare
-        )
+        longest = len(bare) + (1 if operators else 0)
+        return closed if over < 0 or (over == 0 and len(closed) <= longest) else bare
 
     def _bracket(
         self, box: Box, col: int, indent: int, tail: int, ends: tuple[str, str]
