@@ -69,7 +69,9 @@ class Executable:
                 with np.errstate(all="ignore"):
                     result = self._function(*arrays)
         except Exception as error:
-            self._explain(error)
+            # Inputs are evaluated once more, as silently as before.
+            with np.errstate(all="ignore"):
+                self._explain(error)
         if self._results == 1:
             return (result,)
         return result if self._results else ()

@@ -15,7 +15,7 @@ from runtime.ops.arguments import axes_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.logging import formatted
-from runtime.ops.partial import broadcast, dims_of, spec
+from runtime.ops.partial import broadcast, dims_of, normal_axes, spec
 from runtime.ops.reductions import reduced
 from runtime.specs import TensorSpec
 
@@ -188,15 +188,14 @@ def _infer_reduce_join(
 
 
 def _reduce_join(x: Array, *, axis: Any, keepdims: bool, separator: str) -> Array:
-    axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
-    places = [int(place) % x.ndim for place in axes]
+    places = normal_axes(axis, x.ndim)
     moved = np.moveaxis(x, places, range(x.ndim - len(places), x.ndim))
     rows = moved.reshape(*moved.shape[: x.ndim - len(places)], -1)
     between = separator.encode()
     joined = np.empty(rows.shape[:-1], object)
     for place in np.ndindex(joined.shape):
         joined[place] = between.join(rows[place].tolist())
-    return np.expand_dims(joined, tuple(places)) if keepdims else joined
+    return np.expand_dims(joined, places) if keepdims else joined
 
 
 define("ReduceJoin", _reduce_join, _infer_reduce_join, takes="O")

@@ -1,0 +1,175 @@
+"""Checks that run with the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.context import building
+from runtime.graph import Graph
+from runtime.specs import TensorSpec
+
+D = tf.debugging
+GOOD = [
+    lambda: D.assert_equal([1, 2], [1, 2]),
+    lambda: D.assert_equal(tf.ones([32, 10]).shape, (32, 10)),
+    lambda: D.assert_none_equal([1, 2], 3),
+    lambda: D.assert_less([1, 2], 3),
+    lambda: D.assert_less_equal([1, 3], 3.5),
+    lambda: D.assert_greater(tf.constant([4.0]), 3),
+    lambda: D.assert_greater_equal([[3], [4]], [1, 3]),
+    lambda: D.assert_near([1.0], [1.0 + 1e-7]),
+    lambda: D.assert_near([1.0], [1.1], atol=0.2),
+    lambda: D.assert_positive([1, 2]),
+    lambda: D.assert_negative([-0.5]),
+    lambda: D.assert_non_negative([0]),
+    lambda: D.assert_non_positive([0, -1]),
+    lambda: D.assert_equal(np.zeros((0,)), 1.0),
+    lambda: D.Assert(True, ["fine"]),
+    lambda: D.Assert([True, True], []),
+    lambda: D.assert_all_finite([1.0], "x"),
+    lambda: D.assert_rank([[1]], 2),
+    lambda: D.assert_rank_at_least([[1]], 1),
+    lambda: D.assert_scalar(1),
+    lambda: D.assert_type(1, tf.int32),
+    lambda: D.assert_integer([1]),
+]
+
+
+@pytest.mark.parametrize("check", GOOD)
+def test_what_holds(check: Callable[[], Any]) -> None:
+    check()
+    tf.function(check, autograph=False)()
+
+
+BAD = [
+    (lambda: D.assert_equal([1, 2], [1, 3]), "Condition x == y did not hold."),
+    (lambda: D.assert_equal(tf.ones([2]).shape, (2, 1)), "Condition x == y"),
+    (lambda: D.assert_none_equal([1, 2], 2), "Condition x != y"),
+    (lambda: D.assert_less([1, 3], 3), "Condition x < y"),
+    (lambda: D.assert_less_equal(4, 3), "Condition x <= y"),
+    (lambda: D.assert_greater(3, 3), "Condition x > y"),
+    (lambda: D.assert_greater_equal(2, 3), "Condition x >= y"),
+    (lambda: D.assert_near([1.0], [1.1]), "Condition x ~= y"),
+    (lambda: D.assert_positive([1, 0]), "Condition x > y"),
+    (lambda: D.assert_negative(0), "Condition x < y"),
+    (lambda: D.assert_non_negative(-1), "Condition x >= y"),
+    (lambda: D.assert_non_positive(1), "Condition x <= y"),
+    (lambda: D.assert_positive(0, "my message"), "my message\nCondition"),
+    (
+        lambda: D.Assert(tf.constant([True, False]), ["x =", tf.constant([1, 2]), 3]),
+        r"assertion failed: \[x =\] \[1 2\] \[3\]",
+    ),
+    (lambda: D.check_numerics([np.nan], "in f"), "in f : Tensor had NaN values"),
+    (lambda: D.check_numerics([np.inf], "g"), "g : Tensor had Inf values"),
+    (lambda: D.assert_all_finite([np.inf, np.nan], "h"), "h : Tensor had Inf and NaN"),
+]
+
+
+@pytest.mark.parametrize(("check", "message"), BAD)
+def test_what_does_not_hold(check: Callable[[], Any], message: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        check()
+    traced = tf.function(check, autograph=False)
+    concrete = traced.get_concrete_function()
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        concrete()
+
+
+def test_the_message_shows_the_values() -> None:
+    x = tf.constant([[1, 2, 3], [4, 5, 6]])
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        D.assert_less(x, [2, 3, 3], message="too large", summarize=2)
+
+    assert str(caught.value) == (
+        "too large\n"
+        "Condition x < y did not hold.\n"
+        "Indices of first 2 different values:\n[[0 2]\n [1 0]]\n"
+        "Corresponding x values:\n[3 4]\n"
+        "Corresponding y values:\n[3 2]\n"
+        "First 2 elements of x:\n[1 2]\n"
+        "First 2 elements of y:\n[2 3]"
+    )
+
+
+def test_checks_are_kept_although_nothing_uses_them() -> None:
+    @tf.function
+    def checked(x: Any) -> Any:
+        D.assert_positive(x)
+        return tf.constant(1)
+
+    assert checked(tf.constant(1)).numpy() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        checked(tf.constant(-1))
+
+
+def test_a_check_in_a_branch_runs_with_the_branch() -> None:
+    @tf.function
+    def checked(x: Any) -> Any:
+        if x < 0:
+            D.check_numerics(tf.sqrt(x), "of a negative number")
+        return x
+
+    assert checked(tf.constant(4.0)).numpy() == 4
+    with pytest.raises(tf.errors.InvalidArgumentError, match="of a negative number"):
+        checked(tf.constant(-4.0))
+
+
+@pytest.mark.parametrize(
+    ("check", "error", "message"),
+    [
+        (
+            lambda: D.assert_rank([1], 2, "x"),
+            ValueError,
+            r"x: the tensor of shape \(1,\)",
+        ),
+        (lambda: D.assert_rank_at_least(1, 1), ValueError, "at least rank 1"),
+        (lambda: D.assert_scalar([1]), ValueError, "must have rank 0"),
+        (lambda: D.assert_type(1, tf.float32), TypeError, "of int32, not of float32"),
+        (
+            lambda: D.assert_integer(1.0),
+            TypeError,
+            "must be of integers, not of float32",
+        ),
+    ],
+)
+def test_what_tracing_shows(
+    check: Callable[[], Any], error: type, message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        check()
+
+
+def test_ranks_that_only_a_run_knows() -> None:
+    spec = tf.TensorSpec(None, tf.float32)
+
+    @tf.function(input_signature=[spec], autograph=False)
+    def matrix(x: Any) -> Any:
+        D.assert_rank(x, 2)
+        D.assert_rank_at_least(x, 1)
+        return tf.shape(x)
+
+    assert matrix(tf.ones([1, 2])).numpy().tolist() == [1, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="x == y"):
+        matrix(tf.ones([3]))
+
+
+def test_is_numeric_tensor() -> None:
+    assert D.is_numeric_tensor(tf.constant(1))
+    assert not D.is_numeric_tensor(tf.constant("a"))
+    assert not D.is_numeric_tensor(1)
+
+
+def test_shapes_that_do_not_broadcast() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="do not broadcast"):
+        D.assert_less([1, 2], [1, 2, 3])
+    graph = Graph("g")
+    with building(graph):
+        x = graph.add_input(TensorSpec([2], tf.int32))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="do not broadcast"):
+            D.assert_less(x, [1, 2, 3])

@@ -1,0 +1,389 @@
+"""Random tensors: distributions, seeds, graphs that draw anew, stateless functions."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.context import building
+from runtime.graph import Graph
+from runtime.ops.random_state import RandomState
+from runtime.specs import TensorSpec
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> Iterator[None]:
+    """Repeatable tests: at the fifth standard deviation luck plays no part."""
+    tf.random.set_seed(1)
+    yield
+    tf.random.set_seed(None)
+
+
+N = 20_000
+SEED = [1, 2]
+GENERATOR = tf.random.Generator.from_seed(1)
+
+
+def near(sample: Any, mean: float, deviation: float) -> bool:
+    return abs(float(np.mean(sample)) - mean) < 5 * deviation / np.sqrt(sample.size)
+
+
+# --- distributions --------------------------------------------------------------------
+
+UNIFORMS = {
+    "uniform": tf.random.uniform,
+    "stateless": lambda shape, *args, **kwargs: tf.random.stateless_uniform(
+        shape, SEED, *args, **kwargs
+    ),
+    "generator": GENERATOR.uniform,
+}
+NORMALS = {
+    "normal": tf.random.normal,
+    "stateless": lambda shape, *args, **kwargs: tf.random.stateless_normal(
+        shape, SEED, *args, **kwargs
+    ),
+    "generator": GENERATOR.normal,
+}
+TRUNCATED = {
+    "truncated": tf.random.truncated_normal,
+    "stateless": lambda shape, *args, **kwargs: tf.random.stateless_truncated_normal(
+        shape, SEED, *args, **kwargs
+    ),
+    "generator": GENERATOR.truncated_normal,
+}
+
+
+@pytest.mark.parametrize("uniform", UNIFORMS.values(), ids=UNIFORMS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_uniform(uniform: Any, dtype: str) -> None:
+    unit = uniform([N], dtype=dtype).numpy().astype(float)
+    wide = uniform([N], -2, 6.0, dtype).numpy().astype(float)
+
+    assert unit.min() >= 0
+    assert unit.max() < 1
+    assert near(unit, 0.5, 0.29)
+    assert -2 <= wide.min() < -1.9
+    assert 5.9 < wide.max() <= 6
+    assert uniform([2, 3], dtype=dtype).dtype == dtype
+
+
+@pytest.mark.parametrize("uniform", UNIFORMS.values(), ids=UNIFORMS)
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_uniform_integers(uniform: Any, dtype: str) -> None:
+    found = uniform([N], 1, 7, dtype).numpy()
+
+    assert np.unique(found).tolist() == [1, 2, 3, 4, 5, 6]
+    assert near(found, 3.5, 1.71)
+    assert found.dtype == dtype
+
+
+@pytest.mark.parametrize("normal", NORMALS.values(), ids=NORMALS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_normal(normal: Any, dtype: str) -> None:
+    found = normal([N], 3.0, 2.0, dtype).numpy()
+
+    assert found.dtype == dtype
+    assert near(found.astype(float), 3, 2)
+    assert abs(found.astype(float).std() - 2) < 0.1
+
+
+@pytest.mark.parametrize("truncated", TRUNCATED.values(), ids=TRUNCATED)
+def test_truncated_normal(truncated: Any) -> None:
+    found = truncated([N], 1.0, 2.0).numpy()
+
+    assert np.abs(found - 1).max() <= 4
+    assert np.abs(found - 1).max() > 3.9
+    assert near(found, 1, 2)
+
+
+def test_categorical() -> None:
+    logits = np.log([[0.5, 0.25, 0.25], [0.0001, 0.0001, 1.0]]).astype("float32")
+
+    for found in (
+        tf.random.categorical(logits, N),
+        tf.random.stateless_categorical(logits, N, SEED),
+    ):
+        counts = np.stack([np.bincount(row, minlength=3) for row in found.numpy()]) / N
+        np.testing.assert_allclose(counts[0], [0.5, 0.25, 0.25], atol=0.02)
+        assert counts[1, 2] > 0.99
+        assert (found.shape, found.dtype) == ([2, N], tf.int64)
+
+
+def test_shuffle() -> None:
+    x = tf.reshape(tf.range(200), [100, 2])
+
+    for found in (
+        tf.random.shuffle(x).numpy(),
+        tf.random.stateless_shuffle(x, SEED).numpy(),
+    ):
+        assert (found != x.numpy()).any()
+        np.testing.assert_array_equal(found[found[:, 0].argsort()], x.numpy())
+
+
+def test_gamma_and_poisson() -> None:
+    gamma = tf.random.gamma([N], [2.0, 8.0], 4.0).numpy()
+    poisson = tf.random.poisson([N], [1.0, 9.0], tf.int32).numpy()
+
+    assert gamma.shape == poisson.shape == (N, 2)
+    assert near(gamma[:, 0], 0.5, 0.36)
+    assert near(gamma[:, 1], 2.0, 0.71)
+    assert near(poisson[:, 1], 9.0, 3.0)
+
+
+# --- seeds ----------------------------------------------------------------------------
+
+
+def draws(function: Any, times: int = 2) -> Any:
+    return [function().numpy().tolist() for _ in range(times)]
+
+
+def test_the_global_seed_repeats_the_whole_program() -> None:
+    first = draws(lambda: tf.random.uniform([2]))
+    tf.random.set_seed(1)
+    again = draws(lambda: tf.random.uniform([2]))
+    tf.random.set_seed(2)
+
+    assert first == again
+    assert first[0] != first[1]
+    assert draws(lambda: tf.random.uniform([2])) != first
+
+
+def test_an_op_seed_has_a_stream_of_its_own() -> None:
+    first = draws(lambda: tf.random.normal([2], seed=5))
+    other = draws(lambda: tf.random.normal([2], seed=6))
+    tf.random.set_seed(1)
+    tf.random.uniform([7])
+
+    assert draws(lambda: tf.random.normal([2], seed=5)) == first
+    assert first[0] != first[1]
+    assert first != other
+
+
+def test_without_a_seed_nothing_repeats() -> None:
+    tf.random.set_seed(None)
+    first = draws(lambda: tf.random.uniform([2]))
+    tf.random.set_seed(None)
+
+    assert draws(lambda: tf.random.uniform([2])) != first
+
+
+def test_a_traced_function_draws_anew_at_each_call() -> None:
+    """The guides: a random op of TensorFlow behaves the same traced and not."""
+
+    @tf.function
+    def noise() -> Any:
+        return tf.random.uniform([2])
+
+    first = draws(noise, 3)
+    assert len({tuple(item) for item in first}) == 3
+
+    @tf.function
+    def like_it() -> Any:
+        return tf.random.uniform([2])
+
+    # Two functions that are alike draw alike: each is as a run of the program.
+    assert draws(like_it, 3) == first
+
+
+def test_ops_of_one_function_differ() -> None:
+    @tf.function
+    def pair(seed: Any = None) -> Any:
+        return tf.stack([tf.random.uniform([]), tf.random.uniform([])])
+
+    first, second = pair().numpy()
+
+    assert first != second
+
+
+def test_ops_with_one_seed_draw_alike() -> None:
+    @tf.function
+    def pair() -> Any:
+        return tf.stack([tf.random.uniform([], seed=1), tf.random.uniform([], seed=1)])
+
+    (a, b), (c, d) = draws(pair)
+
+    assert a == b
+    assert c == d
+    assert a != c
+
+
+def test_draws_in_a_loop_differ() -> None:
+    @tf.function
+    def walk(n: Any) -> Any:
+        total = tf.TensorArray(tf.float32, size=n)
+        for i in tf.range(n):
+            total = total.write(i, tf.random.uniform([]))
+        return total.stack()
+
+    assert len(set(walk(tf.constant(5)).numpy().tolist())) == 5
+
+
+def test_a_copy_of_a_stream_starts_anew() -> None:
+    state = RandomState((1, 2))
+    first = state.generator.random()
+
+    copy = pickle.loads(pickle.dumps(state))
+
+    assert copy.generator.random() == first
+    assert repr(RandomState()) == "<RandomState unseeded>"
+    assert str(state.graph_text) == "seeds (1, 2)"
+
+
+# --- stateless functions --------------------------------------------------------------
+
+
+def test_stateless_functions_depend_on_the_seed_alone(agree: Any) -> None:
+    uniform, integers, normal, shuffled = agree(
+        lambda seed: [
+            tf.random.stateless_uniform([3], seed),
+            tf.random.stateless_uniform([3], seed, 0, 9, tf.int32),
+            tf.random.stateless_normal([3], seed),
+            tf.random.stateless_shuffle(tf.range(9), seed),
+        ],
+        np.int32(SEED),
+    )
+
+    np.testing.assert_array_equal(
+        uniform, tf.random.stateless_uniform([3], SEED).numpy()
+    )
+    assert (uniform != tf.random.stateless_uniform([3], [2, 1]).numpy()).any()
+    assert sorted(shuffled.tolist()) == list(range(9))
+    assert ((integers >= 0) & (integers < 9)).all()
+    assert np.isfinite(normal).all()
+
+
+def test_seeds_from_seeds() -> None:
+    seeds = tf.random.split(SEED, 4)
+    folded = [tf.random.fold_in(SEED, step).numpy().tolist() for step in range(4)]
+
+    assert (seeds.shape, seeds.dtype) == ([4, 2], tf.int32)
+    assert len({tuple(seed) for seed in [*seeds.numpy().tolist(), *folded]}) == 8
+    assert folded[2] == tf.random.fold_in(SEED, tf.constant(2)).numpy().tolist()
+
+
+# --- generators -----------------------------------------------------------------------
+
+
+def test_a_generator_goes_on_in_graphs_too() -> None:
+    def numbers(graph: bool) -> Any:
+        generator = tf.random.Generator.from_seed(7)
+
+        def draw() -> Any:
+            return generator.normal([2])
+
+        return draws(tf.function(draw) if graph else draw, 3)
+
+    assert numbers(graph=True) == numbers(graph=False)
+
+
+def test_generators() -> None:
+    generator = tf.random.Generator.from_seed(1)
+    first = generator.uniform([2]).numpy().tolist()
+    generator.reset_from_seed(1)
+    split = generator.split(2)
+    full = generator.uniform_full_int([100], tf.int8)
+
+    generator.reset_from_seed(1)
+    assert generator.uniform([2]).numpy().tolist() == first
+    assert draws(lambda: split[0].normal([2]), 1) != draws(
+        lambda: split[1].normal([2]), 1
+    )
+    assert full.dtype is tf.int8
+    assert full.numpy().min() < 0
+    assert generator.make_seeds(3).shape == [2, 3]
+    assert repr(generator) == "<tf.random.Generator seed=1>"
+    fresh = [tf.random.Generator.from_non_deterministic_state() for _ in range(2)]
+    assert draws(lambda: fresh[0].normal([2])) != draws(lambda: fresh[1].normal([2]))
+
+
+def test_the_global_generator() -> None:
+    tf.random.set_global_generator(tf.random.Generator.from_seed(3))
+
+    found = tf.random.get_global_generator().uniform([2]).numpy()
+
+    np.testing.assert_array_equal(
+        found, tf.random.Generator.from_seed(3).uniform([2]).numpy()
+    )
+
+
+# --- shapes and errors ----------------------------------------------------------------
+
+
+def test_shapes_and_bounds_of_tensors() -> None:
+    @tf.function(autograph=False)
+    def drawn(n: Any, top: Any) -> Any:
+        return tf.random.uniform([n, 2], n, top, tf.int32), tf.random.normal(
+            tf.stack([n, n])
+        )
+
+    integers, normal = drawn(tf.constant(2), tf.constant(4))
+
+    assert set(integers.numpy().ravel().tolist()) <= {2, 3}
+    assert normal.shape == [2, 2]
+
+
+def test_bounds_that_broadcast() -> None:
+    found = tf.random.uniform(
+        [N, 2], tf.constant([0.0, 10.0]), tf.constant([1.0, 11.0])
+    ).numpy()
+
+    assert found[:, 0].max() < 1
+    assert found[:, 1].min() >= 10
+
+
+def test_static_shapes() -> None:
+    graph = Graph("g")
+    with building(graph):
+        n = graph.add_input(TensorSpec([], tf.int32))
+        logits = graph.add_input(TensorSpec([None, 3]))
+
+        assert tf.random.normal([n, 3]).shape.as_list() == [None, 3]
+        assert tf.random.categorical(logits, 5).shape.as_list() == [None, 5]
+        assert tf.random.gamma([n], [1.0, 2.0]).shape.as_list() == [None, 2]
+        assert tf.random.shuffle(logits).shape.as_list() == [None, 3]
+
+
+BAD = [
+    (lambda: tf.random.uniform([2], 3, 3, tf.int32), "minval must be less than maxval"),
+    (
+        lambda: tf.random.stateless_uniform([2], SEED, 3, 2, tf.int32),
+        "minval must be less",
+    ),
+    (lambda: tf.random.uniform([-1]), "negative lengths"),
+    (lambda: tf.random.shuffle(1), "a scalar cannot be shuffled"),
+    (lambda: tf.random.categorical([1.0], 2), "logits must be a matrix"),
+    (lambda: tf.random.categorical([[1]], 2), "does not take a int32"),
+]
+
+
+@pytest.mark.parametrize(("function", "message"), BAD)
+def test_errors(function: Any, message: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        function()
+    with (
+        building(Graph("g")),
+        pytest.raises(tf.errors.InvalidArgumentError, match=message),
+    ):
+        function()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda: tf.random.uniform([2], dtype=tf.int32), "maxval must be given"),
+        (lambda: tf.random.uniform([2], dtype=tf.bool), "must be a floating one"),
+        (
+            lambda: tf.random.normal([2], dtype=tf.int32),
+            "must be a floating one, not int32",
+        ),
+        (lambda: tf.random.stateless_normal([2], [1]), "a vector of two integers"),
+    ],
+)
+def test_arguments(function: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        function()
