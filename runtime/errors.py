@@ -212,8 +212,12 @@ class TracingError(TypeError):
 def ends_trace(error: Exception) -> bool:
     """Whether an error raised while a branch is traced is about staging itself.
 
-    Errors of the compiler are told by the ``diagnostics`` that they carry.
+    Errors of the compiler are told by the ``diagnostics`` that they carry. Tracing that
+    calls itself without end says so, or Python does; a RecursionError with another text
+    is one that the program raises.
     """
+    if isinstance(error, RecursionError):
+        return str(error).startswith(("maximum recursion depth exceeded", "tracing "))
     return isinstance(error, (TracingError, InternalError)) or hasattr(
         error, "diagnostics"
     )
