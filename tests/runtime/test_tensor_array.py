@@ -1,0 +1,457 @@
+"""TensorArray: eager, in graphs, carried through loops and functions."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.context import building
+from runtime.graph import Graph
+from runtime.ops.array_parts import Rows
+from runtime.specs import TensorSpec
+from runtime.verify import verify
+
+
+def numbers(tensor: Any) -> Any:
+    return tensor.numpy().tolist()
+
+
+def both(function: Any) -> list[Any]:
+    """`function` run eagerly and traced."""
+    return [function(), tf.function(function, autograph=False)()]
+
+
+# --- reading and writing --------------------------------------------------------------
+
+
+def test_write_read_stack_gather_size() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.int32, size=3)
+        for i in range(3):
+            array = array.write(i, [i, i * i])
+        return (
+            array.stack(),
+            array.read(2),
+            array.gather([2, 0]),
+            array.size(),
+            array.concat(),
+        )
+
+    for stacked, read, gathered, size, joined in both(program):
+        assert numbers(stacked) == [[0, 0], [1, 1], [2, 4]]
+        assert numbers(read) == [2, 4]
+        assert numbers(gathered) == [[2, 4], [0, 0]]
+        assert size.numpy() == 3
+        assert numbers(joined) == [0, 0, 1, 1, 2, 4]
+
+
+def test_indices_that_are_tensors() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.float32, tf.constant(2))
+        array = array.write(tf.constant(1), 2.5).write(tf.constant(0, tf.int64), 1)
+        return array.read(tf.constant(1)), array.stack()
+
+    for read, stacked in both(program):
+        assert read.numpy() == 2.5
+        assert numbers(stacked) == [1.0, 2.5]
+
+
+def test_an_older_version_stays_as_it_was() -> None:
+    def program() -> Any:
+        first = tf.TensorArray(tf.int32, 2).write(0, 1)
+        second = first.write(1, 2)
+        third = second.write(0, 3)
+        return first.stack(), second.stack(), third.stack()
+
+    for stacked in both(program):
+        assert list(map(numbers, stacked)) == [[1, 0], [1, 2], [3, 2]]
+
+
+def test_elements_never_written_are_zeros() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.float32, 3, element_shape=[2])
+        return array.read(0), array.write(1, [1.0, 2.0]).stack(), array.stack()
+
+    for read, stacked, empty in both(program):
+        assert numbers(read) == [0, 0]
+        assert numbers(stacked) == [[0, 0], [1, 2], [0, 0]]
+        assert numbers(empty) == [[0, 0]] * 3
+
+
+def test_growing() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.int32, size=0, dynamic_size=True)
+        sizes = [array.size()]
+        for i in (0, 1, 2, 7):
+            array = array.write(i, i + 1)
+            sizes.append(array.size())
+        return array.stack(), sizes, array.read(7), array.gather([0, 7])
+
+    for stacked, sizes, read, gathered in both(program):
+        assert numbers(stacked) == [1, 2, 3, 0, 0, 0, 0, 8]
+        assert list(map(numbers, sizes)) == [0, 1, 2, 3, 8]
+        assert (numbers(read), numbers(gathered)) == (8, [1, 8])
+
+
+def test_unstack_scatter_identity() -> None:
+    def program() -> Any:
+        rows = tf.constant([[1, 2], [3, 4]])
+        array = tf.TensorArray(tf.int32, 2).unstack(rows)
+        grown = (
+            tf.TensorArray(tf.int32, 0, dynamic_size=True)
+            .unstack(rows)
+            .write(2, [5, 6])
+        )
+        scattered = tf.TensorArray(tf.int32, 3).scatter([2, 0], rows)
+        longer = tf.TensorArray(tf.int32, 0, dynamic_size=True).scatter([1, 2], rows)
+        return (
+            array.identity().stack(),
+            grown.stack(),
+            scattered.stack(),
+            longer.stack(),
+        )
+
+    for stacked in both(program):
+        assert list(map(numbers, stacked)) == [
+            [[1, 2], [3, 4]],
+            [[1, 2], [3, 4], [5, 6]],
+            [[3, 4], [0, 0], [1, 2]],
+            [[0, 0], [1, 2], [3, 4]],
+        ]
+
+
+def test_scatter_keeps_what_is_there() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.int32, 3).write(1, 5)
+        return array.scatter([0], [7]).stack()
+
+    assert list(map(numbers, both(program))) == [[7, 5, 0], [7, 5, 0]]
+
+
+def test_strings() -> None:
+    def program() -> Any:
+        return tf.TensorArray(tf.string, 2, element_shape=[]).write(1, "b").stack()
+
+    assert list(map(numbers, both(program))) == [[b"", b"b"]] * 2
+
+
+def test_different_shapes_in_eager_code() -> None:
+    array = (
+        tf.TensorArray(tf.int32, 2, infer_shape=False).write(0, [1]).write(1, [2, 3])
+    )
+    parts = tf.TensorArray(tf.int32, 2, infer_shape=False).split([1, 2, 3], [1, 2])
+
+    assert numbers(array.concat()) == numbers(parts.concat()) == [1, 2, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be equal"):
+        array.stack()
+
+
+def test_what_it_says_of_itself() -> None:
+    array = tf.TensorArray("float32", 2, dynamic_size=True).write(0, [1.0])
+
+    assert array.dtype is tf.float32
+    assert array.element_shape == [1]
+    assert array.dynamic_size
+    assert repr(array) == "<tf.TensorArray dtype=float32, element_shape=(1,), size=2>"
+
+
+# --- in graphs ------------------------------------------------------------------------
+
+
+def test_static_shapes() -> None:
+    graph = Graph("g")
+    with building(graph):
+        x = graph.add_input(TensorSpec([None, 3]))
+        n = graph.add_input(TensorSpec([], tf.int32))
+        fixed = tf.TensorArray(tf.float32, 4).write(n, x)
+        sized = tf.TensorArray(tf.float32, n).write(0, x)
+        growing = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(n, x)
+
+        assert fixed.stack().shape.as_list() == [4, None, 3]
+        assert fixed.read(n).shape.as_list() == [None, 3]
+        assert fixed.gather([0, 1]).shape.as_list() == [2, None, 3]
+        assert fixed.concat().shape.as_list() == [None, 3]
+        assert sized.stack().shape.as_list() == [None, None, 3]
+        assert growing.stack().shape.as_list() == [None, None, 3]
+    verify(graph)
+
+
+def test_an_rnn_over_time() -> None:
+    """The guides: a loop that fills an array with the states of a recurrent network."""
+    batch_size, seq_len, feature_size = 2, 3, 4
+
+    def dynamic_rnn(input_data: Any, initial_state: Any) -> Any:
+        input_data = tf.transpose(input_data, [1, 0, 2])
+        max_seq_len = tf.shape(input_data)[0]
+        states = tf.TensorArray(tf.float32, size=max_seq_len)
+        state = initial_state
+        for i in tf.range(max_seq_len):
+            state = input_data[i] + state
+            states = states.write(i, state)
+        return tf.transpose(states.stack(), [1, 0, 2])
+
+    x = (
+        np.random.default_rng(0)
+        .random((batch_size, seq_len, feature_size))
+        .astype("float32")
+    )
+    staged = tf.function(dynamic_rnn)
+    found = staged(tf.constant(x), tf.zeros([batch_size, feature_size]))
+    unknown = staged.get_concrete_function(
+        tf.TensorSpec([None, None, 4]), tf.TensorSpec([None, 4])
+    )
+
+    np.testing.assert_allclose(found.numpy(), np.cumsum(x, 1), rtol=1e-6)
+    np.testing.assert_array_equal(found, unknown(x, tf.zeros([2, 4])))
+    assert unknown.structured_outputs.shape.as_list() == [None, None, 4]
+
+
+def test_growing_in_a_loop() -> None:
+    @tf.function
+    def collatz(n: Any) -> Any:
+        steps = tf.TensorArray(tf.int32, size=0, dynamic_size=True)
+        i = 0
+        while n != 1:
+            steps = steps.write(i, n)
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            i += 1
+        return steps.stack()
+
+    assert numbers(collatz(tf.constant(6))) == [6, 3, 10, 5, 16, 8, 4, 2]
+
+
+def test_writing_in_a_branch() -> None:
+    @tf.function
+    def marked(x: Any) -> Any:
+        array = tf.TensorArray(tf.int32, 2)
+        if x > 0:
+            array = array.write(0, x)
+        else:
+            array = array.write(1, -x)
+        return array.stack()
+
+    assert numbers(marked(tf.constant(3))) == [3, 0]
+    assert numbers(marked(tf.constant(-4))) == [0, 4]
+
+
+def test_into_and_out_of_functions() -> None:
+    start = tf.TensorArray(tf.int32, 3).write(0, 7)
+
+    @tf.function
+    def filled(n: Any) -> Any:
+        array = start
+        for i in tf.range(1, n):
+            array = array.write(i, i)
+        return array
+
+    result = filled(tf.constant(3))
+
+    assert isinstance(result, tf.TensorArray)
+    assert numbers(result.write(1, 9).stack()) == [7, 9, 2]
+    assert numbers(start.read(0)) == 7
+
+
+def test_a_growing_array_out_of_a_function() -> None:
+    @tf.function
+    def made() -> Any:
+        return tf.TensorArray(tf.int32, 0, dynamic_size=True).write(1, 5)
+
+    result = made()
+
+    assert numbers(result.stack()) == [0, 5]
+    assert numbers(result.write(2, 6).size()) == 3
+
+
+def test_flatten_and_unflatten() -> None:
+    array = tf.TensorArray(tf.int32, 2).write(0, 5)
+    growing = tf.TensorArray(tf.int32, 0, dynamic_size=True).write(0, 5)
+
+    assert list(map(numbers, array._flatten())) == [[5, 0]]
+    assert list(map(numbers, growing._flatten())) == [[5], 1]
+    assert numbers(array._unflatten(array._flatten()).stack()) == [5, 0]
+    assert numbers(growing._unflatten(growing._flatten()).write(1, 6).stack()) == [5, 6]
+
+
+def test_an_untouched_array_through_a_graph() -> None:
+    empty = tf.TensorArray(tf.float32, 2)
+
+    rebuilt = empty._unflatten(empty._flatten())
+
+    assert numbers(rebuilt.write(1, [1.0]).stack()) == [[0.0], [1.0]]
+
+
+# --- what goes wrong ------------------------------------------------------------------
+
+
+def test_a_dropped_write_is_an_error() -> None:
+    array = tf.TensorArray(tf.int32, 2)
+    array.write(0, 1)
+
+    with pytest.raises(
+        tf.errors.FailedPreconditionError, match=r"test_tensor_array.py:\d+"
+    ):
+        array.stack()
+    with pytest.raises(tf.errors.FailedPreconditionError, match=r"array = array.write"):
+        array.write(1, 2)
+
+
+def test_a_dropped_write_in_a_staged_loop() -> None:
+    @tf.function
+    def forgotten(n: Any) -> Any:
+        array = tf.TensorArray(tf.int32, n)
+        for i in tf.range(n):
+            array.write(i, i)
+        return array.stack()
+
+    with pytest.raises(tf.errors.FailedPreconditionError, match="was dropped"):
+        forgotten(tf.constant(3))
+
+
+def test_a_version_that_was_used_may_go() -> None:
+    array = tf.TensorArray(tf.int32, 2)
+    stacked = array.write(0, 1).stack()
+    gc.collect()
+
+    assert numbers(stacked) == [1, 0]
+    assert numbers(array.write(1, 2).stack()) == [0, 2]
+
+
+OUTSIDE = [
+    lambda array, i: array.write(i, 1),
+    lambda array, i: array.read(i),
+    lambda array, i: array.gather([i]),
+    lambda array, i: array.scatter([i], [1]),
+]
+
+
+@pytest.mark.parametrize("use", OUTSIDE)
+@pytest.mark.parametrize("index", [3, -1])
+def test_indices_outside(use: Any, index: int) -> None:
+    array = tf.TensorArray(tf.int32, 3, element_shape=[])
+
+    with pytest.raises(
+        tf.errors.OutOfRangeError, match=f"index {index} of a TensorArray of size 3"
+    ):
+        use(array, index)
+
+    def program(i: Any) -> Any:
+        result = use(tf.TensorArray(tf.int32, 3, element_shape=[]), i)
+        return result.stack() if isinstance(result, tf.TensorArray) else result
+
+    with pytest.raises(
+        tf.errors.OutOfRangeError, match=f"index {index} of a TensorArray of size 3"
+    ):
+        tf.function(program, autograph=False)(tf.constant(index))
+
+
+def test_elements_that_do_not_fit() -> None:
+    def shapes() -> Any:
+        return tf.TensorArray(tf.int32, 2).write(0, [1]).write(1, [1, 2]).stack()
+
+    def dtypes() -> Any:
+        return tf.TensorArray(tf.int32, 2).write(0, tf.constant(1.5)).stack()
+
+    for run in (shapes, tf.function(shapes, autograph=False)):
+        with pytest.raises(
+            ValueError, match=r"shape \(2,\) does not go with the others"
+        ):
+            run()
+    for run in (dtypes, tf.function(dtypes, autograph=False)):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="holds int32, the value is float32"
+        ):
+            run()
+
+
+def test_shapes_that_only_a_run_knows() -> None:
+    @tf.function(
+        input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None])], autograph=False
+    )
+    def pair(x: Any, y: Any) -> Any:
+        return tf.TensorArray(tf.float32, 2).write(0, x).write(1, y).stack()
+
+    assert pair([1.0], [2.0]).shape == [2, 1]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"shape \(2,\) does not go with"
+    ):
+        pair([1.0], [2.0, 3.0])
+
+
+def test_nothing_written_and_nothing_known() -> None:
+    def program() -> Any:
+        return tf.TensorArray(tf.int32, 2).stack()
+
+    for run in (program, tf.function(program, autograph=False)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="element_shape"):
+            run()
+
+
+def test_no_elements() -> None:
+    def program() -> Any:
+        return tf.TensorArray(tf.int32, 0, element_shape=[2]).stack()
+
+    assert [result.shape.as_list() for result in both(program)] == [[0, 2]] * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (
+            lambda: tf.TensorArray(tf.int32, -1),
+            tf.errors.InvalidArgumentError,
+            "not be negative",
+        ),
+        (lambda: tf.TensorArray(tf.int32, 2).unstack([1]), ValueError, "size 2"),
+        (
+            lambda: tf.TensorArray(tf.int32, 2).unstack(1),
+            ValueError,
+            "scalar cannot be unstacked",
+        ),
+        (lambda: tf.TensorArray(tf.int32, 1.5), TypeError, "size must be an integer"),
+    ],
+)
+def test_arguments(function: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        function()
+
+
+def test_what_traced_arrays_cannot_do() -> None:
+    def divided() -> Any:
+        return tf.TensorArray(tf.int32, 2).split([1, 2, 3], [1, 2]).concat()
+
+    with pytest.raises(tf.errors.UnimplementedError, match=r"use tf.split"):
+        tf.function(divided, autograph=False)()
+
+    ragged = (
+        tf.TensorArray(tf.int32, 2, infer_shape=False).write(0, [1]).write(1, [1, 2])
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be carried into"):
+        tf.function(ragged.stack, autograph=False)()
+
+
+def test_sizes_that_only_a_run_knows() -> None:
+    @tf.function(autograph=False)
+    def unstacked(n: Any, x: Any) -> Any:
+        return tf.TensorArray(tf.float32, n).unstack(x).read(0)
+
+    assert unstacked(tf.constant(2), tf.constant([1.0, 2.0])).numpy() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"2 elements .* size 3"):
+        unstacked(tf.constant(3), tf.constant([1.0, 2.0]))
+
+
+# --- rows -----------------------------------------------------------------------------
+
+
+def test_rows_remember_all_versions() -> None:
+    versions = [Rows([None])]
+    for i in range(2000):
+        versions.append(versions[-1].put(i % 7, i))
+
+    assert versions[0].get() == [None]
+    assert versions[3].get() == [0, 1, 2]
+    assert versions[9].get() == [7, 8, 2, 3, 4, 5, 6]
+    assert versions[-1].get() == [1995, 1996, 1997, 1998, 1999, 1993, 1994]
