@@ -100,7 +100,7 @@ def _reduction(name: str, function: Callable[..., Any], takes: str) -> None:
         return function(x, axis, dtype=dtype.np_dtype, keepdims=keepdims)
 
     def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        return _source(f"np.{function.__name__}", args, attrs)
+        return _source(f"np.{name.lower()}", args, attrs)
 
     define(name, kernel, _infer_reduction, source=source, takes=takes)
 
@@ -117,7 +117,7 @@ def _extreme(name: str, function: Callable[..., Any]) -> None:
         return function(x, axis, keepdims=keepdims, initial=initial)
 
     def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        return _source(f"np.{function.__name__}", args, attrs)
+        return _source(f"np.{name.lower()}", args, attrs)
 
     define(name, kernel, _infer_reduction, source=source, takes="fiu")
 
