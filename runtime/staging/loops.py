@@ -220,7 +220,10 @@ class _Layout:
                 self._fit(slot, leaf, part)
             return None
         if slot.template is None or not same_structure(slot.template, value):
-            raise _changed(slot, slot.template or slot.leaves[0].start, value)
+            before = slot.template  # maybe an empty tuple
+            raise _changed(
+                slot, slot.leaves[0].start if before is None else before, value
+            )
         return leaves
 
     def _fit(self, slot: _Slot, leaf: _Leaf, part: Any) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from runtime.context import current_graph
+from runtime.errors import StagedStateError
 from runtime.ops.array import shape
 from runtime.ops.convert import cast, convert_to_tensor, get_static_value
 from runtime.ops.elementwise import minimum
@@ -31,6 +32,20 @@ class StagedSequence:
 
     #: The staging protocol of the compiler; `runtime.bridge` fills it in.
     __autograph_backend__: ClassVar[Any]
+
+    def __iter__(self) -> NoReturn:
+        raise self._only_for("iterated")
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        raise self._only_for("indexed")
+
+    def _only_for(self, use: str) -> StagedStateError:
+        return state_error(
+            "AG303",
+            f"a range, enumerate, zip or reversed of tensors was {use} by Python, "
+            "and its items are only known when the graph runs",
+            "loop over it with a `for` statement, or use tf.range",
+        )
 
 
 def weakened(tensor: Any) -> Any:

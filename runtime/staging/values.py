@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,14 @@ def describe(value: Any) -> str:
         return "None"
     if isinstance(value, (bool, int, float, complex, *_TEXT)):
         return f"the Python value {value!r}"
+    if isinstance(value, dict):
+        keys = ", ".join(map(repr, value))
+        return f"a {type(value).__name__} with the keys {keys}" if keys else "{}"
+    if isinstance(value, (list, tuple)):
+        items = f"{len(value)} item{'' if len(value) == 1 else 's'}"
+        return f"a {type(value).__name__} of {items}"
+    if isinstance(value, FunctionType):
+        return f"the function {value.__qualname__!r}"
     return f"a Python object of type {type(value).__name__}"
 
 

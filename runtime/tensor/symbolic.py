@@ -96,6 +96,15 @@ class SymbolicTensor(Tensor):
     def __index__(self) -> NoReturn:
         raise self._no_number("index")
 
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise self._no_value(
+                "AG302",
+                f"formatted as {spec!r}",
+                "print it with tf.print, or format it after the call",
+            )
+        return str(self)
+
     def __iter__(self) -> Iterator[Any]:
         raise self._no_value(
             "AG303",
