@@ -7,6 +7,7 @@ import linecache
 import sys
 import tokenize
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
@@ -129,14 +130,29 @@ def _origin(obj: Any) -> tuple[str, dict[str, Any] | None]:
     code = code_of(obj)
     if code is None and isinstance(obj, type):
         # A class of a notebook cell has no file, but its methods know their cell.
-        codes = (code_of(value) for value in vars(obj).values())
-        code = next((c for c in codes if c is not None), None)
+        code = next(_codes_of_class(obj), None)
     if code is not None:
         return code.co_filename, namespace
     try:
         return inspect.getsourcefile(obj) or inspect.getfile(obj), namespace
     except (TypeError, OSError) as error:
         raise _no_source(f"{_name(obj)} is not defined in Python code") from error
+
+
+def _codes_of_class(cls: type) -> Iterator[types.CodeType]:
+    """The code of the methods that stand in the text of a class.
+
+    Generated ones (of a dataclass) have no text; an Enum holds some of its base.
+    """
+    for member in vars(cls).values():
+        value: Any = member.fget if isinstance(member, property) else member
+        if code_of(value) is not None:
+            value = inspect.unwrap(value)
+        code = code_of(value)
+        if code is None or getattr(value, "__module__", None) != cls.__module__:
+            continue
+        if linecache.getlines(code.co_filename, getattr(value, "__globals__", None)):
+            yield code
 
 
 def _name(obj: Any) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import enum
+import functools
 import io
 import linecache
 import types
+import typing
 import zipfile
 
 import pytest
@@ -81,6 +85,48 @@ def test_modules_in_archives(tmp_path, monkeypatch) -> None:
     import zipped_module
 
     assert source_of(zipped_module.f).text == "def f(): return 1\n"
+
+
+def _wrapped(method):
+    @functools.wraps(method)
+    def wrapper(*args):
+        return method(*args)
+
+    return wrapper
+
+
+class _Colour(enum.Enum):
+    RED = 1
+
+    def name_of(self):
+        return self.name
+
+
+@dataclasses.dataclass
+class _Point:
+    x: int
+
+
+class _Pair(typing.NamedTuple):
+    a: int
+
+
+class _Decorated:
+    @functools.singledispatchmethod
+    def dispatched(self, x):
+        return x
+
+    method = _wrapped(ast.NodeVisitor.visit)
+
+    @property
+    def own(self):
+        return 1
+
+
+@pytest.mark.parametrize("cls", [_Colour, _Point, _Pair, _Decorated])
+def test_a_class_with_methods_from_elsewhere(cls: type) -> None:
+    """Its base, or what generated its methods, is not where the class is defined."""
+    assert source_of(cls).filename == __file__
 
 
 def test_a_class_of_a_cell(monkeypatch) -> None:
