@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import autograph
-from autograph import SourceError
+from autograph import ConversionError, SourceError
 from autograph import operators as ag
 from runtime import dtypes
 from runtime.context import current_graph
@@ -201,16 +201,23 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
 
 # --- functions ------------------------------------------------------------------------
 
+#: The code of the error for what is not written in Python.
+_NOT_PYTHON = "AG101"
+
 
 def convert(python_function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as it is traced: converted, where its source can be had.
 
-    Without source it is traced as it is: exact for Python control flow, and an error
-    that says so for control flow on tensors.
+    Without source, or written in C, it is traced as it is: exact for Python control
+    flow, and an error that says so for control flow on tensors.
     """
     try:
         return autograph.convert(python_function)
     except SourceError as error:
+        return _unconverted(python_function, error.diagnostics[0].message)
+    except ConversionError as error:
+        if error.code != _NOT_PYTHON:
+            raise
         return _unconverted(python_function, error.diagnostics[0].message)
 
 

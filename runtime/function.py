@@ -62,6 +62,8 @@ class Function:
         reduce_retracing: bool = False,
         name: str | None = None,
     ) -> None:
+        if not callable(python_function):
+            raise TypeError(f"tf.function takes a callable, not {python_function!r}")
         functools.update_wrapper(self, python_function)
         self._name = name or _name_of(python_function)
         self._python_function = python_function
@@ -349,7 +351,8 @@ def function(
 
     Raises:
         UnimplementedError: for ``jit_compile=True``.
-        TypeError: `input_signature` holds something else than specs.
+        TypeError: `func` cannot be called, or `input_signature` holds something else
+            than specs.
     """
     if jit_compile:
         raise UnimplementedError(

@@ -389,7 +389,8 @@ def _nameless(spec: TensorSpec) -> TensorSpec:
 
 
 def _label(names: Names, index: int) -> str:
-    return f"{names[index]!r}" if index < len(names) else f"value {index}"
+    name = names[index] if index < len(names) else f"value {index}"
+    return name if " " in name else repr(name)
 
 
 def _building() -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
@@ -63,6 +64,18 @@ def test_lambdas_and_partial_functions() -> None:
 
     assert distance(tf.constant(3), 5).numpy() == 2
     assert from_ten(tf.constant(4)).numpy() == 6
+
+
+def test_functions_that_are_written_in_c() -> None:
+    assert tf.function(operator.sub)(tf.constant(5), 3).numpy() == 2
+    assert tf.function(max)(5, 3).numpy() == 5
+    with pytest.raises(TypeError, match=r"AG301.*not written in Python"):
+        tf.function(max)(tf.constant(5), tf.constant(3))
+
+
+def test_what_cannot_be_called_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes a callable, not 3"):
+        tf.function(3)
 
 
 def test_an_activation_of_two_branches() -> None:
