@@ -171,6 +171,7 @@ from runtime.ops.logical import (
     logical_not,
     logical_or,
 )
+from runtime.ops.masks import sequence_mask
 from runtime.ops.matrices import norm
 from runtime.ops.products import (
     matmul,
@@ -255,13 +256,14 @@ __all__ = [
     "print", "random", "range", "rank", "reduce_all", "reduce_any", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
-    "round", "saturate_cast", "scalar_mul", "scatter_nd", "searchsorted", "shape",
-    "shape_n", "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "split",
-    "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string",
-    "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update", "tensordot", "tile", "transpose", "truediv",
-    "truncatediv", "truncatemod", "uint8", "uint16", "uint32", "uint64", "unique",
-    "unique_with_counts", "unstack", "where", "while_loop", "zeros", "zeros_like",
+    "round", "saturate_cast", "scalar_mul", "scatter_nd", "searchsorted",
+    "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh", "size",
+    "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
+    "strided_slice", "string", "strings", "subtract", "switch_case", "tan", "tanh",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
+    "transpose", "truediv", "truncatediv", "truncatemod", "uint8", "uint16", "uint32",
+    "uint64", "unique", "unique_with_counts", "unstack", "where", "while_loop", "zeros",
+    "zeros_like",
 ]
 # fmt: on
