@@ -216,6 +216,14 @@ def test_a_tensor_of_several_elements_is_neither_true_nor_false() -> None:
         bool(tf.constant([True, False]))
 
 
+def test_checks_of_shapes_and_values() -> None:
+    scores = tf.zeros([4, 2])
+
+    tf.debugging.assert_equal(scores.shape, (4, 2))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="x == y did not hold"):
+        tf.debugging.assert_equal(scores.shape, (4, 3))
+
+
 # --- variables ------------------------------------------------------------------------
 
 
