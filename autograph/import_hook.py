@@ -151,13 +151,17 @@ class ConvertingLoader(SourceFileLoader):
 
     def _convert(self, data: bytes) -> types.CodeType:
         # What Python would say of an invalid source, it shall say: a SyntaxError.
-        compile(data, self.path, "exec", dont_inherit=True)
+        plain: types.CodeType = compile(data, self.path, "exec", dont_inherit=True)
         with _compiling():
             from .lang.source import Source
             from .pipeline import convert_module
 
             text = importlib.util.decode_source(data)
-            conversion = convert_module(Source(text, self.path), self.options)
+            try:
+                conversion = convert_module(Source(text, self.path), self.options)
+            except SourceError as error:  # valid Python, but nested too deeply
+                _warn_of_refusal(error.diagnostics[0], self.path)
+                return plain
             with warnings.catch_warnings():
                 # They were given above, for the source as it was written.
                 warnings.simplefilter("ignore", SyntaxWarning)

@@ -18,6 +18,7 @@ import gast
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
+from .edited import was_edited
 from .lambdas import choose_lambda
 from .source import Source, code_of, source_of
 
@@ -64,18 +65,15 @@ def parse_module(source: Source) -> gast.Module:
          |     ^
       why: invalid syntax
     """
-    tree = _parse(source)
-    try:
-        return gast.ast_to_gast(tree)
-    except RecursionError as error:
-        raise _syntax_error(source, "the code is nested too deeply") from error
+    return _to_gast(_parse(source), source)
 
 
 def find_function(fn: Any) -> Found:
     """The definition of a function, method, lambda or code object.
 
     Raises SourceError: AG102 if there is no text, or it no longer holds the function;
-    AG103 if several lambdas fit; AG100 if the text is not valid Python.
+    AG103 if several lambdas fit; AG100 if the text is not valid Python; AG105 if it is
+    nested too deeply.
 
     >>> find_function(find_function).node.name
     'find_function'
@@ -97,7 +95,17 @@ def find_function(fn: Any) -> Found:
             why = f"line {code.co_firstlineno} no longer defines `{code.co_name}`"
             raise _not_found(fn, source, why)
     node, enclosing = found
-    return Found(source, gast.ast_to_gast(node), enclosing)
+    if was_edited(fn, source):
+        why = f"line {code.co_firstlineno} is not what was imported"
+        raise _not_found(fn, source, why)
+    return Found(source, _to_gast(node, source), enclosing)
+
+
+def _to_gast(tree: ast.AST, source: Source) -> Any:
+    try:
+        return gast.ast_to_gast(tree)
+    except RecursionError as error:
+        raise _too_deep(source, tree) from error
 
 
 def _parse(source: Source) -> ast.Module:
@@ -109,8 +117,10 @@ def _parse(source: Source) -> ast.Module:
             return ast.parse(source.text, source.filename)
     except SyntaxError as error:
         raise _syntax_error(source, error.msg, error) from error
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise _syntax_error(source, str(error) or "nested too deeply") from error
+    except (RecursionError, MemoryError) as error:
+        raise _too_deep(source) from error
+    except ValueError as error:  # null bytes, until Python 3.12
+        raise _syntax_error(source, str(error)) from error
 
 
 def _syntax_error(
@@ -125,6 +135,29 @@ def _syntax_error(
     title = "the source is not valid Python"
     return SourceError(
         Diagnostic("AG100", title, message, location, source=source.text)
+    )
+
+
+def _too_deep(source: Source, tree: ast.AST | None = None) -> SourceError:
+    """The error for valid code that trees cannot be walked of, at its deepest line."""
+    deepest, line = 0, 1
+    pending = [] if tree is None else [(tree, 0, 1)]
+    while pending:
+        node, depth, lineno = pending.pop()
+        lineno = getattr(node, "lineno", lineno)
+        if depth > deepest:
+            deepest, line = depth, lineno
+        pending += [(child, depth + 1, lineno) for child in ast.iter_child_nodes(node)]
+    return SourceError(
+        Diagnostic(
+            "AG105",
+            "the code is nested too deeply",
+            "each operator, bracket, block and `elif` is a level, and so many cannot "
+            "be converted",
+            Location(source.filename, line),
+            "split it into functions, or look the value up in a dict",
+            source.text,
+        )
     )
 
 

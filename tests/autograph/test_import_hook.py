@@ -245,6 +245,16 @@ def test_syntax_errors_are_pythons_own(package: Path) -> None:
     assert "shop.till" not in sys.modules
 
 
+def test_code_that_is_nested_too_deeply_is_imported_as_it_is(package: Path) -> None:
+    branches = "".join(f"    elif x == {i}: y = {i}\n" for i in range(600))
+    text = f"def pick(x):\n    if x == -1: y = -1\n{branches}    return y\n"
+    (package / "deep.py").write_text(text)
+
+    with install_import_hook(["shop"]), pytest.warns(AutographWarning, match="AG105"):
+        module = importlib.import_module("shop.deep")
+    assert module.pick(599) == 599
+
+
 def test_encoding_declarations_and_bom(package: Path) -> None:
     (package / "till.py").write_bytes(b"# coding: latin-1\nname = 'caf\xe9'\n")
     (package / "bom.py").write_bytes(b"\xef\xbb\xbfname = '\xc3\xa9'\n")

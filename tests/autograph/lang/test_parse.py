@@ -216,6 +216,16 @@ def test_syntax_errors_are_located(text: str, place: str) -> None:
     assert str(raised.value).startswith("f.py:")
 
 
+def test_code_that_is_nested_too_deeply_is_valid_python() -> None:
+    branches = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(600))
+    text = f"def f(x):\n    if x:\n        y = 0\n{branches}    return y\n"
+    compile(text, "deep.py", "exec")
+
+    with pytest.raises(SourceError, match=r"^deep\.py:\d+:1: AG105") as info:
+        parse_module(Source(text, "deep.py"))
+    assert "split it into functions" in str(info.value)
+
+
 def test_invalid_escapes_do_not_warn() -> None:
     parse_module(Source(r"x = '\d'"))
 
