@@ -122,7 +122,8 @@ class StraightBlock:
             self.flush_inputs([node.inputs[index] for index in repeated])
         args = self.take(node.inputs, statement=not inline)
         written = template(node, args)
-        code, atom = written or (self.program.call(node, args), True)
+        gives_away = bool(args) and self._is_last_use(args[0])
+        code, atom = written or (self.program.call(node, args, gives_away), True)
         steps = [step for arg in args for step in arg.steps]
         names = frozenset().union(*(arg.names for arg in args))
         order = self.program.in_order([*steps, self.program.step(node, args)])
@@ -131,6 +132,10 @@ class StraightBlock:
             self.deliver(node.outputs[0], text, inline)
         else:
             self._statement(node, text)
+
+    def _is_last_use(self, text: Text) -> bool:
+        """Whether this is a variable that nothing reads after the present node."""
+        return text.code in text.names and self.is_free(text.code, self.index + 0.5)
 
     def _statement(self, node: Node, text: Text) -> None:
         """An operation with effects, or with several results."""

@@ -13,6 +13,7 @@ from runtime.execute.text import Step, Text, literal_attribute, scalar_text
 from runtime.graph import Node
 from runtime.ops.define import kernel_on_values
 from runtime.ops.registry import get
+from runtime.ops.tensor_arrays import IN_PLACE
 
 __all__ = ["Program"]
 
@@ -21,7 +22,8 @@ SHORT_ARRAY = 12
 
 #: Names that generated code reads and must not assign.
 RESERVED = frozenset(
-    {"np", "tf", "held", "kernel", "kernel_on_values", "range", "tuple", "float"}
+    {"np", "tf", "held", "kernel", "kernel_on_values", "kernel_in_place"}
+    | {"range", "tuple", "float"}
 )
 
 
@@ -82,8 +84,11 @@ class Program:
             self._hold(name, array, f"{array.dtype.name}[{shape}]")
         return Text(name)
 
-    def call(self, node: Node, args: list[Text]) -> str:
-        """A call of the kernel of a node."""
+    def call(self, node: Node, args: list[Text], gives_away: bool = False) -> str:
+        """A call of the kernel of a node.
+
+        `gives_away`: the first argument is a variable that nobody reads again.
+        """
         texts = [arg.code for arg in args]
         operands = node.attrs.get("operands", 0)
         parts = texts[: len(texts) - operands]
@@ -92,6 +97,8 @@ class Program:
                 text = self._attribute(value, f"{node.op}_{key}", texts)
                 parts.append(f"{key}={text}")
         maker = "kernel_on_values" if operands else "kernel"
+        if gives_away and node.op in IN_PLACE:
+            maker = "kernel_in_place"
         return f"{self._kernel(node.op, maker)}({', '.join(parts)})"
 
     def _kernel(self, op: str, maker: str) -> str:
@@ -139,6 +146,7 @@ class Program:
             "held": self.held,
             "kernel": lambda op: get(op).kernel,
             "kernel_on_values": kernel_on_values,
+            "kernel_in_place": IN_PLACE.get,
         }
 
 

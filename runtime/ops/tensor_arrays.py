@@ -1,15 +1,16 @@
 """The ops behind `TensorArray` in graphs: a dense buffer, one row for each element.
 
 A buffer whose elements have no known shape yet has the shape ``(size, 0)``; the first
-write gives it theirs. Writing copies the buffer, unless the node says with
-``reuse=True`` that nobody else will read it: an executor may set that where it can
-tell.
+write gives it theirs. Writing copies the buffer; an executor that knows of no later
+use of the old one calls the kernel of `IN_PLACE` instead, which copies only if someone
+else still holds it. Without that a loop that fills an array would take quadratic time.
 
 A growing array is a buffer with room to spare and the count of its elements.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from runtime.ops.partial import (
 )
 from runtime.specs import TensorSpec
 
-__all__ = ["fresh_buffer"]
+__all__ = ["IN_PLACE", "fresh_buffer"]
 
 Array = np.ndarray[Any, Any]
 
@@ -90,9 +91,7 @@ define("TensorArrayV3", _new, _infer_new, strong=True)
 # --- write ----------------------------------------------------------------------------
 
 
-def _infer_write(
-    buffer: TensorSpec, value: TensorSpec, *, index: Any, reuse: bool = False
-) -> TensorSpec:
+def _infer_write(buffer: TensorSpec, value: TensorSpec, *, index: Any) -> TensorSpec:
     rows, element = dims_of(buffer), dims_of(value)
     if element is None:
         return spec(rows, buffer.dtype)
@@ -115,8 +114,9 @@ def _merged(known: Dims, element: Dims) -> Dims:
 
 
 def _write(buffer: Array, value: Array, *, index: int, reuse: bool = False) -> Array:
+    """The buffer with the element in it: the same array if `reuse` allows it."""
     _check_index(index, len(buffer), "write to")
-    rows = _with_elements(buffer, value.shape)
+    rows = _with_elements(buffer, np.shape(value))
     if rows is buffer and not reuse:
         rows = buffer.copy()
     rows[index] = value
@@ -132,7 +132,6 @@ def _infer_grow(
     value: TensorSpec,
     *,
     index: Any,
-    reuse: bool = False,
 ) -> tuple[TensorSpec, TensorSpec]:
     rows, element = dims_of(buffer), dims_of(value)
     if rows is not None and element is not None:
@@ -145,11 +144,12 @@ def _grow(
     buffer: Array, count: Array, value: Array, *, index: int, reuse: bool = False
 ) -> tuple[Array, Array]:
     _check_index(index, int(count), "write to", can_grow=True)
-    rows = _with_elements(buffer, value.shape)
+    shape = np.shape(value)
+    rows = _with_elements(buffer, shape)
     if index >= len(rows):
         # Doubling keeps the cost of many writes in proportion to their number.
         room = max(index + 1, 2 * len(rows), 4)
-        space = fresh_buffer(room - len(rows), dtypes.of_array(rows), value.shape)
+        space = fresh_buffer(room - len(rows), dtypes.of_array(rows), shape)
         rows = np.concatenate([rows, space])
     elif rows is buffer and not reuse:
         rows = buffer.copy()
@@ -158,6 +158,39 @@ def _grow(
 
 
 define("TensorArrayGrowV3", _grow, _infer_grow)
+
+
+def _references(buffer: Array, *, index: int) -> int:
+    return sys.getrefcount(buffer)
+
+
+def _references_of_one_variable() -> int:
+    """What a kernel counts for an array that only a variable of its caller holds.
+
+    It depends on how this Python passes arguments, so a call like those to come tells.
+    """
+    alone = np.zeros(1)
+    return _references(alone, index=0)
+
+
+_ALONE = _references_of_one_variable()
+
+
+def _write_in_place(buffer: Array, value: Array, *, index: Any) -> Array:
+    owned = sys.getrefcount(buffer) <= _ALONE and buffer.base is None
+    return _write(buffer, value, index=int(index), reuse=owned)
+
+
+def _grow_in_place(
+    buffer: Array, count: Array, value: Array, *, index: Any
+) -> tuple[Array, Array]:
+    owned = sys.getrefcount(buffer) <= _ALONE and buffer.base is None
+    return _grow(buffer, count, value, index=int(index), reuse=owned)
+
+
+#: Kernels for callers that give their first argument away: it must be a local variable
+#: that is not read again. Views of the buffer count as holders of it.
+IN_PLACE = {"TensorArrayWriteV3": _write_in_place, "TensorArrayGrowV3": _grow_in_place}
 
 # --- read -----------------------------------------------------------------------------
 
@@ -192,8 +225,8 @@ def _read(
     buffer: Array, *, index: int, size: int | None, element_shape: Dims | None
 ) -> Array:
     _check_index(index, len(buffer) if size is None else size, "read from")
-    element: Array = _set_rows(buffer, element_shape)[index, ...]
-    return element
+    # Not a view, which would keep the buffer from being written in place.
+    return _set_rows(buffer, element_shape)[index, ...].copy()
 
 
 define("TensorArrayReadV3", _read, _infer_read)

@@ -11,7 +11,6 @@ import pytest
 import runtime as tf
 from runtime.context import building
 from runtime.graph import Graph
-from runtime.ops.array_parts import Rows
 from runtime.specs import TensorSpec
 from runtime.verify import verify
 
@@ -441,17 +440,3 @@ def test_sizes_that_only_a_run_knows() -> None:
     assert unstacked(tf.constant(2), tf.constant([1.0, 2.0])).numpy() == 1
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"2 elements .* size 3"):
         unstacked(tf.constant(3), tf.constant([1.0, 2.0]))
-
-
-# --- rows -----------------------------------------------------------------------------
-
-
-def test_rows_remember_all_versions() -> None:
-    versions = [Rows([None])]
-    for i in range(2000):
-        versions.append(versions[-1].put(i % 7, i))
-
-    assert versions[0].get() == [None]
-    assert versions[3].get() == [0, 1, 2]
-    assert versions[9].get() == [7, 8, 2, 3, 4, 5, 6]
-    assert versions[-1].get() == [1995, 1996, 1997, 1998, 1999, 1993, 1994]
