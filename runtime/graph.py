@@ -18,7 +18,7 @@ import numpy as np
 
 from runtime import context
 from runtime.dtypes import of_array
-from runtime.errors import InaccessibleTensorError
+from runtime.errors import InaccessibleTensorError, StagedStateError
 from runtime.graph_def import GraphDef, graph_def
 from runtime.specs import TensorSpec
 
@@ -282,6 +282,13 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
         "keep it in a tf.Variable or tf.TensorArray; a global, an attribute or a list "
         "does not carry a traced value out."
     )
+
+
+def state_error(code: str, message: str, fix: str) -> StagedStateError:
+    """The error for state that a graph cannot carry, with the user's line."""
+    location = user_location()
+    where = f"{location[0]}:{location[1]}: " if location else ""
+    return StagedStateError(f"{where}{code}: {message}; {fix}", code)
 
 
 # --- printing -------------------------------------------------------------------------

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from runtime.context import building, current_graph
 from runtime.dtypes import DType
-from runtime.errors import DTypeMismatchError, InternalError, InvalidArgumentError
-from runtime.graph import Graph
+from runtime.errors import InternalError, InvalidArgumentError
+from runtime.graph import Graph, state_error
 from runtime.loop_tests import restore_test
 from runtime.ops.convert import convert_to_tensor, make_constant
 from runtime.ops.registry import apply
@@ -181,7 +181,7 @@ def emit_while(
     """Add the node ``While``: the state after the loop.
 
     `cond_graph` gives one bool, `body_graph` the next state, both from the state (their
-    placeholders) and captures. Raises DTypeMismatchError or InvalidArgumentError where
+    placeholders) and captures. Raises StagedStateError or InvalidArgumentError where
     `init` or the outputs of the body do not fit the placeholders; `stage_while` finds
     placeholders that do.
     """
@@ -268,7 +268,7 @@ def join_specs(
     Two tensors must have one dtype. A weak one (a Python number) takes the dtype of
     the other where that holds its kind of numbers: an int beside float32 is float32, a
     float beside int32 is an error. Dimensions that differ become None. Raises
-    DTypeMismatchError, which calls the value `what`.
+    StagedStateError AG206, which calls the value `what`.
     """
     weak = one.weak and other.weak
     if one.dtype is other.dtype:
@@ -279,10 +279,8 @@ def join_specs(
         strong, number = (other, one) if one.weak else (one, other)
         dtype = strong.dtype
         if not number.weak or weak_dtype(dtype, number.dtype) is not dtype:
-            raise DTypeMismatchError(
-                f"{what} has two dtypes: {_kind(one)} and {_kind(other)}; cast one of "
-                "them so that they agree"
-            )
+            text = f"{what} has two dtypes: {_kind(one)} and {_kind(other)}"
+            raise state_error("AG206", text, "cast one of them so that they agree")
     shape = one.shape.most_specific_common_shape(other.shape)
     return TensorSpec(shape, dtype, weak=weak)
 

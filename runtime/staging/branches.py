@@ -13,7 +13,7 @@ from typing import Any
 
 from runtime.context import building
 from runtime.errors import ends_trace
-from runtime.graph import Graph
+from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.staging.values import (
     MISSING,
@@ -27,7 +27,6 @@ from runtime.staging.values import (
     placeholder,
     same_object,
     same_structure,
-    state_error,
 )
 from runtime.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
 from runtime.tensor import Tensor

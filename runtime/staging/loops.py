@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.errors import TracingError, ends_trace
-from runtime.graph import Graph
+from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
@@ -28,7 +28,6 @@ from runtime.staging.values import (
     placeholder,
     same_object,
     same_structure,
-    state_error,
 )
 from runtime.subgraph import (
     predicate,

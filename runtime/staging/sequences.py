@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NoReturn
 
 from runtime.context import current_graph
 from runtime.errors import StagedStateError
+from runtime.graph import state_error
 from runtime.ops.array import shape
 from runtime.ops.convert import cast, convert_to_tensor, get_static_value
 from runtime.ops.elementwise import minimum
 from runtime.ops.gather import gather
-from runtime.staging.values import state_error
 from runtime.tensor import SymbolicTensor, Tensor
 
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from runtime import nest
-from runtime.errors import StagedStateError
-from runtime.graph import user_location
 from runtime.ops.creation import zeros
 from runtime.specs import TensorSpec
 from runtime.subgraph import state_tensor
@@ -119,10 +117,3 @@ def describe(value: Any) -> str:
     if isinstance(value, FunctionType):
         return f"the function {value.__qualname__!r}"
     return f"a Python object of type {type(value).__name__}"
-
-
-def state_error(code: str, message: str, fix: str) -> StagedStateError:
-    """The error for state that a graph cannot carry, with the user's line."""
-    location = user_location()
-    where = f"{location[0]}:{location[1]}: " if location else ""
-    return StagedStateError(f"{where}{code}: {message}; {fix}", code)

@@ -109,7 +109,8 @@ class SymbolicTensor(Tensor):
         raise self._no_value(
             "AG303",
             "iterated",
-            "let the code be converted, or use tf.while_loop, tf.map_fn or tf.unstack",
+            "let the code be converted for a loop over it; to take it apart, use "
+            "tf.unstack or x[0], x[1]",
         )
 
     def __len__(self) -> int:

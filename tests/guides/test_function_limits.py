@@ -431,3 +431,28 @@ def test_arguments_and_variables_are_never_stale(printed: Printed) -> None:
         "Variable: tf.Tensor(2, shape=(), dtype=int32)",
         "Variable: tf.Tensor(101, shape=(), dtype=int32)",
     ]
+
+
+def test_one_concrete_function_for_each_optimizer() -> None:
+    class Descent:
+        def __init__(self, rate: float) -> None:
+            self.rate = rate
+
+        def apply(self, gradient: Any, w: tf.Variable) -> None:
+            w.assign_sub(self.rate * gradient)
+
+    def step(w: tf.Variable, x: Any, y: Any, optimizer: Descent) -> None:
+        optimizer.apply(tf.reduce_sum(2.0 * x * (w * x - y)), w)
+
+    w, x, y = tf.Variable(2.0), tf.constant([-1.0]), tf.constant([2.0])
+    rates = (0.01, 0.001)
+    steps = [
+        tf.function(step).get_concrete_function(w, x, y, Descent(rate))
+        for rate in rates
+    ]
+    expected = 2.0
+    for i in range(10):
+        steps[i % 2](w, x, y)
+        expected -= rates[i % 2] * 2 * (expected + 2)
+
+    assert w.numpy() == pytest.approx(expected, rel=1e-5)
