@@ -10,7 +10,7 @@ import tokenize
 from os import PathLike
 from typing import Protocol
 
-__all__ = ["write_atomically", "write_module"]
+__all__ = ["encode_module", "write_atomically", "write_module"]
 
 
 class HasText(Protocol):
@@ -29,7 +29,7 @@ def write_module(conversion: HasText, path: str | PathLike[str]) -> None:
     It is encoded as its coding declaration says. A link is followed, and what is not an
     ordinary file (a terminal, a pipe) is written to directly. Raises OSError.
     """
-    data = _encode(conversion.text)
+    data = encode_module(conversion.text)
     path = os.path.realpath(path)
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         with open(path, "wb") as file:
@@ -53,7 +53,7 @@ def write_atomically(path: str, data: bytes) -> None:
         raise
 
 
-def _encode(text: str) -> bytes:
+def encode_module(text: str) -> bytes:
     """The bytes of a source text, in the encoding that its first lines declare."""
     head = "\n".join(text.split("\n", 2)[:2])
     line = io.BytesIO(head.encode("utf-8", "replace")).readline

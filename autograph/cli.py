@@ -135,7 +135,8 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
         try:
             write_module(conversion, arguments.output)
         except (OSError, UnicodeEncodeError) as error:
-            raise _cannot_write(arguments.output, str(error)) from error
+            why = getattr(error, "strerror", None) or str(error)
+            raise _cannot_write(arguments.output, why) from error
     if arguments.json:
         text = as_json(arguments.target, source.filename, after, diagnostics)
         reporter.result(text)
@@ -145,8 +146,10 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
         reporter.result(unified_diff(before, after, source.filename, color))
     elif arguments.side_by_side:
         reporter.result(side_by_side(before, after, color=reporter.color_out))
-    elif not arguments.output:
+    elif name.qualname:
         reporter.result(after)
+    elif not arguments.output:
+        reporter.module(after)
     reporter.diagnostics(diagnostics)
     return 1 if diagnostics else 0
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
+from .build import encode_module
 from .diagnostics import Diagnostic, render
 
 __all__ = ["Reporter", "as_json", "side_by_side", "unified_diff", "wants_color"]
@@ -32,6 +33,23 @@ class Reporter:
     def result(self, text: str) -> None:
         """Print a result; a line end is added if it has none."""
         _write(self._out, text)
+
+    def module(self, text: str) -> None:
+        """Print a whole module: into a file or a pipe as the bytes that it would have.
+
+        Its own coding declaration decides, not the encoding of the terminal.
+        """
+        binary = getattr(self._out, "buffer", None)
+        if binary is None or self._out.isatty():
+            self.result(text)
+            return
+        try:
+            data = encode_module(text)
+        except UnicodeEncodeError:
+            self.result(text)
+            return
+        self._out.flush()
+        binary.write(data)
 
     def diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Print findings, the first of a file first."""

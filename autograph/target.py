@@ -81,7 +81,7 @@ def read_target(target: TargetName, stdin: BinaryIO | None = None) -> Source:
         return _read_file(target.name)
     spec = find_module_spec(target.name)
     if spec is None:
-        raise _no_module(target.name)
+        raise _no_module(target)
     get_source = getattr(spec.loader, "get_source", None)
     if not spec.has_location or get_source is None or spec.origin is None:
         raise TargetError(
@@ -123,10 +123,12 @@ def _find_spec(name: str, path: list[str] | None) -> ModuleSpec | None:
     return PathFinder.find_spec(name, [os.getcwd()]) if path is None else None
 
 
-def _no_module(name: str) -> TargetError:
-    fix = ""
+def _no_module(target: TargetName) -> TargetError:
+    fix, name = "", target.name
     parent, _, last = name.rpartition(".")
-    if parent and find_module_spec(parent) is not None:
+    if os.path.isfile(name):
+        fix = f"it is a file: write `{name}::{target.qualname}`"
+    elif parent and find_module_spec(parent) is not None:
         fix = f"if `{last}` is defined in `{parent}`, write `{parent}:{last}`"
     return TargetError(
         Diagnostic("AG402", f"there is no module `{name}`", "it was not found", fix=fix)
@@ -138,11 +140,12 @@ def _read_file(path: str) -> Source:
         with open(path, "rb") as file:
             return _decode(file.read(), path)
     except OSError as error:
-        fix = (
-            "give a file, or a module as `package.module`"
-            if os.path.isdir(path)
-            else ""
-        )
+        fix = ""
+        outer, _, qualname = path.rpartition(":")
+        if os.path.isdir(path):
+            fix = "give a file, or a module as `package.module`"
+        elif os.path.isfile(outer):
+            fix = f"a part of a file has two colons: write `{outer}::{qualname}`"
         diagnostic = Diagnostic(
             "AG401", f"cannot read `{path}`", error.strerror or str(error), fix=fix
         )

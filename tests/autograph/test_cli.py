@@ -211,6 +211,43 @@ def test_output_and_a_view(clip: Path, capsys: Captured) -> None:
     assert Path("again.py").read_text() == Path("out.py").read_text()
 
 
+def test_output_into_a_folder_that_is_not_there(clip: Path, capsys: Captured) -> None:
+    assert main(["show", "clip.py", "-o", "none/out.py"]) == 2
+    assert capsys.readouterr().err == (
+        "AG404 cannot write `none/out.py`\n  why: No such file or directory\n"
+    )
+
+
+def test_a_printed_module_has_the_encoding_that_it_declares(clip: Path) -> None:
+    """So that `autograph show latin.py > new.py` writes a module that is right."""
+    text = "# -*- coding: latin-1 -*-\nNAME = 'Zo\xeb'\n"
+    clip.with_name("latin.py").write_text(text, encoding="latin-1")
+    command = [
+        sys.executable,
+        "-m",
+        "autograph",
+        "show",
+        str(clip.with_name("latin.py")),
+    ]
+    done = subprocess.run(command, capture_output=True, check=True, cwd=ROOT)
+
+    assert done.stdout.decode("latin-1").replace(os.linesep, "\n") == text
+
+
+@pytest.mark.parametrize(
+    ("target", "fix"),
+    [
+        ("clip.py:clip", "it is a file: write `clip.py::clip`"),
+        ("./clip.py:clip", "two colons: write `./clip.py::clip`"),
+    ],
+)
+def test_one_colon_behind_a_file(
+    clip: Path, capsys: Captured, target: str, fix: str
+) -> None:
+    assert main(["show", target]) == 2
+    assert fix in capsys.readouterr().err
+
+
 # --- findings and faults --------------------------------------------------------------
 
 
