@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
@@ -20,6 +21,9 @@ from .pipeline import convert_module, convert_tree
 
 _T = TypeVar("_T")
 
+#: Set in the flags of a class that a `class` statement (or `type()`) made.
+_WRITTEN_IN_PYTHON = 1 << 9
+
 
 @overload
 def convert(f: _T, *, recursive: bool = ...) -> _T: ...
@@ -29,7 +33,8 @@ def convert(f: Any = None, *, recursive: bool = True) -> Any:
     """The converted form of a function: the same for Python values, staged on tensors.
 
     Args:
-        f: a function, method, lambda, partial, class, module or callable object.
+        f: a function, method, property, lambda, partial, class, module or callable
+            object.
             Without it, ``convert`` is a decorator with options.
         recursive: also convert the functions of yours that the code calls.
 
@@ -62,9 +67,11 @@ def convert(f: Any = None, *, recursive: bool = True) -> Any:
         return functools.partial(inner, *f.args, **f.keywords)
     if isinstance(f, (staticmethod, classmethod)):
         return type(f)(convert(f.__func__, recursive=recursive))
+    if isinstance(f, property):
+        return _converted_property(f, recursive)
     if isinstance(f, ModuleType):
         return _converted_module(f, options)
-    if isinstance(f, type):
+    if isinstance(f, type) and f.__flags__ & _WRITTEN_IN_PYTHON:
         return _converted_class(f, recursive)
     method = getattr(type(f), "__call__", None)
     if isinstance(method, FunctionType):
@@ -108,6 +115,8 @@ def _function_of(obj: Any) -> FunctionType | None:
     """The Python function behind a function, method, partial or callable object."""
     while isinstance(obj, functools.partial):
         obj = obj.func
+    if isinstance(obj, functools._lru_cache_wrapper):
+        obj = inspect.unwrap(obj)
     if isinstance(obj, (staticmethod, classmethod, MethodType)):
         obj = obj.__func__
     if isinstance(obj, property):
@@ -125,12 +134,18 @@ def _converted_class(cls: type, recursive: bool) -> type:
         if isinstance(member, (FunctionType, staticmethod, classmethod)):
             setattr(cls, name, _converted_member(member, recursive))
         elif isinstance(member, property):
-            parts = [
-                _converted_member(part, recursive)
-                for part in (member.fget, member.fset, member.fdel)
-            ]
-            setattr(cls, name, property(parts[0], parts[1], parts[2], member.__doc__))
+            setattr(cls, name, _converted_property(member, recursive))
+        elif isinstance(member, functools.cached_property):
+            member.func = _converted_member(member.func, recursive)
     return cls
+
+
+def _converted_property(member: property, recursive: bool) -> property:
+    parts = [
+        _converted_member(part, recursive)
+        for part in (member.fget, member.fset, member.fdel)
+    ]
+    return property(parts[0], parts[1], parts[2], member.__doc__)
 
 
 def _converted_member(member: Any, recursive: bool) -> Any:
@@ -156,11 +171,11 @@ def _converted_module(module: ModuleType, options: ConversionOptions) -> ModuleT
 
 
 def _not_convertible(obj: Any) -> ConversionError:
-    return ConversionError(
-        Diagnostic(
-            "AG101",
-            "nothing to convert",
-            f"a `{type(obj).__name__}` object is not written in Python",
-            fix="pass a function, method, class or module of yours",
-        )
-    )
+    why = f"a `{type(obj).__name__}` object is not written in Python"
+    fix = "pass a function, method, class or module of yours"
+    if isinstance(obj, type):
+        why = f"the class `{obj.__name__}` is not written in Python"
+    elif isinstance(getattr(obj, "__wrapped__", None), FunctionType):
+        why += f", though the function `{obj.__wrapped__.__name__}` in it is"
+        fix = "convert that function: put @autograph.convert next to it, below the rest"
+    return ConversionError(Diagnostic("AG101", "nothing to convert", why, fix=fix))

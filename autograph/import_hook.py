@@ -251,6 +251,8 @@ def _checked_names(packages: Iterable[str]) -> tuple[str, ...]:
         packages = [packages]
     names = tuple(packages)
     for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"names of packages are strings, not {name!r}")
         if not all(part.isidentifier() for part in name.split(".")):
             raise ValueError(f"{name!r} is not the name of a package")
         if name.partition(".")[0] in bytecode.COMPILER:

@@ -194,6 +194,52 @@ def test_one_class_as_text():
     assert "class Account" not in text
 
 
+class Box:
+    def __init__(self, side):
+        self.side = side
+
+    @property
+    def area(self):
+        return self.side**2 if self.side > 0 else 0
+
+    @functools.cached_property
+    def volume(self):
+        return self.side**3 if self.side > 0 else 0
+
+
+def test_properties():
+    area = autograph.convert(Box.__dict__["area"])
+
+    assert area.fget(Box(3)) == 9
+    assert "ag.cond" in autograph.to_code(area)
+    assert autograph.convert(area.fget) is area.fget  # it is converted already
+
+
+def test_cached_properties_of_a_converted_class():
+    plain = Box.volume.func
+    autograph.convert(Box)
+
+    assert Box(2).volume == 8
+    assert Box.volume.func.__wrapped__ is plain
+
+
+def test_a_cached_function_is_converted_below_its_cache():
+    @functools.lru_cache
+    def sign(x):
+        return -1 if x < 0 else 1
+
+    with pytest.raises(ConversionError, match="though the function `sign` in it is"):
+        autograph.convert(sign)
+    assert "ag.cond(x < 0" in autograph.to_code(sign)
+    below = functools.lru_cache(autograph.convert(sign.__wrapped__))
+    assert below(-3) == -1
+
+
+def test_a_class_that_is_not_written_in_python():
+    with pytest.raises(ConversionError, match="class `dict` is not written"):
+        autograph.convert(dict)
+
+
 @pytest.mark.parametrize("obj", [math.sqrt, 3, "text", len])
 def test_nothing_to_convert(obj):
     with pytest.raises(ConversionError, match="AG101"):

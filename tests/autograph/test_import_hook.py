@@ -167,6 +167,11 @@ def test_wrong_names_are_refused(name: str) -> None:
     assert sys.meta_path == before
 
 
+def test_names_are_strings() -> None:
+    with pytest.raises(TypeError, match="names of packages are strings, not 3"):
+        install_import_hook([3])  # type: ignore[list-item]
+
+
 def test_another_tools_loader_is_left_alone_aloud(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
