@@ -12,6 +12,7 @@ import ast
 import functools
 import operator
 import types
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -92,7 +93,11 @@ def _by_bytecode(
     """The candidates that compile to the instructions of `code`."""
     wanted = _essence(code)
     flags = code.co_flags & _FUTURES
-    return [c for c in candidates if _essence(_compiled(c[0], source, flags)) == wanted]
+    with warnings.catch_warnings():
+        # Python warned about a `"\d"` when it compiled the file for its user.
+        warnings.simplefilter("ignore")
+        compiled = [_essence(_compiled(c[0], source, flags)) for c in candidates]
+    return [c for c, essence in zip(candidates, compiled) if essence == wanted]
 
 
 def _compiled(node: ast.Lambda, source: Source, flags: int) -> types.CodeType:

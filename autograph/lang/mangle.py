@@ -1,7 +1,7 @@
 """Private names (``__x``) as the class around them spells them.
 
-A function that is compiled alone is outside of its class, so Python would no longer turn
-``self.__x`` into ``self._C__x``. See the language reference on private name mangling:
+A function that is compiled alone is outside of its class, so Python would no longer
+turn ``self.__x`` into ``self._C__x``. The rules, in the language reference:
 https://docs.python.org/3/reference/expressions.html#private-name-mangling
 """
 

@@ -26,6 +26,8 @@ def unparse(node: gast.AST, pristine: Pristine | None = None, width: int = 88) -
         b = 1
     """
     if isinstance(node, (gast.Module, gast.Interactive, gast.Suite)):
+        if pristine is not None and not node.body and node in pristine:
+            return pristine.source.text
         return _text(Blocks(node, pristine, width).block(node.body, 0))
     if isinstance(node, gast.stmt):
         return _text(Blocks(node, pristine, width).block([node], 0))

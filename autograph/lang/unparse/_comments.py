@@ -174,9 +174,7 @@ class Comments:
             key = getattr(node, "lineno", None)
             inner = chain
             if key is not None:
-                lone_if = len(block) == 1 and type(node).__name__ == "If"
-                if not (lone_if and self._at(node).startswith("elif")):
-                    inner = (*chain, (node.col_offset, key))
+                inner = (*chain, (node.col_offset, key))
                 self._chains[key] = inner
                 self._adopt(key, parent)
                 first = first_line(node, self._lines)
@@ -200,11 +198,6 @@ class Comments:
     def _adopt(self, key: int, parent: int | None) -> None:
         if parent is not None and key != parent:
             self._parents.setdefault(key, parent)
-
-    def _at(self, node: Any) -> str:
-        """The line of a statement from its column on."""
-        line: str = self._lines[node.lineno - 1]
-        return line.encode()[node.col_offset :].decode()
 
     # --- assigning ---------------------------------------------------------------
 
@@ -243,7 +236,9 @@ class Comments:
             level = min(level, self._indent(line))
             if chain is None or level <= limit:
                 return
-            depth = max(i for i, (col, _) in enumerate(chain) if col <= level or not i)
+            # An `elif` stands at the column of its `if`, which ends the block.
+            cols = [col for col, _ in chain]
+            depth = cols.index(max([c for c in cols if c <= level], default=cols[0]))
             key = chain[depth][1]
             self._after.setdefault(key, []).append(line)
             self._claimed[line] = key

@@ -205,7 +205,7 @@ class _Layout:
         if box.open:
             return self._bracket(box, col, indent, tail, (box.open, box.close))
         if nested:
-            return self._items(box, col, tail)
+            return self._items(box, col, indent, tail)
         bare = self.line(box.joined, col, indent, tail, nested=False)
         if box.rigid:
             return bare
@@ -225,21 +225,29 @@ class _Layout:
         self, box: Box, col: int, indent: int, tail: int, ends: tuple[str, str]
     ) -> _Lines:
         opening, closing = ends
-        beside = self._items(box, col + 1, tail + 1)
+        beside = self._items(box, col + 1, col + 1, tail + 1)
         beside[0] = opening + beside[0]
         beside[-1] += closing
         column = indent + self.hang
         if column >= col + 1:
             return beside
-        below = self._items(box, column, tail + 1)
+        below = self._items(box, column, column, tail + 1)
         below = [opening, " " * column + below[0], *below[1:]]
         below[-1] += closing
         # What stands below is harder to find: it has to save two lines.
         over = self._over(beside, col, tail) - self._over(below, col, tail)
-        return below if over > 0 or len(below) + 2 <= len(beside) else beside
+        chosen = below if over > 0 or len(below) + 2 <= len(beside) else beside
+        if not self._over(chosen, col, tail):
+            return chosen
+        loose = self._items(box, column, column, 0)
+        loose = [opening, " " * column + loose[0], *loose[1:], " " * indent + closing]
+        return self._best([chosen, loose], col, tail)
 
-    def _items(self, box: Box, col: int, tail: int) -> _Lines:
-        """The items of a box, aligned to column `col`."""
+    def _items(self, box: Box, col: int, indent: int, tail: int) -> _Lines:
+        """The items of a box, aligned to column `col`.
+
+        `indent` is the indentation of the line on which the first begins.
+        """
         lines: _Lines = [""]
         fresh = True
         last = len(box.items) - 1
@@ -252,7 +260,8 @@ class _Layout:
                     lines[-1] += " " + item.flat + "," * (index != last)
                     continue
                 lines.append(" " * col)
-            broken = list(self.line(item, col, col, room, nested=True))
+                indent = col
+            broken = self.line(item, col, indent, room, nested=True)
             fresh = len(broken) > 1
             lines = [*lines[:-1], lines[-1] + broken[0], *broken[1:]]
             lines[-1] += "," * (index != last)

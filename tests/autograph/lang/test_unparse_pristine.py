@@ -177,6 +177,22 @@ def test_headers_that_change_their_keyword() -> None:
     assert unparse(moved, pristine) == "if a:\n    b\nelse:\n    if e :\n        f\n"
 
 
+def test_comments_at_the_end_of_an_elif() -> None:
+    text = """\
+if a:
+    b
+elif c:
+    d  # goes
+       # on
+
+    # inside
+# below
+"""
+    tree, pristine = load(text)
+
+    assert unparse(clone(tree, body=[clone(tree.body[0])]), pristine) == text
+
+
 def test_a_lone_elif_body_is_told_from_names() -> None:
     text = "iffy = 1\nelif_ = 2\n"
     tree, pristine = load(text)
@@ -211,7 +227,8 @@ def test_new_statements_need_no_place() -> None:
     ("text", "changed"),
     [
         ("x = old(0xFF, 1_000, 'a' \"b\", r'\\d', 1e5)", None),
-        ("x = old(0x_ff .real, u'a', F'{ a }', rb'\\0')", "x = new((0x_ff).real, u'a', F'{ a }', rb'\\0')"),
+        ("x = old(u'a', F'{ a }', rb'\\0')", None),
+        ("x = old + 0x_f .real", "x = new + (0x_f).real"),
         ("x = old + '''a\nb'''", None),
         ("x = old(b, '''a\nb''', c)  # beside", "# beside\nx = new(b, '''a\nb''', c)"),
         ("x = old + ('a'\n           'b')", None),
