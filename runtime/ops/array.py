@@ -56,7 +56,7 @@ def _same(x: TensorSpec) -> TensorSpec:
     return spec(dims_of(x), x.dtype)
 
 
-define("Identity", lambda x: x, _same, source="{0}")
+define("Identity", lambda x: x, _same, source="{0}", strong=False)
 define("StopGradient", lambda x: x, _same, source="{0}")
 
 

@@ -49,9 +49,7 @@ def _fill(value: Array, *, dims: Any) -> Array:
     return np.full(dims, value, value.dtype)
 
 
-define(
-    "Fill", _fill, _infer_fill, source="np.full({dims}, {0}, {0}.dtype)", strong=True
-)
+define("Fill", _fill, _infer_fill, source="np.full({dims}, {0}, {0}.dtype)")
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Any:
@@ -75,13 +73,12 @@ def _zeros(*, shape: Any, dtype: DType) -> Array:
     )
 
 
-define("Zeros", _zeros, _infer_filled, source="np.zeros({shape}, {dtype})", strong=True)
+define("Zeros", _zeros, _infer_filled, source="np.zeros({shape}, {dtype})")
 define(
     "Ones",
     lambda *, shape, dtype: np.ones(shape, dtype.np_dtype),
     _infer_filled,
     source="np.ones({shape}, {dtype})",
-    strong=True,
 )
 
 
@@ -166,7 +163,7 @@ def _eye_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     return f"np.tile({matrix}, (*{code(attrs['batch'], args)}, 1, 1))"
 
 
-define("Eye", _eye, _infer_eye, source=_eye_source, strong=True)
+define("Eye", _eye, _infer_eye, source=_eye_source)
 
 
 def eye(

@@ -71,13 +71,14 @@ def define(
     source: str | SourceRule | None = None,
     takes: str = "",
     stateful: bool = False,
-    strong: bool = False,
+    strong: bool = True,
 ) -> None:
     """Register the op `name`; its attributes may be tensors.
 
     A `source` text may name attributes: ``'np.expand_dims({0}, {axis})'``. `takes` are
     the kinds of dtypes (letters of NumPy) that the first input may have. The other
-    arguments are those of `OpDef`.
+    arguments are those of `OpDef`; results are strong, as those for Python numbers are
+    in eager code.
     """
 
     def run_kernel(*arrays: Any, operands: int = 0, **attrs: Any) -> Any:

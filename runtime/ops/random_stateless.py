@@ -47,7 +47,7 @@ def _shaped(name: str, draw: Callable[..., Array]) -> None:
     def kernel(*, shape: Any, dtype: DType, seed: Any) -> Array:
         return draw(keyed_generator(*seed), shape, dtype)
 
-    define(name, kernel, infer_shaped, strong=True)
+    define(name, kernel, infer_shaped)
 
 
 _shaped("StatelessRandomUniformV2", draws.uniform)
@@ -71,7 +71,7 @@ def _categorical(logits: Array, *, num_samples: int, dtype: DType, seed: Any) ->
     return draws.categorical(keyed_generator(*seed), logits, num_samples, dtype)
 
 
-define("StatelessRandomUniformIntV2", _uniform_int, infer_int_range, strong=True)
+define("StatelessRandomUniformIntV2", _uniform_int, infer_int_range)
 define("StatelessShuffle", _shuffle, _infer_shuffle)
 define("StatelessMultinomial", _categorical, infer_categorical, takes="f")
 

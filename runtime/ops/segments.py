@@ -232,7 +232,7 @@ def _bincount(
     return result
 
 
-define("Bincount", _bincount, _infer_bincount, takes="iu", strong=True)
+define("Bincount", _bincount, _infer_bincount, takes="iu")
 
 
 def bincount(
@@ -293,7 +293,7 @@ def _confusion(
     return result
 
 
-define("ConfusionMatrix", _confusion, _infer_confusion, takes="iu", strong=True)
+define("ConfusionMatrix", _confusion, _infer_confusion, takes="iu")
 
 
 def confusion_matrix(

@@ -75,7 +75,7 @@ def _range_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
     return f"np.arange({bounds}{step}, dtype={code(attrs['dtype'], args)})"
 
 
-define("Range", _range, _infer_range, source=_range_source, strong=True)
+define("Range", _range, _infer_range, source=_range_source)
 
 #: The dtypes of ranges, narrower before wider.
 _RANGE_DTYPES = (
@@ -180,7 +180,6 @@ define(
     _infer_linspace,
     source="np.linspace({0}, {1}, {num}, axis={axis}, dtype={0}.dtype)",
     takes="fc",
-    strong=True,
 )
 
 
@@ -227,9 +226,7 @@ def _one_hot_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     return f"np.where({hot}, {args[1]}, {args[2]})"
 
 
-define(
-    "OneHot", _one_hot, _infer_one_hot, source=_one_hot_source, takes="iu", strong=True
-)
+define("OneHot", _one_hot, _infer_one_hot, source=_one_hot_source, takes="iu")
 
 
 def one_hot(

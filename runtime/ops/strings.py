@@ -107,7 +107,7 @@ def _length(x: Array, *, unit: str) -> Array:
     return each(count, x, numpy_type=np.int32)
 
 
-define("StringLength", _length, _infer_length, takes="O", strong=True)
+define("StringLength", _length, _infer_length, takes="O")
 
 
 def _unit(unit: str) -> str:
@@ -287,7 +287,7 @@ def _to_number(x: Array, *, out_type: DType) -> Array:
     return each(number, x, numpy_type=out_type.np_dtype)
 
 
-define("StringToNumber", _to_number, _infer_to_number, takes="O", strong=True)
+define("StringToNumber", _to_number, _infer_to_number, takes="O")
 
 
 def to_number(
@@ -312,7 +312,7 @@ def _full_match(x: Array, *, pattern: str) -> Array:
     )
 
 
-define("StaticRegexFullMatch", _full_match, _infer_match, takes="O", strong=True)
+define("StaticRegexFullMatch", _full_match, _infer_match, takes="O")
 
 
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
@@ -370,7 +370,7 @@ def _format(*inputs: Array, template: tuple[str, ...], summarize: int) -> Array:
     return np.array(formatted(inputs, template, summarize).encode(), object)
 
 
-define("StringFormat", _format, _infer_format, strong=True)
+define("StringFormat", _format, _infer_format)
 
 
 def format(

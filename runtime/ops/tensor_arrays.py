@@ -86,7 +86,7 @@ def _new(*, size: int, dtype: DType, element_shape: Dims | None) -> Array:
     return fresh_buffer(size, dtype, element_shape)
 
 
-define("TensorArrayV3", _new, _infer_new, strong=True)
+define("TensorArrayV3", _new, _infer_new)
 
 # --- write ----------------------------------------------------------------------------
 
@@ -344,5 +344,4 @@ define(
     lambda buffer: np.array(len(buffer), np.int32),
     _infer_size,
     source="np.int32(len({0}))",
-    strong=True,
 )

@@ -74,6 +74,19 @@ def test_attributes_are_hashable() -> None:
     assert hash(node.attrs["key"]) == hash((Slice(Operand(1), None, None), None))
 
 
+def test_results_for_python_numbers_are_strong() -> None:
+    """As in eager code, where ``tf.stack([1, 2])`` is an int32 tensor."""
+    graph = Graph("g")
+    with building(graph):
+        i = graph.add_input(TensorSpec([], tf.int32, weak=True))
+
+        assert not tf.stack([i, i]).spec.weak
+        assert not tf.reduce_sum(i).spec.weak
+        assert not tf.range(i).spec.weak
+        assert tf.identity(i).spec.weak
+        assert tf.stack([i, tf.constant(1.5)]).dtype is tf.float32
+
+
 # --- static values --------------------------------------------------------------------
 
 
