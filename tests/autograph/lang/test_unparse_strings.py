@@ -69,7 +69,8 @@ def test_strings_of_generated_calls() -> None:
     assert text == (
         "while_loop(lambda: x,\n"
         "           body,\n"
-        "           state='name_0, name_1, name_2, name_3, name_4, name_5, name_6, name_7, '\n"
+        "           state='name_0, name_1, name_2, name_3, name_4, name_5, "
+        "name_6, name_7, '\n"
         "                 'name_8, name_9, name_10')\n"
     )
 
