@@ -17,7 +17,7 @@ from runtime.ops.arguments import (
     shape_argument,
 )
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import code, define, run
+from runtime.ops.define import bare, define, run
 from runtime.ops.partial import (
     Dims,
     dims_of,
@@ -203,7 +203,7 @@ def _transpose(x: Array, *, perm: Any, conjugate: bool) -> Array:
 
 
 def _transpose_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    perm = "" if attrs["perm"] is None else code(attrs["perm"], args)
+    perm = "" if attrs["perm"] is None else bare(attrs["perm"], args)
     conj = ".conj()" if attrs["conjugate"] else ""
     return f"{args[0]}.transpose({perm}){conj}"
 
@@ -281,7 +281,7 @@ define(
     source=lambda args, attrs: (
         f"{args[0]}.squeeze()"
         if attrs["axis"] is None
-        else f"{args[0]}.squeeze({code(attrs['axis'], args)})"
+        else f"{args[0]}.squeeze({bare(attrs['axis'], args)})"
     ),
 )
 

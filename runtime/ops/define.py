@@ -30,6 +30,7 @@ from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 __all__ = [
     "Operand",
     "Slice",
+    "bare",
     "code",
     "define",
     "kernel_on_values",
@@ -155,11 +156,18 @@ def code(value: Any, args: Sequence[str]) -> str:
     return repr(value)
 
 
+def bare(value: Any, args: Sequence[str]) -> str:
+    """As `code`, but one axis or length without the parentheses of a tuple."""
+    if type(value) is tuple and len(value) == 1 and not isinstance(value[0], tuple):
+        return code(value[0], args)
+    return code(value, args)
+
+
 def template(text: str) -> SourceRule:
     """A `source` rule that fills ``{0}`` with inputs and ``{axis}`` with attributes."""
 
     def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        texts = {key: code(value, args) for key, value in attrs.items()}
+        texts = {key: bare(value, args) for key, value in attrs.items()}
         return text.format(*args, **texts)
 
     return source

@@ -10,7 +10,7 @@ import numpy as np
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import axes_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import Operand, code, define, run
+from runtime.ops.define import Operand, bare, code, define, run
 from runtime.ops.partial import (
     Unknown,
     broadcast,
@@ -212,6 +212,8 @@ def _pad(x: Array, *, paddings: Any, mode: str, value: Any = None) -> Array:
 
 def _pad_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     widths = code(attrs["paddings"], args)
+    if attrs["mode"] == "CONSTANT" and attrs["value"] == 0:
+        return f"np.pad({args[0]}, {widths})"
     if attrs["mode"] == "CONSTANT":
         value = code(attrs["value"], args)
         return f"np.pad({args[0]}, {widths}, constant_values={value})"
@@ -272,7 +274,7 @@ define(
 
 def axes_code(axis: Any, args: Sequence[str]) -> str:
     """Axes as source: a whole vector of them has to become a tuple of NumPy's."""
-    text = code(axis, args)
+    text = bare(axis, args)
     return f"tuple({text})" if isinstance(axis, Operand) else text
 
 

@@ -12,7 +12,7 @@ from runtime.dtypes import DType, as_dtype, of_array
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import axes_argument, int_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import Operand, code, define, run
+from runtime.ops.define import Operand, bare, code, define, run
 from runtime.ops.partial import (
     Dims,
     dims_of,
@@ -70,7 +70,7 @@ def _check_axis(x: Array, axis: Any) -> None:
 def _source(function: str, args: Sequence[str], attrs: dict[str, Any]) -> str:
     texts = [args[0]]
     if attrs["axis"] is not None:
-        axis = code(attrs["axis"], args)
+        axis = bare(attrs["axis"], args)
         whole = isinstance(attrs["axis"], Operand)
         texts.append(f"axis={f'tuple(np.ravel({axis}))' if whole else axis}")
     if attrs.get("dtype") is not None:
