@@ -20,6 +20,9 @@ from ..source import Source
 
 __all__ = ["Comments", "first_line"]
 
+#: Comments by the line of a statement.
+_Texts = dict[int, list[str]]
+
 
 def first_line(node: Any, lines: Sequence[str]) -> int:
     """The line on which a statement begins, decorators included."""
@@ -55,6 +58,8 @@ class Comments:
         # By statement: it and those around it, outermost first, each with its column.
         self._chains: dict[int, tuple[tuple[int, int], ...]] = {}
         self._parents: dict[int, int] = {}
+        # By line of a clause: its first statement.
+        self._heads: dict[int, int] = {}
         # Of decorated statements: the first line, and the statement of each line.
         self._first: dict[int, int] = {}
         self._decorated: dict[int, int] = {}
@@ -108,23 +113,32 @@ class Comments:
         index = bisect_left(self._starts, start) - 1
         return self._starts[index] if index >= 0 else start
 
-    def orphans(self, printed: set[int]) -> dict[int, list[str]]:
-        """The comments of what is not printed, by the statement around that is."""
+    def orphans(self, printed: set[int]) -> tuple[_Texts, _Texts]:
+        """The comments of what is not printed, by the statement that gets them.
+
+        Those of a clause go to its first statement (the first result), others to the
+        statement around them (the second).
+        """
         comments: list[tuple[int, int, str]] = []
         for line, text in self._own.items():
             comments.append((line, self._claimed.get(line) or self._next(line), text))
         for key, texts in self._beside.items():
             comments.extend((line, key, text) for line, text in texts)
-        found: dict[int, list[str]] = {}
+        led: _Texts = {}
+        adopted: _Texts = {}
         for _, key, text in sorted(comments):
             owner: int | None = self._decorated.get(key, key)
             if owner in printed:
                 continue
+            head = self._heads.get(owner or 0)
+            if head in printed:
+                led.setdefault(head or 0, []).append(text)
+                continue
             while owner is not None and owner not in printed:
                 owner = self._parents.get(owner)
             if owner is not None:
-                found.setdefault(owner, []).append(text)
-        return found
+                adopted.setdefault(owner, []).append(text)
+        return led, adopted
 
     def _is_free(self, line: int) -> bool:
         """Whether a line is blank, or a comment that belongs to what follows."""
@@ -183,17 +197,23 @@ class Comments:
                     self._decorated.update(dict.fromkeys(range(first, key), key))
             self._enter(getattr(node, "body", []), inner, key)
             for clause in getattr(node, "handlers", ()):
-                self._adopt(clause.lineno, key)
-                self._enter(clause.body, inner, clause.lineno)
+                self._clause(clause.lineno, clause.body, inner, key)
             for case in getattr(node, "cases", ()):
                 line = self.start_of(case.pattern.lineno)
-                self._adopt(line, key)
-                self._enter(case.body, inner, line)
+                self._clause(line, case.body, inner, key)
             for rest in (getattr(node, "orelse", []), getattr(node, "finalbody", [])):
                 if rest and isinstance(rest, list):
-                    line = self.clause(rest)
-                    self._adopt(line, key)
-                    self._enter(rest, inner, line)
+                    self._clause(self.clause(rest), rest, inner, key)
+
+    def _clause(self, line: int, block: list[Any], chain: Any, key: Any) -> None:
+        """Note a clause of the statement `key`, and its block."""
+        self._adopt(line, key)
+        # The body of an `elif` is what the `if` holds that stands in its place.
+        alike = first_line(block[0], self._lines) == line
+        first = getattr(block[0], "body", block)[0] if alike else block[0]
+        if first.lineno != line:
+            self._heads[line] = first.lineno
+        self._enter(block, chain, line)
 
     def _adopt(self, key: int, parent: int | None) -> None:
         if parent is not None and key != parent:

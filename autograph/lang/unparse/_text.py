@@ -26,6 +26,8 @@ class Text:
         self._above = {getattr(root, "lineno", 0)}
         self._beside: set[int] = set()
         self._after = set(self._above)
+        # Comments of what is not printed, that come above and beside a statement.
+        self._led: dict[int, list[str]] = {}
         self._adopted: dict[int, list[str]] = {}
         self.reserved: list[int] = []
         """The statements whose new functions are being printed: their comments wait."""
@@ -33,7 +35,8 @@ class Text:
             self._lines = pristine.source.lines
             self._excerpts = Excerpts(pristine, width)
             if pristine.comments:
-                self._adopted = pristine.comments.orphans(set(self._keys(root)))
+                printed = set(self._keys(root))
+                self._led, self._adopted = pristine.comments.orphans(printed)
 
     # --- places ------------------------------------------------------------------
 
@@ -106,7 +109,8 @@ class Text:
         ):
             return []
         self._above.add(key)
-        return self._placed(self._pristine.comments.before(key), indent)
+        comments = self._led.get(key, []) + self._pristine.comments.before(key)
+        return self._placed(comments, indent)
 
     def after(self, node: Any, indent: int) -> list[str]:
         """The comments at the end of a block whose last statement is `node`."""
