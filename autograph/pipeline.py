@@ -92,6 +92,7 @@ def convert_tree(
         known=_resolved_in(function),
         recursive=options.recursive,
         shadowed=_shadowed(function.__globals__),
+        enclosing=frozenset(function.__code__.co_freevars),
     )
     tree = _guarded(found.node, found.source, context)
     conversion = Conversion(found.source, found.node, tree, helpers=context.helpers)

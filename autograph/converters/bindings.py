@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import gast
 
-from ..lang.visitors import child_nodes, walk, walk_scope
+from ..lang.visitors import child_nodes, walk_scope
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -45,39 +45,6 @@ def _bound(node: gast.AST, in_comprehension: bool = False) -> Iterator[str]:
     inside = in_comprehension or isinstance(node, _COMPREHENSIONS)
     for child in child_nodes(node):
         yield from _bound(child, inside)
-
-
-def names_read(statements: Iterable[gast.AST], names: frozenset[str]) -> frozenset[str]:
-    """Which of the names are read, here or in inner functions that do not bind them."""
-    return frozenset(name for node in statements for name in _read(node, names))
-
-
-def _read(node: gast.AST, names: frozenset[str]) -> Iterator[str]:
-    if not names:
-        return
-    if isinstance(node, gast.Name):
-        if node.id in names and isinstance(node.ctx, gast.Load):
-            yield node.id
-        return
-    if isinstance(node, (*_FUNCTIONS, gast.Lambda)):
-        body = [node.body] if isinstance(node, gast.Lambda) else node.body
-        parameters = (n.id for n in walk(node.args) if _has_context(n, gast.Param))
-        inside = names - bound_names(body) - frozenset(parameters)
-        parts = [(inner, inside) for inner in body]
-        parts += [(node.args, names)]
-        parts += [(outer, names) for outer in getattr(node, "decorator_list", ())]
-    elif isinstance(node, _COMPREHENSIONS):
-        targets = (n for generator in node.generators for n in walk(generator.target))
-        inside = names - {n.id for n in targets if _has_context(n, gast.Store)}
-        parts = [(child, inside) for child in child_nodes(node)]
-    else:
-        parts = [(child, names) for child in child_nodes(node)]
-    for child, wanted in parts:
-        yield from _read(child, wanted)
-
-
-def _has_context(node: gast.AST, context: type) -> bool:
-    return isinstance(node, gast.Name) and isinstance(node.ctx, context)
 
 
 def local_functions(

@@ -57,7 +57,8 @@ class Choice:
 def choice_of(statement: gast.If, is_bound: Callable[[str], bool]) -> Choice | None:
     """The value that a statement chooses, if that is all it does.
 
-    ``is_bound`` tells whether a variable surely has a value before the statement.
+    ``is_bound`` tells whether a variable surely has a value, before the statement,
+    that is still wanted after it.
     """
     if len(statement.body) != 1 or len(statement.orelse) > 1:
         return None
@@ -89,7 +90,7 @@ def arguments_of(
     tests: list[gast.AST], branches: list[gast.AST | None]
 ) -> tuple[str, list[gast.AST], gast.AST | None]:
     """The operator for some branches (None: one that does nothing), its positional
-    arguments, and ``default=``.
+    arguments, and ``default=``. Several tests are functions.
     """
     *bodies, default = branches
     if len(tests) == 1:
@@ -99,7 +100,7 @@ def arguments_of(
     pairs = []
     for test, body in zip(tests, bodies, strict=True):
         function = body or nodes.lambda_(nodes.constant(None, test), test)
-        pair = gast.Tuple([nodes.lambda_(test, test), function], gast.Load())
+        pair = gast.Tuple([test, function], gast.Load())
         pairs.append(nodes.located(pair, test))
     return "case", pairs, default
 

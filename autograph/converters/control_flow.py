@@ -26,7 +26,8 @@ from ..lang import nodes
 from ..lang.labels import Helper
 from ..lang.names import Namer
 from ..lang.visitors import clone
-from .bindings import bound_names, names_read
+from .bindings import bound_names
+from .comprehensions import names_read, unhidden
 from .conditionals import arguments_of, chain_of, choice_of
 from .expressions import Expressions
 from .jumps import LOOPS, blocks, leaves, with_blocks
@@ -81,7 +82,8 @@ class ControlFlow:
         self._namer = namer
         self._expressions = expressions
         self._nested = nested
-        self._variables = Variables(facts, staging.until.values())
+        self._flags = frozenset(staging.until.values())
+        self._variables = Variables(facts, self._flags)
         #: The functions that were generated.
         self.helpers: set[Helper] = set()
 
@@ -97,6 +99,7 @@ class ControlFlow:
         lost = own - bound_names(new) - frozenset(self._facts.scope.params)
         missing = lost & (frame.missing | names_read(new, lost))
         scoping = lost_scoping(old, new)
+        new = unhidden(new, self._facts.scope.enclosing - own, self._namer)
         position = 1 if _is_docstring(new[0]) else 0
         return [*new[:position], *scoping, *declared(new[position:], missing)]
 
@@ -174,8 +177,10 @@ class ControlFlow:
         if value is not None:
             return [value]
         chain = chain_of(statement, self._expressions.is_fixed)
-        moved = frame.generated or len(chain.tests) > 1
-        tests = [self._expressions.expression(test, moved) for test in chain.tests]
+        if len(chain.tests) == 1:
+            tests = [self._expressions.expression(chain.tests[0], frame.generated)]
+        else:
+            tests = list(map(self._expressions.thunk, chain.tests))
         observed = self._variables.observed(statement)
         functions: list[gast.AST] = []
         branches: list[gast.AST | None] = []
@@ -183,6 +188,8 @@ class ControlFlow:
             name = self._namer.fresh(base)
             function = self._function(name, body, observed, frame, statement)
             branches.append(self._reference(function, functions))
+        if not any(branches) and self._is_flag(statement.test):
+            return []
         operator, args, default = arguments_of(tests, branches)
         state = self._variables.state(statement, observed)
         call = self._expressions.operator(
@@ -193,7 +200,8 @@ class ControlFlow:
 
     def _value(self, statement: gast.If, frame: _Frame) -> gast.AST | None:
         """``y = ag.cond(test, lambda: a, lambda: b)``, or the same with ``return``."""
-        bound = self._facts.assigned_in(statement)
+        # A value that nobody reads later need not be there to be kept either.
+        bound = self._facts.assigned_in(statement) & self._facts.live_out(statement)
         choice = choice_of(statement, bound.__contains__)
         if choice is None or (choice.target is None and frame.in_loop):
             return None
@@ -201,12 +209,14 @@ class ControlFlow:
         if any(map(self._expressions.is_fixed, values)):
             return None
         test = self._expressions.expression(statement.test, frame.generated)
-        new = [self._expressions.expression(v, generated=True) for v in values]
-        lambdas = map(nodes.lambda_, new, values)
-        call = self._expressions.operator("cond", [test, *lambdas], statement)
+        args = [test, *map(self._expressions.thunk, values)]
+        call = self._expressions.operator("cond", args, statement)
         if choice.target is None:
             return nodes.return_(call, statement)
         return nodes.assign(choice.target, call, statement)
+
+    def _is_flag(self, test: gast.AST) -> bool:
+        return isinstance(test, gast.Name) and test.id in self._flags
 
     def _reference(self, function: Any, functions: list[gast.AST]) -> Any:
         """What stands for a body in a call: a lambda itself, or a function's name."""
@@ -263,12 +273,13 @@ class ControlFlow:
     def _test(
         self, test: gast.AST, frame: _Frame, functions: list[gast.AST]
     ) -> gast.AST:
-        new = self._expressions.expression(test, generated=True)
+        thunk = self._expressions.thunk(test)
         written = frozenset(self._facts.writes(test))
         if not written:
-            return nodes.lambda_(new, test)
+            return thunk
         name = self._namer.fresh("while_test")
-        body = [*self._variables.scoping(written, test), nodes.return_(new, test)]
+        value = nodes.return_(thunk.body, test)
+        body = [*self._variables.scoping(written, test), value]
         frame.missing.update(written)
         return self._reference(nodes.function(name, body, test), functions)
 
@@ -299,6 +310,8 @@ class ControlFlow:
         if not body:
             return None
         parameters = () if parameter is None else (parameter,)
+        outer_names = shared | self._facts.scope.enclosing
+        body = unhidden(body, outer_names - bound_names(body), self._namer)
         bound, globals_ = bound_names(body), self._variables.globals
         frame.missing.difference_update(bound - shared)
         outside = frame.missing & shared
@@ -308,7 +321,7 @@ class ControlFlow:
         if len(body) == 1 and not scoping and isinstance(body[0], gast.Return):
             value = body[0].value or _none(at)
             if not self._expressions.is_fixed(value):
-                return nodes.lambda_(value, value, *parameters)
+                return self._expressions.lambda_(value, *parameters)
         return nodes.function(name, [*scoping, *body], at, *parameters)
 
 

@@ -93,7 +93,7 @@ class Exits:
         kinds = leaves(statement)
         if isinstance(statement, LOOPS):
             if ctx.soft and kinds:
-                self._staging.mark(statement)
+                self._staging.mark_loop(statement)
             if self._staging.is_staged(statement):
                 before, loop, after = self._loop(statement, ctx)
                 if not after:

@@ -19,8 +19,10 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
+from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
+from .comprehensions import comprehension_targets, unhidden
 
 #: Tells whether the function that an expression names is surely called as it is.
 Known = Callable[[gast.AST], bool]
@@ -47,17 +49,24 @@ class Expressions(Transformer):
     Args:
         facts: those of the function.
         ag: the name by which generated code knows `autograph.operators`.
+        namer: knows the names in use.
         known: which callees need no conversion.
         recursive: whether calls of other functions are converted at all.
     """
 
-    def __init__(self, facts: Facts, ag: str, known: Known, recursive: bool) -> None:
+    def __init__(
+        self, facts: Facts, ag: str, namer: Namer, known: Known, recursive: bool
+    ) -> None:
         super().__init__()
         self._facts = facts
         self._ag = ag
         self._known = known
         self._recursive = recursive
         self._generated = False
+        self._namer = namer
+        body = facts.node.body
+        parts = body if isinstance(body, list) else [body]
+        self._targets = comprehension_targets(parts)
 
     def expression(self, node: gast.AST, generated: bool) -> Any:
         """The expression, rewritten; ``generated``: for a generated function."""
@@ -120,7 +129,7 @@ class Expressions(Transformer):
             return self.generic_visit(node)
         name = "and_" if isinstance(node.op, gast.And) else "or_"
         first = self.visit(node.values[0])
-        args = [first, *map(self._thunk, lazy)]
+        args = [first, *map(self.thunk, lazy)]
         if self._is_operator(first, name):
             args = [*first.args, *args[1:]]  # a chain: `0 < x < 9 and y`
         return self.operator(name, args, node)
@@ -136,7 +145,7 @@ class Expressions(Transformer):
         if self._is_python(node.test) or any(map(self.is_fixed, values)):
             return self.generic_visit(node)
         test = self.visit(node.test)
-        return self.operator("cond", [test, *map(self._thunk, values)], node)
+        return self.operator("cond", [test, *map(self.thunk, values)], node)
 
     def visit_Compare(self, node: Any) -> Any:
         lazy = node.comparators[1:]
@@ -152,8 +161,7 @@ class Expressions(Transformer):
             pairs.append(nodes.located(pair, node))
             left = right
         first, *rest = pairs
-        thunks = [nodes.lambda_(pair, pair) for pair in rest]
-        return self.operator("and_", [first, *thunks], node)
+        return self.operator("and_", [first, *map(self.lambda_, rest)], node)
 
     def _chain(self, node: Any) -> gast.Call:
         args = [self.visit(node.left)]
@@ -161,7 +169,7 @@ class Expressions(Transformer):
             zip(node.ops, node.comparators, strict=True)
         ):
             args.append(nodes.constant(_SYMBOLS[type(op)], node))
-            visit = self._thunk if position else self.visit
+            visit = self.thunk if position else self.visit
             args.append(visit(operand))
         return self.operator("compare", args, node)
 
@@ -208,9 +216,15 @@ class Expressions(Transformer):
 
     # Functions ---------------------------------------------------------------------
 
-    def _thunk(self, node: gast.AST) -> gast.Lambda:
-        """A function without parameters that evaluates the expression."""
-        return nodes.lambda_(self._lazy(node), node)
+    def thunk(self, node: gast.AST, *parameters: str) -> gast.Lambda:
+        """``lambda: node``, with the expression rewritten."""
+        return self.lambda_(self._lazy(node), *parameters)
+
+    def lambda_(self, value: gast.AST, *parameters: str) -> gast.Lambda:
+        """``lambda *parameters: value``, of a value that is rewritten already."""
+        if self._targets:
+            (value,) = unhidden([value], self._targets, self._namer)
+        return nodes.lambda_(value, value, *parameters)
 
     def _lazy(self, node: gast.AST) -> Any:
         """The expression, rewritten for a generated function."""

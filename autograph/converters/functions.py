@@ -32,6 +32,7 @@ class Context:
         recursive: whether calls of other functions are converted.
         shadowed: names of builtins that the module defines anew.
         functions: names of functions around this one that are converted with it.
+        enclosing: names of variables of functions around this one.
         helpers: collects the functions that were generated.
     """
 
@@ -40,6 +41,7 @@ class Context:
     recursive: bool = True
     shadowed: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
+    enclosing: frozenset[str] = frozenset()
     helpers: set[Helper] = field(default_factory=set)
 
 
@@ -50,9 +52,10 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     if there is nothing to convert.
     """
     if facts is None:
-        facts = analyze(fn, shadowed=context.shadowed)
+        facts = analyze(fn, enclosing=context.enclosing, shadowed=context.shadowed)
     if isinstance(fn, gast.Lambda):
-        body = _expressions(facts, context).expression(fn.body, generated=False)
+        expressions = _expressions(facts, context, Namer(fn))
+        body = expressions.expression(fn.body, generated=False)
         return fn if body is fn.body else clone(fn, body=body)
     written = facts
     staging = Staging(fn.body, facts)
@@ -71,14 +74,14 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     def nested(inner: gast.AST) -> gast.AST:
         return convert_function(inner, context, facts.inner(inner))
 
-    expressions = _expressions(facts, context)
+    expressions = _expressions(facts, context, namer)
     control_flow = ControlFlow(facts, written, staging, namer, expressions, nested)
     body = control_flow.convert(fn.body)
     context.helpers.update(control_flow.helpers)
     return written.node if body is written.node.body else clone(fn, body=body)
 
 
-def _expressions(facts: Facts, context: Context) -> Expressions:
+def _expressions(facts: Facts, context: Context, namer: Namer) -> Expressions:
     bound = frozenset(facts.scope.bound) | frozenset(facts.scope.enclosing)
 
     def known(callee: gast.AST) -> bool:
@@ -91,4 +94,4 @@ def _expressions(facts: Facts, context: Context) -> Expressions:
             return True
         return root.id not in bound and context.known(callee)
 
-    return Expressions(facts, context.ag, known, context.recursive)
+    return Expressions(facts, context.ag, namer, known, context.recursive)

@@ -45,6 +45,11 @@ class Staging:
         self._staged[id(statement)] = statement
         return statement
 
+    def mark_loop(self, loop: gast.AST) -> None:
+        """Have a loop rewritten, and the loops that return from within it."""
+        self.mark(loop)
+        self._include_returning_loops(loop, inside=False)
+
     def keep(self, node: gast.AST) -> gast.AST:
         """Keep a node alive, so that its identity stays its own; returns it."""
         self._kept.append(node)

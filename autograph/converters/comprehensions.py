@@ -1,0 +1,131 @@
+"""Variables of comprehensions that hide others of the same name.
+
+From 3.12 on Python runs list, set and dict comprehensions as parts of the function
+around them. It then mistakes ``x`` of the comprehension for ``x`` of an outer function
+where one function mentions both, and it is conversion that makes outer functions: in
+``if c: y = [x for x in z] + [x]``, ``x`` belongs to the function around the branch. The
+comprehension's own variable, which nobody else can see, gets another name there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import gast
+
+from ..lang.names import Namer
+from ..lang.visitors import Transformer, child_nodes, clone, walk, walk_scope
+from .bindings import bound_names
+
+_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+
+
+def comprehension_targets(nodes: Iterable[gast.AST]) -> frozenset[str]:
+    """The names that comprehensions bind, those in inner functions left out."""
+    return frozenset().union(
+        *(
+            _targets(inner)
+            for node in nodes
+            for inner in walk_scope(node)
+            if isinstance(inner, _COMPREHENSIONS)
+        )
+    )
+
+
+def _targets(comprehension: Any) -> frozenset[str]:
+    return frozenset(
+        node.id
+        for generator in comprehension.generators
+        for node in walk(generator.target)
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store)
+    )
+
+
+def names_read(nodes: Iterable[gast.AST], names: frozenset[str]) -> frozenset[str]:
+    """Which of the names are read as variables of the function that the nodes are in,
+    by it or by inner functions.
+    """
+    if not names:
+        return names
+    return frozenset().union(*(_read(node, names) for node in nodes))
+
+
+def _read(node: gast.AST, names: frozenset[str]) -> frozenset[str]:
+    if isinstance(node, gast.Name):
+        return names & {node.id} if isinstance(node.ctx, gast.Load) else frozenset()
+    if isinstance(node, _FUNCTIONS):
+        body = node.body if isinstance(node.body, list) else [node.body]
+        inside = names - _parameters(node) - bound_names(body)
+        outside = [node.args, *getattr(node, "decorator_list", ())]
+        return names_read(body, inside) | names_read(outside, names)
+    if isinstance(node, _COMPREHENSIONS):
+        first = names_read([node.generators[0].iter], names)
+        return first | names_read(child_nodes(node), names - _targets(node))
+    return names_read(child_nodes(node), names)
+
+
+def _parameters(function: Any) -> frozenset[str]:
+    return frozenset(
+        node.id
+        for node in walk(function.args)
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Param)
+    )
+
+
+def unhidden(
+    nodes: list[gast.AST], names: frozenset[str], namer: Namer
+) -> list[gast.AST]:
+    """The nodes with other names for comprehension variables that hide some names, as
+    far as both are mentioned; the same nodes if there are none.
+    """
+    hidden = names_read(nodes, names & comprehension_targets(nodes))
+    if not hidden:
+        return nodes
+    renamer = _Renamer({name: namer.fresh(name) for name in sorted(hidden)})
+    return [renamer.visit(node) for node in nodes]
+
+
+class _Renamer(Transformer):
+    """Renames the variables of comprehensions, by the names of those they hide."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self._names = names
+        self._inside: dict[str, str] = {}
+
+    def visit_Name(self, node: Any) -> Any:
+        name = self._inside.get(node.id)
+        return node if name is None else clone(node, id=name)
+
+    def visit_ListComp(self, node: Any) -> Any:
+        first, *rest = node.generators
+        iterated = self.visit(first.iter)
+        outside, own = self._inside, _targets(node)
+        self._inside = {k: v for k, v in outside.items() if k not in own}
+        self._inside.update((k, v) for k, v in self._names.items() if k in own)
+        new = self.generic_visit(clone(node, generators=[_without_iter(first), *rest]))
+        self._inside = outside
+        first, *rest = new.generators
+        return clone(new, generators=[clone(first, iter=iterated), *rest])
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    def visit_Lambda(self, node: Any) -> Any:
+        args = self.visit(node.args)
+        outside = self._inside
+        hidden = _parameters(node)
+        self._inside = {k: v for k, v in outside.items() if k not in hidden}
+        body = self.visit(node.body)
+        self._inside = outside
+        return clone(node, args=args, body=body)
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+
+
+def _without_iter(generator: Any) -> Any:
+    return clone(generator, iter=gast.Constant(None, None))
