@@ -138,6 +138,9 @@ class Graph:
         self._constants: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
         #: Nodes that staging left over, to be removed where nothing uses them.
         self.left_over: set[Node] = set()
+        #: The Python numbers that weak constants stand for: what float32 rounds is
+        #: still exact where the constant turns out to be a float64.
+        self.numbers: dict[SymbolicTensor, Any] = {}
         self._checked: dict[Tensor, SymbolicTensor] = {}
 
     # --- building ---------------------------------------------------------------------

@@ -16,14 +16,14 @@ stand on these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from runtime.context import building, current_graph
 from runtime.dtypes import DType
 from runtime.errors import InternalError, InvalidArgumentError
 from runtime.graph import Graph, state_error
 from runtime.loop_tests import restore_test
-from runtime.ops.convert import convert_to_tensor, make_constant
+from runtime.ops.convert import cast_alike, convert_to_tensor, make_constant
 from runtime.ops.registry import apply
 from runtime.ops.values import to_array, weak_dtype
 from runtime.shapes import TensorShape
@@ -89,9 +89,11 @@ def set_outputs(graph: Graph, values: Iterable[Any]) -> None:
 
 def state_tensor(value: Any) -> Tensor:
     """`value` as a tensor; a Python number stays weak: it takes the dtype it meets."""
-    if type(value) in (int, float, complex):
-        return make_constant(to_array(value)[0], weak=True)
-    return convert_to_tensor(value)
+    if type(value) not in (int, float, complex):
+        return convert_to_tensor(value)
+    tensor = make_constant(to_array(value)[0], weak=True)
+    _building().numbers[cast(SymbolicTensor, tensor)] = value
+    return tensor
 
 
 def predicate(value: Any) -> Tensor:
@@ -364,8 +366,7 @@ def _adapt(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:
     """A weak tensor in the dtype in which it was found to be used."""
     if tensor.dtype is spec.dtype:
         return tensor
-    cast: SymbolicTensor = apply("Cast", tensor, dtype=spec.dtype)
-    return cast
+    return cast(SymbolicTensor, cast_alike(tensor, spec.dtype))
 
 
 def _unify_captures(graphs: Sequence[Graph]) -> list[Tensor]:

@@ -275,9 +275,10 @@ def promote_all(
 class _Operand:
     """One operand: a tensor, or an array made from a value; weak or not."""
 
-    __slots__ = ("array", "dtype", "tensor", "weak")
+    __slots__ = ("array", "dtype", "tensor", "value", "weak")
 
     def __init__(self, value: Any) -> None:
+        self.value = value
         self.array: Array | None = None
         self.tensor = _foreign(value, None)
         if self.tensor is None:
@@ -292,7 +293,14 @@ class _Operand:
     def convert(self, target: DType, name: str, keep_weak: bool) -> Tensor:
         if self.tensor is None:
             assert self.array is not None
-            array = fit_array(self.array, target)
+            array = self.array
+            if self.dtype is not target:
+                # Python floats again from the start: float32 has rounded them.
+                array = (
+                    to_array(self.value, target)[0]
+                    if self.weak
+                    else fit_array(array, target)
+                )
             return make_constant(array, name, weak=self.weak and keep_weak)
         if self.dtype is target:
             return self.tensor
@@ -331,10 +339,13 @@ def _width(dtype: DType) -> tuple[int, int]:
 
 
 def cast_alike(tensor: Tensor, dtype: DType, name: str | None = None) -> Tensor:
-    """`cast`, but a weak tensor stays weak."""
+    """`cast`, but a weak tensor stays weak; a constant is made again, exact."""
     graph = current_graph()
     if graph is None or not tensor.spec.weak:
         return cast(tensor, dtype, name)
+    number = tensor.graph.numbers.get(tensor)
+    if number is not None:
+        return make_constant(to_array(number, dtype)[0], name, weak=True)
     spec = TensorSpec(tensor.shape, dtype, weak=True)
     return graph.add("Cast", (tensor,), {"dtype": dtype}, (spec,), name)[0]
 
