@@ -35,17 +35,12 @@ def _infer_fill(value: TensorSpec, *, dims: Any) -> TensorSpec:
         raise InvalidArgumentError(
             f"the value must be a scalar, not of shape {show(dims_of(value))}"
         )
-    return spec(_checked_dims(dims), value.dtype)
-
-
-def _checked_dims(dims: Any) -> Any:
-    target = dims_value(dims)
-    if target is not None and any(dim is not None and dim < 0 for dim in target):
-        raise InvalidArgumentError(f"the shape {show(target)} has negative lengths")
-    return target
+    return spec(dims_value(dims), value.dtype)
 
 
 def _fill(value: Array, *, dims: Any) -> Array:
+    if value.ndim:
+        raise ValueError
     return np.full(dims, value, value.dtype)
 
 
@@ -62,7 +57,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Any:
 
 
 def _infer_filled(*, shape: Any, dtype: DType) -> TensorSpec:
-    return spec(_checked_dims(shape), dtype)
+    return spec(dims_value(shape), dtype)
 
 
 def _zeros(*, shape: Any, dtype: DType) -> Array:
@@ -141,7 +136,7 @@ def _like(op: str, input: Any, dtype: Any, name: str | None) -> Any:
 
 
 def _infer_eye(*, rows: Any, columns: Any, batch: Any, dtype: DType) -> TensorSpec:
-    leading = _checked_dims(batch)
+    leading = dims_value(batch)
     if leading is None:
         return spec(None, dtype)
     return spec((*leading, known_int(rows), known_int(columns)), dtype)
@@ -149,7 +144,7 @@ def _infer_eye(*, rows: Any, columns: Any, batch: Any, dtype: DType) -> TensorSp
 
 def _eye(*, rows: int, columns: int, batch: Any, dtype: DType) -> Array:
     if rows < 0 or columns < 0:
-        raise InvalidArgumentError(f"a matrix cannot be {rows} by {columns}")
+        raise ValueError
     matrix = np.eye(rows, columns, dtype=dtype.np_dtype)
     return np.tile(matrix, (*batch, 1, 1)) if batch else matrix
 

@@ -50,7 +50,9 @@ def dims_of(tensor: TensorSpec) -> Dims | None:
 
 
 def spec(dims: Dims | None, dtype: DType) -> TensorSpec:
-    """The spec of a result."""
+    """The spec of a result; InvalidArgumentError if a length would be negative."""
+    if dims is not None and any(dim is not None and dim < 0 for dim in dims):
+        raise InvalidArgumentError(f"the shape {show(dims)} has negative lengths")
     return TensorSpec(TensorShape(dims), dtype)
 
 

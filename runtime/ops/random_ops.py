@@ -40,10 +40,7 @@ Array = np.ndarray[Any, Any]
 
 def infer_shaped(*, shape: Any, dtype: DType, **attrs: Any) -> TensorSpec:
     """The spec of a result whose shape is an attribute."""
-    dims = dims_value(shape)
-    if dims is not None and any(dim is not None and dim < 0 for dim in dims):
-        raise InvalidArgumentError(f"the shape {show(dims)} has negative lengths")
-    return spec(dims, dtype)
+    return spec(dims_value(shape), dtype)
 
 
 def infer_int_range(*, low: Any, high: Any, **attrs: Any) -> TensorSpec:

@@ -86,11 +86,6 @@ def set_seed(seed: int | None) -> None:
     _eager_streams.clear()
 
 
-def global_seed() -> int | None:
-    """The seed that `set_seed` has set."""
-    return _global_seed
-
-
 def state_for(seed: Any) -> RandomState:
     """The stream for an op with this seed (or None) that is called now."""
     graph = current_graph()

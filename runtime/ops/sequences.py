@@ -206,8 +206,6 @@ def _infer_one_hot(
     indices: TensorSpec, on: TensorSpec, off: TensorSpec, *, depth: Any, axis: int
 ) -> TensorSpec:
     dims, length = dims_of(indices), known_int(depth)
-    if length is not None and length < 0:
-        raise InvalidArgumentError(f"depth must not be negative: {length}")
     if dims is None:
         return spec(None, on.dtype)
     position = normal_axis(axis, len(dims) + 1)
@@ -215,6 +213,8 @@ def _infer_one_hot(
 
 
 def _one_hot(indices: Array, on: Array, off: Array, *, depth: int, axis: int) -> Array:
+    if depth < 0:
+        raise ValueError
     hot = np.expand_dims(indices, -1) == np.arange(depth)
     return np.where(hot if axis == -1 else np.moveaxis(hot, -1, axis), on, off)
 

@@ -389,6 +389,48 @@ def test_nothing_written_and_nothing_known() -> None:
             run()
 
 
+def test_elements_of_unknown_rank() -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None)], autograph=False)
+    def program(x: Any) -> Any:
+        fixed = tf.TensorArray(tf.float32, 2).write(0, x)
+        growing = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(1, x)
+        filled = tf.TensorArray(tf.float32, 1).unstack(x)
+        scattered = tf.TensorArray(tf.float32, 2).scatter([1], x)
+        return (
+            fixed.stack(),
+            fixed.gather([0]),
+            fixed.read(0),
+            growing.stack(),
+            filled.stack(),
+            scattered.stack(),
+        )
+
+    found = program([[1.0]])
+
+    assert [numbers(item) for item in found] == [
+        [[[1.0]], [[0.0]]],
+        [[[1.0]]],
+        [[1.0]],
+        [[[0.0]], [[1.0]]],
+        [[1.0]],
+        [[0.0], [1.0]],
+    ]
+
+
+def test_joining_needs_the_shape_of_the_elements() -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None)], autograph=False)
+    def joined(x: Any) -> Any:
+        return tf.TensorArray(tf.float32, 1).write(0, x).concat()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None])], autograph=False)
+    def rows(x: Any) -> Any:
+        return tf.TensorArray(tf.float32, 1).write(0, x).concat()
+
+    for program in (joined, rows):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="element_shape="):
+            program([[1.0]])
+
+
 def test_no_elements() -> None:
     def program() -> Any:
         return tf.TensorArray(tf.int32, 0, element_shape=[2]).stack()

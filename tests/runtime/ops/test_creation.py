@@ -257,6 +257,33 @@ def test_one_hot_needs_integers() -> None:
         tf.one_hot([1.0], 3)
 
 
+BAD = [
+    (lambda: tf.fill([2], [1, 2]), r"the value must be a scalar, not of shape \(2,\)"),
+    (lambda: tf.zeros([2, -1]), r"the shape \(2, -1\) has negative lengths"),
+    (lambda: tf.fill([-1], 1), "negative lengths"),
+    (lambda: tf.eye(-1), r"\(-1, -1\) has negative lengths"),
+    (lambda: tf.one_hot([1], -1), r"\(1, -1\) has negative lengths"),
+    (lambda: tf.eye(tf.constant([1])), "num_rows must be a scalar"),
+    (lambda: tf.reshape([1], tf.constant([[1]])), "shape must be a vector"),
+]
+
+
+@pytest.mark.parametrize(("function", "message"), BAD)
+def test_errors(function: Any, message: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        function()
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.function(function, autograph=False)()
+
+
+def test_matrices_of_unknown_batches() -> None:
+    shape = static_shape(
+        lambda s: tf.eye(2, batch_shape=s), TensorSpec([None], tf.int32)
+    )
+
+    assert shape.rank is None
+
+
 def test_reprs() -> None:
     assert repr(tf.range(3)) == (
         "<tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 2], dtype=int32)>"
