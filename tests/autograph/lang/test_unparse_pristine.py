@@ -274,3 +274,20 @@ def test_expressions_with_a_source() -> None:
     assert unparse(tree.body[0].value, pristine) == "lambda a: a + 0xF"
     alone = Pristine(tree.body[0].value, pristine.source)
     assert unparse(tree.body[0].value, alone) == "lambda a: a + 0xF"
+
+
+def test_other_line_ends() -> None:
+    text = "# a\r\nif old :\r\n    b = '''\r\n  c'''  # d\r\n\x0c\r\ne  = 1\r\n"
+    tree, pristine = load(text)
+    changed = clone(tree, body=renamed(tree).body)
+
+    assert unparse(changed, pristine) == (
+        "# a\nif new:\n    b = '''\n  c'''  # d\n\ne  = 1\n"
+    )
+
+
+def test_a_module_of_comments() -> None:
+    tree, pristine = load("# nothing\n")
+
+    assert unparse(tree, pristine) == "# nothing\n"
+    assert unparse(tree) == ""
