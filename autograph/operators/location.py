@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
 from ..diagnostics import Location
+from ..library import is_library_module
 
 
 def user_location() -> Location | None:
-    """The line of the user's code that is running, outside of this package."""
-    frame = sys._getframe(1)
+    """The line of the user's code that is running, outside of all libraries."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        name: str = frame.f_globals.get("__name__", "")
-        if not name.startswith("autograph.operators"):
+        if not is_library_module(frame.f_globals.get("__name__", "")):
             return Location(frame.f_code.co_filename, frame.f_lineno)
-        if frame.f_back is None:
-            break
         frame = frame.f_back
     return None

@@ -12,10 +12,15 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from types import CellType, FunctionType
 from typing import Any
 
+from ..diagnostics import Diagnostic
+from ..errors import StagingError
 from .dispatch import UNBOUND, State
+from .location import user_location
+from .mutations import Snapshot, reachable_names
 
 _PLACE = re.compile(r"(?P<root>\w+)(?P<path>(?:\.\w+|\[[^\[\]]+\])*)$")
 _STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
@@ -55,11 +60,11 @@ class Variables:
         self.names = parse_state(state)
         self._cells: dict[str, CellType] = {}
         self._globals: dict[str, Any] = {}
-        for body in bodies:
-            if isinstance(body, FunctionType):
-                freevars = body.__code__.co_freevars
-                self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
-                self._globals = body.__globals__
+        self._functions = [body for body in bodies if isinstance(body, FunctionType)]
+        for body in self._functions:
+            freevars = body.__code__.co_freevars
+            self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
+            self._globals = body.__globals__
 
     def read(self) -> State:
         """The values of ``names``; `UNBOUND` for a variable without one."""
@@ -72,9 +77,15 @@ class Variables:
 
     @contextmanager
     def trial(self, values: State) -> Iterator[None]:
-        """Run the block with ``names`` set to ``values``, then restore all of them."""
+        """Run the block with ``names`` set to ``values``, then restore all of them.
+
+        Raises:
+            StagingError: AG207, the block changed something else.
+        """
         state = self.read()
         cells = [(cell, _cell_value(cell)) for cell in self._cells.values()]
+        roots = chain.from_iterable(map(reachable_names, self._functions))
+        before = Snapshot(roots)
         try:
             self.write(values)
             yield
@@ -82,6 +93,19 @@ class Variables:
             for cell, value in cells:
                 _set_cell(cell, value)
             self.write(state)
+        changed = before.change()
+        if changed is not None:
+            raise StagingError(
+                Diagnostic(
+                    "AG207",
+                    "a staged branch changes an object",
+                    f"{changed} is changed where a tensor decides whether that happens, "
+                    "and a graph cannot undo it",
+                    user_location(),
+                    "assign a variable instead; for a list that grows, use an array of "
+                    "the tensor library, such as tf.TensorArray",
+                )
+            )
 
     def _read(self, place: str) -> Any:
         root, steps = _parse_place(place)

@@ -52,6 +52,7 @@ def stage_cond(
     if then_values is RAISED and else_values is RAISED:
         emit_if(test, then_graph, else_graph)
         return None, state
+    _check_members(names, then_values, else_values)
     merge = _Merge()
     labels = [_RESULT, *names]
     count = len(labels)
@@ -64,6 +65,15 @@ def stage_cond(
     outputs = emit_if(test, then_graph, else_graph, names=merge.names)
     result, *new_state = [build(outputs) for build in rebuild]
     return result, tuple(new_state)
+
+
+def _check_members(names: Sequence[str], one: Any, other: Any) -> None:
+    """Refuse attributes and items that exist after one branch only."""
+    if one is RAISED or other is RAISED:
+        return
+    for name, a, b in zip(names, one[1:], other[1:], strict=True):
+        if (a is MISSING) != (b is MISSING) and not name.isidentifier():
+            raise _different(a, b, name)
 
 
 def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:

@@ -237,7 +237,8 @@ class _Layout:
             return False
         if same_object(leaf.start, part):
             return False
-        if leaf.start is not MISSING or not can_be_tensor(part):
+        is_member = not slot.name.isidentifier()  # an attribute or item of an object
+        if leaf.start is not MISSING or is_member or not can_be_tensor(part):
             raise _changed(slot, leaf.start, part)
         parts = checked_parts(part)
         leaf.start = state_tensor(part if parts is None else parts[0]).spec
