@@ -80,7 +80,7 @@ def unhidden(
     """The nodes with other names for comprehension variables that hide some names, as
     far as both are mentioned; the same nodes if there are none.
     """
-    hidden = names_read(nodes, names & comprehension_targets(nodes))
+    hidden = names and names_read(nodes, names & comprehension_targets(nodes))
     if not hidden:
         return nodes
     renamer = _Renamer({name: namer.fresh(name) for name in sorted(hidden)})

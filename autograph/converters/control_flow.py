@@ -99,7 +99,8 @@ class ControlFlow:
         lost = own - bound_names(new) - frozenset(self._facts.scope.params)
         missing = lost & (frame.missing | names_read(new, lost))
         scoping = lost_scoping(old, new)
-        new = unhidden(new, self._facts.scope.enclosing - own, self._namer)
+        foreign = self._facts.scope.enclosing - own
+        new = unhidden(new, foreign & self._expressions.targets, self._namer)
         position = 1 if _is_docstring(new[0]) else 0
         return [*new[:position], *scoping, *declared(new[position:], missing)]
 
@@ -310,9 +311,9 @@ class ControlFlow:
         if not body:
             return None
         parameters = () if parameter is None else (parameter,)
-        outer_names = shared | self._facts.scope.enclosing
-        body = unhidden(body, outer_names - bound_names(body), self._namer)
         bound, globals_ = bound_names(body), self._variables.globals
+        outer_names = (shared | self._facts.scope.enclosing) - bound
+        body = unhidden(body, outer_names & self._expressions.targets, self._namer)
         frame.missing.difference_update(bound - shared)
         outside = frame.missing & shared
         scoping = self._variables.scoping(bound & (shared | globals_), at)

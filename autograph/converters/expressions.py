@@ -66,7 +66,8 @@ class Expressions(Transformer):
         self._namer = namer
         body = facts.node.body
         parts = body if isinstance(body, list) else [body]
-        self._targets = comprehension_targets(parts)
+        #: The names that the function's comprehensions bind.
+        self.targets = comprehension_targets(parts)
 
     def expression(self, node: gast.AST, generated: bool) -> Any:
         """The expression, rewritten; ``generated``: for a generated function."""
@@ -222,8 +223,8 @@ class Expressions(Transformer):
 
     def lambda_(self, value: gast.AST, *parameters: str) -> gast.Lambda:
         """``lambda *parameters: value``, of a value that is rewritten already."""
-        if self._targets:
-            (value,) = unhidden([value], self._targets, self._namer)
+        if self.targets:
+            (value,) = unhidden([value], self.targets, self._namer)
         return nodes.lambda_(value, value, *parameters)
 
     def _lazy(self, node: gast.AST) -> Any:

@@ -93,6 +93,10 @@ class Backend(Protocol):
 
 
 _registered: dict[type, Backend] = {}
+#: Types that Python itself answers for: looking further would cost more than the rest.
+_PYTHON = frozenset(
+    {bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None)}
+)
 
 
 def register(cls: type, backend: Backend) -> None:
@@ -101,8 +105,10 @@ def register(cls: type, backend: Backend) -> None:
     For types of another library; your own types carry ``__autograph_backend__``.
 
     Raises:
-        ValueError: another backend already answers for ``cls``.
+        ValueError: another backend already answers for ``cls``, or Python itself does.
     """
+    if cls in _PYTHON:
+        raise ValueError(f"Python itself answers for {cls.__qualname__}")
     if _registered.setdefault(cls, backend) is not backend:
         raise ValueError(f"a backend is already registered for {cls.__qualname__}")
 
@@ -119,6 +125,8 @@ def unregister(cls: type) -> None:
 def backend_of(value: Any) -> Backend | None:
     """The backend that answers for ``value``; None where plain Python does."""
     cls = type(value)
+    if cls in _PYTHON:
+        return None
     backend: Backend | None = getattr(cls, "__autograph_backend__", None)
     if backend is None:
         if not _registered:
