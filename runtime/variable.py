@@ -17,7 +17,7 @@ from runtime.dtypes import DType
 from runtime.errors import InvalidArgumentError, UnhashableTensorError
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.pointwise import array_holders
-from runtime.ops.registry import OpDef, apply_one, register
+from runtime.ops.registry import OpDef, apply_one, as_array, register
 from runtime.shapes import TensorShape, as_shape
 from runtime.specs import TensorSpec
 from runtime.tensor import (
@@ -285,9 +285,9 @@ def _assigning(compute: Callable[[Array, Array], Any] | None) -> Callable[..., A
             )
         # A new array each time: tensors that were read before keep theirs.
         if compute is not None:
-            value = np.asarray(compute(variable._array, value))
-        variable._array = value
-        return value
+            value = compute(variable._array, value)
+        variable._array = as_array(value)
+        return variable._array
 
     return kernel
 

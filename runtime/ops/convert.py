@@ -341,7 +341,7 @@ def _width(dtype: DType) -> tuple[int, int]:
 def cast_alike(tensor: Tensor, dtype: DType, name: str | None = None) -> Tensor:
     """`cast`, but a weak tensor stays weak; a constant is made again, exact."""
     graph = current_graph()
-    if graph is None or not tensor.spec.weak:
+    if graph is None or not isinstance(tensor, SymbolicTensor) or not tensor.spec.weak:
         return cast(tensor, dtype, name)
     number = tensor.graph.numbers.get(tensor)
     if number is not None:

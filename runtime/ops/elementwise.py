@@ -24,7 +24,7 @@ from runtime.ops.pointwise import (
     promote_or_leave,
     run_quietly,
 )
-from runtime.ops.registry import apply_one, get, infer_specs
+from runtime.ops.registry import apply_one, as_array, get, infer_specs
 from runtime.tensor import Tensor, operators
 
 __all__ = [
@@ -60,6 +60,12 @@ Array = np.ndarray[Any, Any]
 
 
 # --- kernels --------------------------------------------------------------------------
+
+
+def _add(x: Array, y: Array) -> Any:
+    total: Any = np.add(x, y)
+    # Of two strings of rank 0 NumPy gives bare bytes, which have no shape nor dtype.
+    return as_array(total) if type(total) is bytes else total
 
 
 def _require_nonzero(x: Array, y: Array) -> None:
@@ -112,7 +118,7 @@ def _squared_difference(x: Array, y: Array) -> Any:
 
 # --- ops ------------------------------------------------------------------------------
 
-binary_op("AddV2", np.add, NUMBERS + STRINGS, source="{0} + {1}")
+binary_op("AddV2", _add, NUMBERS + STRINGS, source="{0} + {1}")
 binary_op("Sub", np.subtract, NUMBERS, source="{0} - {1}")
 binary_op("Mul", np.multiply, NUMBERS, source="{0} * {1}")
 binary_op("RealDiv", np.true_divide, INEXACT, source="{0} / {1}")

@@ -202,6 +202,21 @@ def test_created_while_tracing_it_has_its_value_at_once() -> None:
 # --- modules --------------------------------------------------------------------------
 
 
+def test_strings() -> None:
+    text = Variable("a")
+
+    @tf.function(autograph=False)
+    def grow(x: Any) -> Any:
+        text.assign(text + x)
+        text.assign_add(x)
+        return text + "!"
+
+    assert grow(tf.constant("b")).numpy() == b"abb!"
+    text.assign_add("c")
+    assert (text + "d").numpy() == b"abbcd"
+    assert text.read_value().dtype is tf.string
+
+
 class Dense(Module):
     def __init__(self) -> None:
         super().__init__(name="dense")

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import runtime as tf
 from runtime.ops.flow import raise_error, require_bound
 
@@ -45,6 +47,28 @@ def program(
 def polynomial(x: Any) -> Any:
     y = x * x * 3 - x + 1
     return y - x, -y
+
+
+@program((np.float64(1),), (np.array([1.0, 3.0]),))
+def double_precision(x: Any) -> Any:
+    # As float32 the Python numbers would be 0.100000001 and infinity.
+    return x * 0.1, 1e40 - x, tf.maximum(x, 0.1), tf.stack([x, x + 0.7]), 0.3 / x
+
+
+@program((np.float64(1),), (np.float64(-1),))
+def double_precision_in_state(x: Any) -> Any:
+    either = tf.cond(x > 0, lambda: x, lambda: x * 0.1)
+    _, total = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t + x), (0, x))
+    return either, total
+
+
+@program(("ab", "cd"), (["a", "b"], "c"))
+def texts(x: Any, y: Any) -> Any:
+    both = x + y
+    repeated = tf.while_loop(
+        lambda i, t: i < 2, lambda i, t: (i + 1, t + x), (tf.constant(0), both)
+    )[1]
+    return both, tf.strings.length(both + x), tf.reshape(repeated + "e", [-1])
 
 
 @program(([[1.0, 2.0]], [[2.0], [3.0]], 4.0))
