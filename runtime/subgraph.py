@@ -99,8 +99,8 @@ def state_tensor(value: Any) -> Tensor:
 def predicate(value: Any) -> Tensor:
     """A condition as a scalar bool tensor; numbers are true where they are not 0.
 
-    Raises InvalidArgumentError for a tensor of several elements, whose truth value is
-    ambiguous, and for strings.
+    Raises InvalidArgumentError for strings and for a tensor that has not one element,
+    when the graph runs if its shape is not known before.
     """
     tensor = convert_to_tensor(value)
     if tensor.dtype.is_numeric:
@@ -109,8 +109,8 @@ def predicate(value: Any) -> Tensor:
         raise InvalidArgumentError(
             f"a condition must be a bool tensor, not {tensor.spec.describe()}"
         )
-    if tensor.shape.rank not in (0, None):
-        if tensor.shape.num_elements() != 1:
+    if tensor.shape.rank != 0:
+        if tensor.shape.num_elements() not in (1, None):
             raise InvalidArgumentError(
                 f"the truth value of a tensor of shape {tensor.shape} is ambiguous; "
                 "use tf.reduce_any or tf.reduce_all"

@@ -64,6 +64,8 @@ class EagerTensor(Tensor):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self._array
         if copy or (dtype is not None and array.dtype != dtype):
+            if copy is False:
+                raise ValueError(f"{array.dtype.name} becomes {dtype} only by a copy")
             return array.astype(dtype or array.dtype)
         # Sharing memory is safe as long as nobody writes to it.
         view = array.view()
@@ -144,7 +146,7 @@ class EagerTensor(Tensor):
 def value_text(array: Array, represent: bool = False) -> str:
     """The value as TensorFlow prints it, for ``repr`` or for ``str``."""
     if array.ndim == 0:
-        # Since NumPy 2 the repr of a scalar names its type; ours stands beside it.
+        # The repr of a NumPy scalar names its type; ours stands beside it.
         value = array[()]
         text = repr(value) if array.dtype.kind == "O" else str(value)
     else:

@@ -53,6 +53,15 @@ def test_numbers_are_conditions() -> None:
 def test_conditions_that_make_no_sense() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="is ambiguous"):
         trace(lambda x: tf.cond(x, lambda: 1, lambda: 2), tf.TensorSpec([2], tf.bool))
+    for shape in ([None], None):
+        f = tf.function(
+            lambda x: tf.cond(x, lambda: 1, lambda: 2),
+            input_signature=[tf.TensorSpec(shape, tf.bool)],
+        )
+        assert int(f([True])) == 1
+        for value in ([], [True, True]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Op:Reshape"):
+                f(tf.constant(value, tf.bool))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be a bool tensor"):
         trace(lambda x: tf.cond(x, lambda: 1, lambda: 2), tf.TensorSpec([], tf.string))
     with pytest.raises(TypeError, match="needs both true_fn and false_fn"):

@@ -209,6 +209,14 @@ def test_references() -> None:
     assert repr(one.ref()) == f"<Reference wrapping {one!r}>"
 
 
+def test_arrays_that_must_share_memory() -> None:
+    tensor = constant([1.0, 2.0])
+
+    assert np.shares_memory(np.array(tensor, copy=False), tensor._array)
+    with pytest.raises(ValueError, match=r"float32 becomes .* only by a copy"):
+        np.array(tensor, np.float64, copy=False)
+
+
 def test_copies() -> None:
     tensor = constant(["a", "b"])
 
