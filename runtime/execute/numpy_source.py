@@ -33,12 +33,10 @@ WIDTH = 88
 
 _numbers = itertools.count(1)
 
-# Since NumPy 2 what it warns of is a context variable. A context prepared once is much
-# cheaper than np.errstate; but it hides the caller's, which effects may depend on.
-_NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
+# What NumPy warns of is a context variable. A context prepared once is much cheaper
+# than np.errstate; but it hides the caller's, which effects may depend on.
 _quiet = Context()
-if _NUMPY_2:
-    _quiet.run(np.seterr, all="ignore")
+_quiet.run(np.seterr, all="ignore")
 
 
 class Executable:
@@ -58,7 +56,7 @@ class Executable:
         self._function = function
         self._steps = steps
         self._results = results
-        self._pure = pure and _NUMPY_2
+        self._pure = pure
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""

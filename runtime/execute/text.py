@@ -29,10 +29,6 @@ __all__ = [
     "wrapped_lines",
 ]
 
-#: Scalars are written as Python numbers where NumPy lets the other operand settle the
-#: dtype, which it does since version 2.
-WEAK_NUMBERS = int(np.__version__.partition(".")[0]) >= 2
-
 _INFIX = re.compile(r"\{0\} \S+ \{1\}")
 _BINARY_CALL = re.compile(r"np\.(\w+)\(\{0\}, \{1\}\)")
 
@@ -169,7 +165,7 @@ def repeated_arguments(node: Node) -> set[int]:
 
 def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | None:
     """Which operand of a binary operation may be a Python number, if any."""
-    if not WEAK_NUMBERS or len(args) != 2:
+    if len(args) != 2:
         return None
     call = _BINARY_CALL.fullmatch(source)
     ufunc = call is not None and isinstance(getattr(np, call[1], None), np.ufunc)

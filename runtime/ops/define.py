@@ -149,8 +149,7 @@ def code(value: Any, args: Sequence[str]) -> str:
         items = [code(item, args) for item in value]
         return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
     if isinstance(value, DType):
-        # NumPy 1 has no np.bool.
-        return "np.bool_" if value.is_bool else f"np.{value.np_dtype.name}"
+        return f"np.{value.np_dtype.name}"
     if isinstance(value, float) and not np.isfinite(value):
         return f"-np.{-value}" if value < 0 else f"np.{value}"
     return repr(value)

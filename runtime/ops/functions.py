@@ -81,40 +81,30 @@ Array = np.ndarray[Any, Any]
 
 
 # --- kernels --------------------------------------------------------------------------
-# A Python number beside a 0-d array would widen it in NumPy 1, so constants are made of
-# the array's own type.
 
 
 def _sigmoid(x: Array) -> Any:
-    one = x.dtype.type(1)
-    return one / (one + np.exp(-x))
+    return 1 / (1 + np.exp(-x))
 
 
 def _softplus(x: Array) -> Any:
-    return np.logaddexp(x, x.dtype.type(0))
+    return np.logaddexp(x, 0)
 
 
 def _softsign(x: Array) -> Any:
-    return x / (x.dtype.type(1) + np.abs(x))
+    return x / (1 + np.abs(x))
 
 
 def _rsqrt(x: Array) -> Any:
-    return x.dtype.type(1) / np.sqrt(x)
+    return 1 / np.sqrt(x)
 
 
 def _reciprocal(x: Array) -> Any:
-    return x.dtype.type(1) / x
+    return 1 / x
 
 
 def _round(x: Array) -> Any:
     return np.rint(x) if x.dtype.kind in "fc" else x
-
-
-def _sign(x: Array) -> Any:
-    if x.dtype.kind != "c":
-        return np.sign(x)
-    # NumPy 1 and 2 differ in what they call the sign of a complex number.
-    return np.where(x == 0, x, x / np.abs(x)).astype(x.dtype)
 
 
 math_erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -134,7 +124,7 @@ def in_double(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
 
 unary_op("Neg", np.negative, SIGNED + INEXACT, source="-{0}")
 unary_op("Abs", np.abs, SIGNED + FLOATS, source="np.abs({0})")
-unary_op("Sign", _sign, SIGNED + INEXACT)
+unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})")
 unary_op("Square", np.square, NUMBERS, source="np.square({0})")
 unary_op("Reciprocal", _reciprocal, INEXACT)
 unary_op("Rsqrt", _rsqrt, INEXACT)

@@ -76,37 +76,33 @@ _SELU_SCALE = 1.0507009873554805
 
 
 def _relu_kernel(x: Array) -> Any:
-    # NumPy 1 would make a float64 of a half-precision scalar beside a Python 0.
-    return np.maximum(x, x.dtype.type(0))
+    return np.maximum(x, 0)
 
 
 def _relu6_kernel(x: Array) -> Any:
-    return np.clip(x, x.dtype.type(0), x.dtype.type(6))
+    return np.clip(x, 0, 6)
 
 
 def _elu(x: Array) -> Array:
-    return np.where(x > 0, x, np.expm1(np.minimum(x, x.dtype.type(0))))
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
 
 
 def _selu(x: Array) -> Array:
-    negative = _SELU_ALPHA * np.expm1(np.minimum(x, x.dtype.type(0)))
-    result: Array = (_SELU_SCALE * np.where(x > 0, x, negative)).astype(x.dtype)
+    negative = _SELU_ALPHA * np.expm1(np.minimum(x, 0))
+    result: Array = _SELU_SCALE * np.where(x > 0, x, negative)
     return result
 
 
 def _leaky_relu(x: Array, *, alpha: float) -> Array:
-    return np.where(x > 0, x, x * x.dtype.type(alpha))
+    return np.where(x > 0, x, x * alpha)
 
 
 def _infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:
     return spec(dims_of(x), x.dtype)
 
 
-_NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2
-unary_op("Relu", _relu_kernel, REAL, source="np.maximum({0}, 0)" if _NUMPY_2 else None)
-unary_op(
-    "Relu6", _relu6_kernel, REAL, source="np.clip({0}, 0, 6)" if _NUMPY_2 else None
-)
+unary_op("Relu", _relu_kernel, REAL, source="np.maximum({0}, 0)")
+unary_op("Relu6", _relu6_kernel, REAL, source="np.clip({0}, 0, 6)")
 unary_op("Elu", _elu, FLOATS)
 unary_op("Selu", _selu, FLOATS)
 define("LeakyRelu", _leaky_relu, _infer_same, takes="f")

@@ -91,24 +91,16 @@ class BinaryFunction(Protocol):
 class _Quiet(threading.local):
     """``run(kernel, *arrays)`` without NumPy's warnings about infinities and NaNs.
 
-    Since NumPy 2 the error state is a context variable: a context prepared once for
-    each thread costs a tenth of ``np.errstate`` at each call.
+    NumPy's error state is a context variable: a context prepared once for each thread
+    costs a tenth of ``np.errstate`` at each call.
     """
 
     run: Callable[..., Any]
 
     def __init__(self) -> None:
-        if int(np.__version__.split(".")[0]) >= 2:
-            context = Context()
-            context.run(np.seterr, all="ignore")
-            self.run = context.run
-        else:
-            self.run = _run_silenced
-
-
-def _run_silenced(kernel: Kernel, *arrays: Array, **options: Any) -> Any:
-    with np.errstate(all="ignore"):
-        return kernel(*arrays, **options)
+        context = Context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
 
 
 _quiet = _Quiet()

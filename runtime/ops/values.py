@@ -133,8 +133,11 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
     array = _rectangular(value, None)
     if array.dtype.kind not in "biufc":
         raise _unsupported(value)
-    if dtype is not None or not types:
-        return _checked(array, value, dtype or dtypes.float32), weak
+    if not types:
+        # No elements: nothing that could not be of the dtype.
+        return array.astype((dtype or dtypes.float32).np_dtype), weak
+    if dtype is not None:
+        return _checked(array, value, dtype), weak
     if array.dtype.kind == "i" and np.ndarray not in types:
         fits = array.size == 0 or (array.min() >= -(2**31) and array.max() < 2**31)
         return (array.astype(_INT32) if fits else array), weak
@@ -158,10 +161,12 @@ def _leaf_types(value: Any) -> set[type]:
 
 
 def _rectangular(value: Any, numpy_type: Any) -> Array:
-    _shape_of(value)  # Raises; NumPy 1 would make an array of lists.
+    if numpy_type is object:
+        _shape_of(value)  # Raises, where NumPy would make an array of lists.
     try:
         return np.array(value, dtype=numpy_type)
     except (ValueError, TypeError, OverflowError):
+        _shape_of(value)  # Raises if that is what is wrong.
         raise _unsupported(value) from None
 
 

@@ -123,7 +123,7 @@ def test_values_are_followed() -> None:
         (Slice(None, Operand(1), None), ":n"),
         (Slice(1, None, -1), "1::-1"),
         (tf.float32, "np.float32"),
-        (tf.bool, "np.bool_"),
+        (tf.bool, "np.bool"),
         (-np.inf, "-np.inf"),
         (float("nan"), "np.nan"),
         (None, "None"),
