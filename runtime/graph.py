@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,14 @@ from runtime.specs import TensorSpec
 if TYPE_CHECKING:
     from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["Graph", "Node", "raise_location", "user_location"]
+__all__ = [
+    "Graph",
+    "Node",
+    "raise_location",
+    "state_error",
+    "user_frames",
+    "user_location",
+]
 
 Location = tuple[str, int]
 
@@ -57,6 +65,20 @@ def raise_location(error: BaseException) -> Location | None:
             found = filename, traceback.tb_lineno
         traceback = traceback.tb_next
     return found
+
+
+def user_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """The entries of a traceback that are neither of this package nor the compiler's.
+
+    With ``AUTOGRAPH_DEBUG`` set in the environment, all of them.
+    """
+    if traceback is None or os.environ.get("AUTOGRAPH_DEBUG"):
+        return traceback
+    rest = user_frames(traceback.tb_next)
+    frame = traceback.tb_frame
+    if _in_our_folders(frame.f_code.co_filename):
+        return rest
+    return TracebackType(rest, frame, traceback.tb_lasti, traceback.tb_lineno)
 
 
 def _in_our_folders(filename: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from runtime import nest
 from runtime.context import building
 from runtime.errors import ConversionError
-from runtime.graph import Graph
+from runtime.graph import Graph, user_frames
 from runtime.loop_tests import tidy
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.registry import apply
@@ -83,6 +83,8 @@ def trace(
             result = fn(*arguments, **keywords)
         except RecursionError as error:
             raise _endless(name, error) from None
+        except Exception as error:
+            raise error.with_traceback(user_frames(error.__traceback__))
         tensors, results = flatten_results(result, name)
         graph.outputs = [_output(graph, tensor) for tensor in tensors]
     tidy(graph)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -13,6 +15,41 @@ from runtime.specs import TensorSpec
 from runtime.tensor.base import Tensor
 
 __all__ = ["SymbolicTensor"]
+
+
+_BOOL_USE = (
+    "used as a Python bool (by if, while, and, or, not or a comparison chain)",
+    "let the code be converted (tf.function converts what it calls, where the source "
+    "is to be had), or write tf.cond, tf.where or tf.logical_and",
+)
+#: What stays Python in converted code: how its line looks, the use and the way out.
+_BOOL_USES = (
+    (
+        r"^\s*assert\b",
+        "used as a Python bool by assert, which is not staged",
+        "use tf.debugging.assert_equal or one like it",
+    ),
+    (
+        r"^\s*(match|case)\b.*:",
+        "used as a Python bool by match, which is not staged",
+        "write it as if and elif",
+    ),
+    (
+        r":=",
+        "used as a Python bool beside `:=`, which keeps its expression from being staged",
+        "assign the name in a statement of its own",
+    ),
+    (
+        r"^(?!\s*(async )?for\b).*\bfor\b.*\bif\b",
+        "used as a Python bool by the condition of a comprehension",
+        "write a loop, or use tf.boolean_mask",
+    ),
+    (
+        r"^(?!\s*(async )?for\b).*\bin\b",
+        "used as a Python bool by `in`, which is not staged",
+        "use tf.reduce_any(items == x)",
+    ),
+)
 
 
 class SymbolicTensor(Tensor):
@@ -76,13 +113,12 @@ class SymbolicTensor(Tensor):
     __hash__ = object.__hash__
 
     def __bool__(self) -> NoReturn:
-        raise self._no_value(
-            "AG301",
-            "used as a Python bool (by if, while, and, or, not, assert, in or a "
-            "comparison chain)",
-            "let the code be converted (tf.function converts what it calls), or write "
-            "tf.cond, tf.where or tf.logical_and",
-        )
+        location = user_location()
+        line = linecache.getline(*location) if location else ""
+        for pattern, use, fix in _BOOL_USES:
+            if re.search(pattern, line):
+                raise self._no_value("AG301", use, fix)
+        raise self._no_value("AG301", *_BOOL_USE)
 
     def __int__(self) -> NoReturn:
         raise self._no_number("int")

@@ -31,6 +31,7 @@ def test_the_source_is_in_tracebacks_as_long_as_it_is_used() -> None:
     assert filename.startswith("<graph ")
     del executable
     gc.collect()
+    compiled(lambda x: x + x, 1)  # the next one clears up
     assert linecache.getlines(filename) == []
 
 

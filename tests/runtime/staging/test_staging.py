@@ -347,7 +347,7 @@ def test_assert_on_a_tensor_is_refused_with_its_line():
         assert x > 0
         return x
 
-    with pytest.raises(SymbolicTensorError, match=r"test_staging\.py:\d+: AG301"):
+    with pytest.raises(SymbolicTensorError, match=r"test_staging\.py:\d+: AG301.*assert"):
         f(tf.constant(1))
 
 
