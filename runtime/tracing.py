@@ -84,7 +84,8 @@ def trace(
         except RecursionError as error:
             raise _endless(name, error) from None
         except Exception as error:
-            raise error.with_traceback(user_frames(error.__traceback__))
+            error.__traceback__ = user_frames(error.__traceback__)
+            raise
         tensors, results = flatten_results(result, name)
         graph.outputs = [_output(graph, tensor) for tensor in tensors]
     tidy(graph)

@@ -28,6 +28,9 @@ from runtime.ops.registry import get
 
 __all__ = ["Executable", "compile_graph"]
 
+#: The file names of sources whose graphs are gone.
+_freed: list[str] = []
+
 #: Wider calls are written with one argument on each line.
 WIDTH = 88
 
@@ -155,5 +158,8 @@ def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:
 def _register(filename: str, source: str, executable: Executable) -> None:
     """Let tracebacks and debuggers show the source as long as it is in use."""
     lines = source.splitlines(keepends=True)
+    # Not removed where it is freed: somebody may be walking through the cache.
+    while _freed:
+        linecache.cache.pop(_freed.pop(), None)
     linecache.cache[filename] = len(source), None, lines, filename
-    weakref.finalize(executable, linecache.cache.pop, filename, None)
+    weakref.finalize(executable, _freed.append, filename)

@@ -36,7 +36,7 @@ _BOOL_USES = (
     ),
     (
         r":=",
-        "used as a Python bool beside `:=`, which keeps its expression from being staged",
+        "used as a Python bool beside `:=`, which keeps all of that from being staged",
         "assign the name in a statement of its own",
     ),
     (

@@ -347,7 +347,8 @@ def test_assert_on_a_tensor_is_refused_with_its_line():
         assert x > 0
         return x
 
-    with pytest.raises(SymbolicTensorError, match=r"test_staging\.py:\d+: AG301.*assert"):
+    place = r"test_staging\.py:\d+: AG301.*assert"
+    with pytest.raises(SymbolicTensorError, match=place):
         f(tf.constant(1))
 
 
