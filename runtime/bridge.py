@@ -15,9 +15,11 @@ from autograph import ConversionError, SourceError
 from autograph import operators as ag
 from runtime import dtypes
 from runtime.context import current_graph
+from runtime.control_flow import cond
 from runtime.errors import SymbolicTensorError
 from runtime.ops.convert import cast, convert_to_tensor
-from runtime.ops.elementwise import maximum, minimum
+from runtime.ops.elementwise import equal, maximum, minimum
+from runtime.ops.flow import raise_error
 from runtime.ops.logical import logical_not
 from runtime.ops.reductions import (
     reduce_all,
@@ -156,12 +158,34 @@ def _float(value: Any) -> Any:
     return sequences.weakened(cast(value, dtypes.float32))
 
 
+def _vector(values: Any, name: str) -> Any:
+    """The tensor, whose elements can be compared; a matrix has rows."""
+    tensor = convert_to_tensor(values)
+    if tensor.shape.rank not in (1, None):
+        raise TypeError(
+            f"{name}() takes a tensor of rank 1 or several scalars, not a tensor of "
+            f"shape {tensor.shape}; use tf.reduce_{name}"
+        )
+    return tensor
+
+
 def _extreme(
-    two: Callable[[Any, Any], Any], all_of: Callable[..., Any]
+    name: str, two: Callable[[Any, Any], Any], all_of: Callable[..., Any]
 ) -> Callable[..., Any]:
-    def extreme(*args: Any) -> Any:
+    def empty() -> None:
+        raise_error(ValueError(f"{name}() arg is an empty sequence"))
+
+    def extreme(*args: Any, **options: Any) -> Any:
+        if options:
+            raise TypeError(
+                f"{name}() of tensors takes no {' or '.join(options)}; "
+                f"tf.reduce_{name} and tf.arg{name} may do what it is for"
+            )
         if len(args) == 1:
-            return all_of(args[0], axis=0)
+            values = _vector(args[0], name)
+            # Reductions of nothing give the limit of the dtype; Python's raises.
+            cond(equal(sequences.length_of(values), 0), empty, lambda: None)
+            return all_of(values, axis=0)
         result, *rest = args
         for value in rest:
             result = two(result, value)
@@ -189,8 +213,8 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
     "int": _int,
     "len": _len,
     "map": sequences.staged_map,
-    "max": _extreme(maximum, reduce_max),
-    "min": _extreme(minimum, reduce_min),
+    "max": _extreme("max", maximum, reduce_max),
+    "min": _extreme("min", minimum, reduce_min),
     "range": sequences.staged_range,
     "reversed": sequences.staged_reversed,
     "sorted": _sorted,

@@ -441,6 +441,32 @@ def test_builtins_on_tensors():
         assert f(tf.constant(xs), tf.constant(n)) == plain(xs, n)
 
 
+def extremes(xs):
+    return min(xs), max(xs)
+
+
+@pytest.mark.parametrize("shape", [[0], [None]])
+def test_the_extreme_of_nothing_is_an_error(shape):
+    """Not the limit of the dtype, which reductions give."""
+    spec = tf.TensorSpec(shape, tf.int32)
+    concrete = tf.function(extremes).get_concrete_function(spec)
+
+    with pytest.raises(ValueError, match=r"min\(\) arg is an empty sequence"):
+        concrete(tf.constant([], tf.int32))
+    if shape == [None]:
+        assert concrete(tf.constant([3, 1, 2])) == (1, 3)
+
+
+def test_what_extremes_do_not_take():
+    rows = tf.TensorSpec([2, 2], tf.int32)
+    for function, message in [
+        (lambda xs: max(xs), r"max\(\) takes a tensor of rank 1.*tf.reduce_max"),
+        (lambda xs: min(xs[0], default=0), r"min\(\) of tensors takes no default"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            tf.function(function).get_concrete_function(rows)
+
+
 def test_growing_shape_needs_no_declaration():
     """A dimension that changes in a loop becomes unknown by itself."""
 
