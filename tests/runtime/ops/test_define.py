@@ -14,6 +14,7 @@ from runtime.context import building
 from runtime.dtypes import of_array
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
+from runtime.ops import registry
 from runtime.ops.define import Operand, Slice, code, define, kernel_on_values, run
 from runtime.ops.registry import get, infer_specs
 from runtime.ops.static import static_value
@@ -188,7 +189,8 @@ def test_kernels_take_operands_in_their_places() -> None:
 # --- definitions ----------------------------------------------------------------------
 
 
-def test_a_definition() -> None:
+def test_a_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_ops", dict(registry._ops))
     define(
         "TestScale",
         lambda x, *, by: x * by,
