@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,7 @@ def _infer_scan(
 
 
 def _scan(
-    name: str,
-    function: Callable[..., Array],
-    start: float,
-    takes: str,
-    plain: str | None = None,
+    name: str, ufunc: np.ufunc, start: float, takes: str, plain: str | None = None
 ) -> None:
     """Define the op of a running reduction that begins with the value `start`.
 
@@ -49,7 +45,7 @@ def _scan(
             )
             rest = ordered.take(np.arange(x.shape[axis] - 1), axis)
             ordered = np.concatenate([first, rest], axis)
-        result = function(ordered, axis)
+        result = ufunc.accumulate(ordered, axis, x.dtype)
         return np.flip(result, axis) if reverse else result
 
     def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
@@ -61,17 +57,9 @@ def _scan(
     define(name, kernel, _infer_scan, source=source, takes=takes)
 
 
-def _cumsum(x: Array, axis: int) -> Array:
-    return np.cumsum(x, axis, dtype=x.dtype)
-
-
-def _cumprod(x: Array, axis: int) -> Array:
-    return np.cumprod(x, axis, dtype=x.dtype)
-
-
-_scan("Cumsum", _cumsum, 0, "fiuc", "cumsum")
-_scan("Cumprod", _cumprod, 1, "fiuc", "cumprod")
-_scan("CumulativeLogsumexp", np.logaddexp.accumulate, -np.inf, "f")
+_scan("Cumsum", np.add, 0, "fiuc", "cumsum")
+_scan("Cumprod", np.multiply, 1, "fiuc", "cumprod")
+_scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f")
 
 
 def cumsum(
