@@ -1,7 +1,7 @@
 """Random programs mean the same after conversion.
 
-``make fuzz`` searches for long; the failing program that it shows, made small, becomes a
-named case of ``test_regressions.py``.
+``make fuzz`` searches for long; the failing program that it shows, made small, becomes
+a named case of ``test_regressions.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autograph.lang.source import Source
 from autograph.pipeline import convert_module
 from tests.fuzz_world import OutOfFuel, World
 from tests.observe import Outcome, describe, observe, same_lines
-from tests.strategies import programs
+from tests.strategies import programs, random_program
 
 FILENAME = "<random program>"
 
@@ -79,3 +79,19 @@ def check_module(text: str) -> None:
     assert (converted is None) == (original is None)
     if original is not None and converted is not None:
         assert converted.meaning == original.meaning
+
+
+@given(programs())
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+def test_converted_function(text: str) -> None:
+    """Shrinks what it finds."""
+    check_function(text)
+
+
+@pytest.mark.parametrize("seed", range(0, 150, 10))
+def test_converted_function_and_module(seed: int) -> None:
+    """Many programs, quickly made."""
+    for number in range(seed, seed + 10):
+        text = random_program(number)
+        check_function(text)
+        check_module(text)
