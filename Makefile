@@ -2,6 +2,7 @@
 # make test    lint, types, floors and tests, on every supported Python found here
 # make check   the same on the default Python only (quick)
 # make lint    lint, types and floors alone
+# make fuzz    the random tests for as long as they last
 #
 # Needs Python and pip, nothing else: each target makes its own environment.
 
@@ -18,7 +19,7 @@ OTHERS := $(filter-out $(VERSION),$(SUPPORTED))
 BIN := .venv/bin
 PYTEST_ARGS ?= -q
 
-.PHONY: demo test check lint tests other-pythons clean
+.PHONY: demo test check lint tests fuzz other-pythons clean
 
 demo: .venv/.ready
 	$(BIN)/python -m examples.demo
@@ -35,6 +36,9 @@ lint: .venv/.ready
 
 tests: .venv/.ready
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+fuzz: .venv/.ready
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
 
 # Every supported Python is tested where it is installed; one that is missing is named.
 other-pythons:

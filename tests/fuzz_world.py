@@ -1,4 +1,4 @@
-"""What random programs work on: values and objects that note all that is done to them."""
+"""What random programs work on: values and objects that note what is done to them."""
 
 from __future__ import annotations
 

@@ -146,5 +146,3 @@ class _Describer:
             self.describe(error.__cause__),
             self.describe(error.__context__),
         )
-
-

@@ -2,8 +2,8 @@
 
 `programs` draws the text of a module with a function ``f(a, b, box)``. Programs always
 end: ``while`` loops spend fuel, ``for`` loops run over a few items, nothing recurses.
-They fail in many ways, which is part of what is compared: variables that may be unbound,
-values of the wrong type, exceptions raised and caught.
+They fail in many ways, which is part of what is compared: variables that may be
+unbound, values of the wrong type, exceptions raised and caught.
 """
 
 from __future__ import annotations
@@ -334,7 +334,9 @@ class _Writer:
             lambda: f"isinstance({part()}, V)",
             lambda: f"bool({part()})",
             lambda: f"{self.one_of(('any', 'all', 'len'))}([x for x in [{part()}]])",
-            lambda: f"{self.one_of(('any', 'list'))}(x and {part()} for x in (0, V(1)))",
+            lambda: (
+                f"{self.one_of(('any', 'list'))}(x and {part()} for x in (0, V(1)))"
+            ),
             lambda: f"[i for i in range(2) if {part()}]",
             lambda: f"[{part()}][{self.one_of((0, 0, self.name(scope)))}]",
             lambda: f"max({part()}, {part()})",

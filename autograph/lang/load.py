@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import warnings
 from collections.abc import Collection, Mapping, Set
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -56,7 +57,12 @@ def compile_function(
     factory = nodes.function(_FACTORY, body, node, *code.co_freevars, *extra)
     module = gast.gast_to_ast(gast.Module([factory], []))
     flags = code.co_flags & _FUTURE
-    compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
+    with warnings.catch_warnings():
+        # Python warned of an `x is 0` when it compiled the file for its user.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        compiled = compile(
+            module, code.co_filename, "exec", flags=flags, dont_inherit=True
+        )
     found = _inner(_inner(compiled))
     name, shown = code.co_name, getattr(code, "co_qualname", original.__qualname__)
     old = getattr(found, "co_qualname", found.co_name)

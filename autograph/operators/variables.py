@@ -99,8 +99,8 @@ class Variables:
                 Diagnostic(
                     "AG207",
                     "a staged branch changes an object",
-                    f"{changed} is changed where a tensor decides whether that happens, "
-                    "and a graph cannot undo it",
+                    f"{changed} is changed where a tensor decides whether that "
+                    "happens, and a graph cannot undo it",
                     user_location(),
                     "assign a variable instead; for a list that grows, use an array of "
                     "the tensor library, such as tf.TensorArray",

@@ -82,9 +82,12 @@ def check_module(text: str) -> None:
 
 
 @given(programs())
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=settings().max_examples // 6,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 def test_converted_function(text: str) -> None:
-    """Shrinks what it finds."""
+    """Slow to draw, but what it finds is made small."""
     check_function(text)
 
 
