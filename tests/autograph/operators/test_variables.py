@@ -1,0 +1,163 @@
+"""The user's variables, reached through the closures of generated bodies."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from autograph import StagingError
+from autograph.operators import UNBOUND
+from autograph.operators.variables import Variables, parse_state
+
+#: Variables of this module that a body changes.
+GLOBAL = 1
+
+
+def test_parse_state() -> None:
+    assert parse_state("") == ()
+    assert parse_state("a") == ("a",)
+    assert parse_state("a, self.b.c, d[i], e['k']") == (
+        *("a", "self.b.c", "d[i]", "e['k']"),
+    )
+
+
+def test_read_and_write_cells() -> None:
+    a, b = 1, 2
+
+    def body() -> None:
+        nonlocal a, b
+        a, b = b, a
+
+    variables = Variables("b, a", (None, body))
+
+    assert variables.names == ("b", "a")
+    assert variables.read() == (2, 1)
+    variables.write((20, 10))
+    assert (a, b) == (10, 20)
+
+
+def test_unbound_cells() -> None:
+    value: object
+
+    def body() -> Any:
+        return value  # noqa: F821
+
+    variables = Variables("value", (body,))
+
+    assert variables.read() == (UNBOUND,)
+    variables.write((UNBOUND,))
+    variables.write((1,))
+    assert body() == 1
+    variables.write((UNBOUND,))
+    with pytest.raises(NameError):
+        body()
+
+
+def test_unbound_prints_itself() -> None:
+    assert repr(UNBOUND) == "UNBOUND"
+
+
+def test_attributes_and_items() -> None:
+    owner = SimpleNamespace(a=1, inner=SimpleNamespace(b=2))
+    items, key = {"k": 3, 0: 4}, "k"
+
+    def body() -> Any:
+        return owner, items, key
+
+    names = "owner.a, owner.inner.b, items[key], items[0], items['x'], owner.c"
+    variables = Variables(names, (body,))
+
+    assert variables.read() == (1, 2, 3, 4, UNBOUND, UNBOUND)
+    variables.write((10, 20, 30, 40, 50, 60))
+    assert vars(owner) == {"a": 10, "inner": SimpleNamespace(b=20), "c": 60}
+    assert items == {"k": 30, 0: 40, "x": 50}
+    variables.write((UNBOUND, UNBOUND, UNBOUND, 40, UNBOUND, UNBOUND))
+    assert vars(owner) == {"inner": SimpleNamespace()}
+    assert items == {0: 40}
+
+
+def test_places_of_an_unbound_owner() -> None:
+    owner: Any
+
+    def body() -> Any:
+        return owner  # noqa: F821
+
+    variables = Variables("owner.a, owner.b.c", (body,))
+
+    assert variables.read() == (UNBOUND, UNBOUND)
+    variables.write((UNBOUND, UNBOUND))
+
+
+def test_a_place_is_not_any_expression() -> None:
+    with pytest.raises(ValueError, match="names no variable"):
+        Variables("f(x)", ()).read()
+
+
+def test_globals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "GLOBAL", 1)
+
+    def body() -> None:
+        global GLOBAL, MISSING
+        GLOBAL = MISSING = 5
+
+    variables = Variables("GLOBAL, MISSING", (body,))
+
+    assert variables.read() == (1, UNBOUND)
+    with variables.trial((2, 3)):
+        assert variables.read() == (2, 3)
+        body()
+        assert variables.read() == (5, 5)
+    assert variables.read() == (1, UNBOUND)
+    assert "MISSING" not in globals()
+
+
+def test_a_trial_restores_everything() -> None:
+    a, b = 1, 2
+    owner, items = SimpleNamespace(x=1), [1, 2]
+    new: object
+
+    def body() -> None:
+        nonlocal a, b, new
+        a, b, new = a + 10, 20, 30
+        owner.x = items[0] = 40
+
+    variables = Variables("a, owner.x, items[0]", (body,))
+
+    with variables.trial((5, 6, 7)):
+        assert (a, owner.x, items) == (5, 6, [7, 2])
+        body()
+        assert variables.read() == (15, 40, 40)
+    # b and new are no state: nobody observes them, and they are restored all the same.
+    assert (a, b, owner.x, items) == (1, 2, 1, [1, 2])
+    assert Variables("new", (body,)).read() == (UNBOUND,)
+
+
+def test_a_trial_restores_after_an_exception() -> None:
+    a = 1
+
+    def body() -> None:
+        nonlocal a
+        a = 2
+        raise LookupError("mine")
+
+    variables = Variables("a", (body,))
+
+    with pytest.raises(LookupError, match="mine"), variables.trial((5,)):
+        body()
+    assert a == 1
+
+
+def test_a_trial_notices_what_it_cannot_undo() -> None:
+    items = [1]
+
+    def body() -> None:
+        items.append(2)
+
+    with pytest.raises(StagingError, match="items") as caught:
+        with Variables("", (body,)).trial(()):
+            body()
+
+    assert caught.value.code == "AG207"
