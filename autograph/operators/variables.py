@@ -102,8 +102,9 @@ class Variables:
                     f"{changed} is changed where a tensor decides whether that "
                     "happens, and a graph cannot undo it",
                     user_location(),
-                    "assign a variable instead; for a list that grows, use an array of "
-                    "the tensor library, such as tf.TensorArray",
+                    "assign the variable in the branch itself, or return the new value "
+                    "from the helper; for a list that grows, use the tensor library's "
+                    "own arrays",
                 )
             )
 
