@@ -15,6 +15,7 @@ from runtime.context import building
 from runtime.errors import ends_trace
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
+from runtime.staging.forms import Side, common_form
 from runtime.staging.values import (
     MISSING,
     RAISED,
@@ -53,7 +54,7 @@ def stage_cond(
         emit_if(test, then_graph, else_graph)
         return None, state
     _check_members(names, then_values, else_values)
-    merge = _Merge()
+    merge = _Merge(then_graph, else_graph)
     labels = [_RESULT, *names]
     count = len(labels)
     one = [RAISED] * count if then_values is RAISED else then_values
@@ -61,7 +62,7 @@ def stage_cond(
     rebuild = [
         merge.value(a, b, label) for a, b, label in zip(one, other, labels, strict=True)
     ]
-    merge.set_outputs(then_graph, else_graph)
+    merge.set_outputs()
     outputs = emit_if(test, then_graph, else_graph, names=merge.names)
     result, *new_state = [build(outputs) for build in rebuild]
     return result, tuple(new_state)
@@ -97,7 +98,8 @@ def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
 class _Merge:
     """Collects the outputs of two branches; their ``names`` are for messages."""
 
-    def __init__(self) -> None:
+    def __init__(self, then_graph: Graph, else_graph: Graph) -> None:
+        self._graphs = then_graph, else_graph
         self._then: list[Any] = []
         self._else: list[Any] = []
         self.names: list[str] = []
@@ -131,7 +133,7 @@ class _Merge:
             assert beside is not None
             pairs = list(zip(leaves, beside[0], strict=True))
         else:
-            raise _different(one, other, name)
+            return self._common(one, other, name)
         parts = [self.value(a, b, f"{name}[{i}]") for i, (a, b) in enumerate(pairs)]
         return lambda outputs: pack([part(outputs) for part in parts])
 
@@ -142,7 +144,7 @@ class _Merge:
             if raw is not _ANY and not can_be_tensor(raw):
                 if one is RAISED or other is RAISED:
                     return lambda outputs: raw
-                raise _different(one, other, name)
+                return self._common(one, other, name)
         index = self._output(raw_one, raw_other, name)
         if bound_one is True and bound_other is True:
             return lambda outputs: outputs[index]
@@ -150,14 +152,25 @@ class _Merge:
         variable = checked_name(one) or checked_name(other) or name
         return lambda outputs: require_bound(outputs[index], outputs[flag], variable)
 
+    def _common(self, one: Any, other: Any, name: str) -> _Rebuild:
+        """Merge values that have no common structure in a form of both."""
+        then_graph, else_graph = self._graphs
+        common = None
+        if not isinstance(one, Marker) and not isinstance(other, Marker):
+            common = common_form(Side(one, then_graph), Side(other, else_graph), name)
+        if common is None:
+            raise _different(one, other, name)
+        return self.value(*common, name)
+
     def _output(self, one: Any, other: Any, name: str) -> int:
         self._then.append(one)
         self._else.append(other)
         self.names.append(name)
         return len(self._then) - 1
 
-    def set_outputs(self, then_graph: Graph, else_graph: Graph) -> None:
+    def set_outputs(self) -> None:
         """Make the collected values the outputs of the two graphs."""
+        then_graph, else_graph = self._graphs
         then = _tensors(then_graph, self._then)
         other = _tensors(else_graph, self._else)
         for i, (a, b) in enumerate(zip(then, other, strict=True)):

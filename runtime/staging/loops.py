@@ -14,13 +14,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from runtime.context import building, current_graph
 from runtime.errors import TracingError, ends_trace
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
+from runtime.staging.forms import Side, common_form
 from runtime.staging.values import (
     MISSING,
+    Marker,
     can_be_tensor,
     checked_parts,
     children,
@@ -122,6 +125,15 @@ class _Relayout(TracingError):
     """The body needs another layout of the state."""
 
 
+class _Misfit(Exception):
+    """What a variable was before an iteration does not go with what it is after it."""
+
+    def __init__(self, before: Any, after: Any) -> None:
+        super().__init__()
+        self.before = before
+        self.after = after
+
+
 def _slot(name: str, value: Any) -> _Slot:
     inside = None if can_be_tensor(value) else children(value)
     if inside is None:
@@ -142,6 +154,7 @@ class _Layout:
 
     def __init__(self, names: Sequence[str], state: State) -> None:
         self.slots = [_slot(n, v) for n, v in zip(names, state, strict=True)]
+        self._graph = current_graph()
 
     def flat(self) -> tuple[list[Any], list[str]]:
         """The tensors before the loop, and their names."""
@@ -183,12 +196,15 @@ class _Layout:
         values: list[Any] = []
         remaining = iter(current)
         for slot, value in zip(self.slots, after, strict=True):
-            parts = self._parts(slot, value)
-            if parts is None:
-                changed = True
-                continue
-            for leaf, part in zip(slot.leaves, parts, strict=True):
-                changed |= self._fit(slot, leaf, part)
+            try:
+                parts = self._parts(slot, value)
+                fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, parts)]
+            except _Misfit as misfit:
+                if not self._settle(slot, value):
+                    raise _changed(slot, misfit.before, misfit.after) from None
+                parts, fits = [], [False]
+            changed |= not all(fits)
+            for leaf, part in zip(slot.leaves, parts):
                 if changed or not leaf.carried:
                     continue
                 old = next(remaining)
@@ -203,47 +219,67 @@ class _Layout:
             raise _Relayout
         return values
 
-    def _parts(self, slot: _Slot, value: Any) -> list[Any] | None:
-        """The leaves of a new value; None if the slot had to change for it."""
+    def _settle(self, slot: _Slot, after: Any) -> bool:
+        """Give the slot a form that both values of the variable can take, if any."""
+        body = current_graph()
+        starts = [leaf.start for leaf in slot.leaves]
+        if self._graph is None or body is None or isinstance(after, Marker):
+            return False
+        if any(isinstance(start, Marker) for start in starts):
+            return False
+        with building(self._graph):
+            starts = [
+                placeholder(s) if isinstance(s, TensorSpec) else s for s in starts
+            ]
+        before = Side(slot.pack(starts), self._graph)
+        common = common_form(before, Side(after, body), slot.name)
+        if common is None:
+            return False
+        flagged = [leaf for leaf in slot.leaves if leaf.flagged]
+        new = _slot(slot.name, common[0])
+        slot.leaves, slot.pack, slot.template = new.leaves, new.pack, new.template
+        for leaf in slot.leaves:
+            if flagged and leaf.carried:
+                leaf.flagged, leaf.bound = True, flagged[0].bound
+        return True
+
+    def _parts(self, slot: _Slot, value: Any) -> list[Any]:
+        """The leaves of a new value; `_Misfit` if it has other ones."""
         inside = None if can_be_tensor(value) else children(value)
         missing = slot.template is None and slot.leaves[0].start is MISSING
         if inside is None:
             if slot.template is not None and value is not MISSING:
-                raise _changed(slot, slot.template, value)
+                raise _Misfit(slot.template, value)
             return [value] * len(slot.leaves)
         leaves, pack = inside
         if missing:
             slot.leaves = [_Leaf(MISSING, carried=False) for _ in leaves]
             slot.pack, slot.template = pack, value
-            for leaf, part in zip(slot.leaves, leaves, strict=True):
-                self._fit(slot, leaf, part)
-            return None
+            return leaves
         if slot.template is None or not same_structure(slot.template, value):
             before = slot.template  # maybe an empty tuple
-            raise _changed(
-                slot, slot.leaves[0].start if before is None else before, value
-            )
+            raise _Misfit(slot.leaves[0].start if before is None else before, value)
         return leaves
 
     def _fit(self, slot: _Slot, leaf: _Leaf, part: Any) -> bool:
-        """Make the leaf able to hold what it is after an iteration; was it not?"""
+        """Make the leaf able to hold what it is after an iteration; was it already?"""
         if leaf.carried:
             needs_flag = part is MISSING or checked_parts(part) is not None
             if needs_flag and not leaf.flagged:
                 leaf.flagged = True
-                return True
+                return False
             if part is not MISSING and not can_be_tensor(part):
-                raise _changed(slot, leaf.start, part)
-            return False
+                raise _Misfit(leaf.start, part)
+            return True
         if same_object(leaf.start, part):
-            return False
+            return True
         is_member = not slot.name.isidentifier()  # an attribute or item of an object
         if leaf.start is not MISSING or is_member or not can_be_tensor(part):
-            raise _changed(slot, leaf.start, part)
+            raise _Misfit(leaf.start, part)
         parts = checked_parts(part)
         leaf.start = state_tensor(part if parts is None else parts[0]).spec
         leaf.carried, leaf.flagged, leaf.bound = True, True, False
-        return True
+        return False
 
 
 def _changed(slot: _Slot, before: Any, after: Any) -> Exception:
