@@ -1,0 +1,386 @@
+"""Functions that call themselves where a tensor decides: graphs that call themselves.
+
+Tracing follows a recursive call as any other: where Python decides when to stop, it
+ends. Where a tensor decides, the same call comes back within a branch of itself. Then
+what was traced of it is dropped, and the function is traced once more as a graph of its
+own, in which that call is a node that refers to the graph::
+
+    def fact(n):
+        return n * fact(n - 1) if n > 1 else 1
+
+What the call gives is not known at first: the branch that makes it is traced as one
+that gives nothing, the others tell. Then the function is traced again, until what it
+gives is what its calls were taken to give.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import CodeType, FunctionType, MethodType
+from typing import Any, NamedTuple, cast
+
+from runtime import nest
+from runtime.context import building, current_graph
+from runtime.errors import StagedStateError
+from runtime.graph import Graph, state_error
+from runtime.ops.convert import cast_alike
+from runtime.signature import Signature
+from runtime.specs import TensorSpec
+from runtime.staging.structures import Parts, joined, takes
+from runtime.subgraph import set_outputs, state_tensor
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing import trace
+
+__all__ = ["call", "is_running", "known"]
+
+#: Calls within calls of one function that are traced one by one. Beyond that, Python
+#: numbers and shapes that differ from call to call are taken for tensors.
+LEVELS = 12
+#: How often the graph of a function is traced until its result is settled.
+PASSES = 12
+
+#: Begins to watch what a function can reach; the result says what has changed since.
+Watch = Callable[[Any, Sequence[tuple[str, Any]]], Callable[[], str | None]]
+
+
+class _Unknown(Exception):
+    """A recursive call whose result is not known yet was made."""
+
+
+class _Again(BaseException):
+    """A call that is being traced was made again: passes through the user's code."""
+
+    def __init__(self, level: _Level) -> None:
+        self.level = level
+
+
+class _Arguments(NamedTuple):
+    """The arguments of a call: ``forms`` has a TensorSpec for each tensor."""
+
+    parts: Parts
+    forms: list[Any]
+    labels: list[str]
+
+    @classmethod
+    def of(cls, signature: Signature, args: Any, kwargs: Any) -> _Arguments:
+        bound = signature.bind(args, kwargs)
+        parts = Parts.of(bound)
+        labels = [
+            name
+            for name, value in signature.named(*bound)
+            for _ in Parts.of(value).leaves
+        ]
+        forms = [
+            leaf.spec if isinstance(leaf, SymbolicTensor) else leaf
+            for leaf in parts.leaves
+        ]
+        return cls(parts, forms, labels)
+
+    def take(self, other: _Arguments) -> bool:
+        """Whether a graph for these arguments can be called with the others."""
+        return self.parts.are_like(other.parts) and all(
+            map(takes, self.forms, other.parts.leaves)
+        )
+
+    def widened(self, other: _Arguments) -> _Arguments | None:
+        """Arguments that take both; None if there are none."""
+        if not self.parts.are_like(other.parts):
+            return None
+        forms = list(map(joined, self.forms, other.forms))
+        if None in [form for form, old in zip(forms, self.forms) if form is not old]:
+            return None
+        return self._replace(forms=forms)
+
+    def tensors(self, leaves: Sequence[Any]) -> list[Tensor]:
+        """What is passed to the graph."""
+        return [
+            state_tensor(leaf)
+            for form, leaf in zip(self.forms, leaves)
+            if isinstance(form, TensorSpec)
+        ]
+
+
+class _Level:
+    """A call that is being traced, in place at first, and perhaps as a graph."""
+
+    def __init__(self, function: Any, arguments: _Arguments, graph: Graph) -> None:
+        self.function = function
+        self.name = str(getattr(function, "__name__", type(function).__name__))
+        self.arguments = arguments
+        #: The graph that the call is traced into.
+        self.graph = graph
+        self.outer = graph
+        #: Whether the call was made again while it was traced in place.
+        self.repeated = False
+        self.as_graph = False
+        self.captures: tuple[Tensor, ...] = ()
+        #: What the calls give: None while that is not known.
+        self.results: _Results | None = None
+
+    def is_around(self, graph: Graph | None) -> bool:
+        """Whether `graph` is that of the call, or written in it."""
+        while graph is not None and graph is not self.graph:
+            graph = graph.parent
+        return graph is not None
+
+    def repeat(self, arguments: _Arguments) -> Any:
+        """The same call, made within itself."""
+        if not self.as_graph:
+            self.repeated = True
+            raise _Again(self)
+        if self.results is None:
+            raise _Unknown
+        captured = [self.graph.captures[tensor] for tensor in self.captures]
+        return self.emit(arguments, captured)
+
+    def emit(self, arguments: _Arguments, captured: Sequence[Tensor]) -> Any:
+        """Add the call of the graph to the graph being built."""
+        graph = current_graph()
+        assert graph is not None
+        assert self.results is not None
+        tensors = self.arguments.tensors(arguments.parts.leaves)
+        specs = self.results.specs()
+        attrs = {"graph": self.graph}
+        outputs = graph.add(
+            "PartitionedCall", (*tensors, *captured), attrs, specs, self.name
+        )
+        return self.results.pack(outputs)
+
+
+class _Results(NamedTuple):
+    """What a function gives: ``forms`` has a TensorSpec for each tensor."""
+
+    parts: Parts
+    forms: list[Any]
+
+    @classmethod
+    def of(cls, value: Any) -> _Results:
+        parts = Parts.of(value)
+        forms = [
+            leaf.spec if isinstance(leaf, Tensor) else leaf for leaf in parts.leaves
+        ]
+        return cls(parts, forms)
+
+    def specs(self) -> list[TensorSpec]:
+        """The specs of the tensors."""
+        return [form for form in self.forms if isinstance(form, TensorSpec)]
+
+    def pack(self, tensors: Sequence[Any]) -> Any:
+        """The result around other tensors."""
+        values = iter(tensors)
+        return self.parts.pack(
+            [next(values) if isinstance(f, TensorSpec) else f for f in self.forms]
+        )
+
+    def joined(self, other: _Results) -> _Results | None:
+        """Results that take both; None if there are none."""
+        if not self.parts.are_like(other.parts):
+            return None
+        forms = list(map(joined, self.forms, other.forms))
+        if any(f is None and old is not None for f, old in zip(forms, self.forms)):
+            return None
+        return self._replace(forms=forms)
+
+
+_levels: ContextVar[tuple[_Level, ...]] = ContextVar("recursion levels", default=())
+
+
+def is_running(function: Any) -> bool:
+    """Whether a call of `function` is being traced, somewhere up the stack."""
+    code = _code_of(function)
+    frame = sys._getframe(1) if code is not None else None
+    while frame is not None and frame.f_code is not trace.__code__:
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+def _code_of(function: Any) -> CodeType | None:
+    while not isinstance(function, FunctionType):
+        if isinstance(function, MethodType):
+            function = function.__func__
+        elif isinstance(function, functools.partial):
+            function = function.func
+        else:
+            return None
+    # Generators and coroutines run when somebody asks for what they yield.
+    lazy = 0x20 | 0x80 | 0x200
+    return None if function.__code__.co_flags & lazy else function.__code__
+
+
+def call(
+    function: Callable[..., Any], args: Any, kwargs: dict[str, Any], watch: Watch
+) -> Any:
+    """``function(*args, **kwargs)``, which is being traced already.
+
+    Raises:
+        StagedStateError: AG211, a graph cannot do what the recursive function does.
+    """
+    graph = current_graph()
+    assert graph is not None
+    signature = Signature(function, getattr(function, "__name__", "function"))
+    arguments = _Arguments.of(signature, args, kwargs)
+    levels = [
+        level
+        for level in _levels.get()
+        if level.function == function and level.is_around(graph)
+    ]
+    for level in reversed(levels):
+        if level.graph is not graph and level.arguments.take(arguments):
+            return level.repeat(arguments)
+    _widen(levels, arguments)
+    level = _Level(function, arguments, graph)
+    return _in_place(level, watch)
+
+
+def _widen(levels: Sequence[_Level], arguments: _Arguments) -> None:
+    """Where calls go very deep: begin again with arguments that take all of them."""
+    in_place = [level for level in levels if not level.as_graph]
+    if len(in_place) != LEVELS:
+        return
+    wide = in_place[0].arguments.widened(arguments)
+    if wide is not None:
+        in_place[0].arguments = wide
+        in_place[0].repeated = True
+        raise _Again(in_place[0])
+
+
+def _in_place(level: _Level, watch: Watch) -> Any:
+    """Trace the call into the graph being built, unless it makes itself again."""
+    given = level.arguments
+    mark = level.graph.mark()
+    args, kwargs = given.parts.pack(given.parts.leaves)
+    with _tracing(level):
+        try:
+            result = level.function(*args, **kwargs)
+        except _Again as signal:
+            if signal.level is not level:
+                raise
+        if not level.repeated:
+            return result
+    level.outer.roll_back(mark)
+    try:
+        return _as_graph(level, given, watch)
+    except Exception:
+        if level.arguments is given:
+            raise
+    # A number was needed as one: Python decides how deep the calls go.
+    level.outer.roll_back(mark)
+    level.as_graph, level.graph = False, level.outer
+    with _tracing(level):
+        args, kwargs = given.parts.pack(given.parts.leaves)
+        return level.function(*args, **kwargs)
+
+
+@contextmanager
+def _tracing(level: _Level) -> Iterator[None]:
+    token = _levels.set((*_levels.get(), level))
+    try:
+        yield
+    finally:
+        _levels.reset(token)
+
+
+# --- as a graph -----------------------------------------------------------------------
+
+
+def _as_graph(level: _Level, given: _Arguments, watch: Watch) -> Any:
+    """Trace the function as a graph that calls itself, and call that."""
+    level.as_graph = True
+    for _ in range(PASSES):
+        with _tracing(level):
+            values = _trace(level, watch)
+        found = _Results.of(values)
+        if level.results is None:
+            level.results = found
+            continue
+        results = _settled(level, found)
+        captures = tuple(level.graph.captures)
+        if results.forms == level.results.forms and captures == level.captures:
+            _set_outputs(level, found)
+            return level.emit(given, captures)
+        level.results, level.captures = results, captures
+    raise _refused(level, "what it gives changes with each call within a call")
+
+
+def _trace(level: _Level, watch: Watch) -> Any:
+    """Trace the function once, in a new graph; gives its result."""
+    graph = level.graph = Graph(level.name, parent=level.outer)
+    graph.is_recursive = True
+    arguments = level.arguments
+    leaves = [
+        graph.add_input(form, label) if isinstance(form, TensorSpec) else form
+        for form, label in zip(arguments.forms, arguments.labels)
+    ]
+    for tensor in level.captures:
+        graph.capture(tensor)
+    args, kwargs = arguments.parts.pack(leaves)
+    changed = watch(level.function, list(zip(arguments.labels, (*args, kwargs))))
+    with building(graph):
+        try:
+            result = level.function(*args, **kwargs)
+        except _Unknown:
+            return None  # every way through the function calls it again
+    what = changed()
+    if what is not None:
+        raise _refused(level, f"it changes {what}")
+    return result
+
+
+def _settled(level: _Level, found: _Results) -> _Results:
+    """What the function gives, and what its calls were taken to give, in one."""
+    assert level.results is not None
+    try:
+        results = level.results.joined(found)
+    except StagedStateError as error:
+        raise _refused(level, str(error)) from None
+    if results is None:
+        raise _refused(
+            level, "it gives values of different structure, or different objects"
+        )
+    return results
+
+
+def _set_outputs(level: _Level, found: _Results) -> None:
+    assert level.results is not None
+    graph = level.graph
+    wanted = level.results.specs()
+    leaves = [
+        leaf
+        for leaf, form in zip(found.parts.leaves, level.results.forms)
+        if isinstance(form, TensorSpec)
+    ]
+    set_outputs(graph, leaves)
+    with building(graph):
+        graph.outputs = [
+            cast(SymbolicTensor, cast_alike(tensor, spec.dtype))
+            if tensor.dtype is not spec.dtype
+            else tensor
+            for tensor, spec in zip(graph.outputs, wanted)
+        ]
+
+
+def _refused(level: _Level, why: str) -> Exception:
+    return state_error(
+        "AG211",
+        f"the function {level.name!r} calls itself where a tensor decides, and {why}, "
+        "which a graph that calls itself cannot do",
+        "return values of one kind and change nothing else, or write a loop",
+    )
+
+
+def known(*graphs: Graph) -> None:
+    """Go on only if no branch waits for the result of a recursive call.
+
+    Called where all branches raise: one that does so because it waits for the result
+    gives nothing, and so does what follows.
+    """
+    for graph in graphs:
+        last = graph.nodes[-1] if graph.nodes else None
+        if last is not None and isinstance(last.attrs.get("exception"), _Unknown):
+            raise _Unknown
