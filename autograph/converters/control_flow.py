@@ -131,6 +131,8 @@ class ControlFlow:
             return [nodes.return_(None, statement)]
         if frame.generated and isinstance(statement, _SCOPING):
             return []
+        if isinstance(statement, gast.Assert) and self._is_staged_assertion(statement):
+            return [self._assertion(statement, frame)]
         new = self._expressions.statement(statement, frame.generated)
         if frame.generated and isinstance(new, gast.AnnAssign):
             new = self._without_annotation(new, frame)
@@ -170,6 +172,24 @@ class ControlFlow:
         if statement.value is None:
             return nodes.located(gast.Pass(), statement)
         return nodes.located(gast.Assign([target], statement.value, None), statement)
+
+    # Assertions --------------------------------------------------------------------
+
+    def _is_staged_assertion(self, statement: gast.Assert) -> bool:
+        if self._facts.uses_frame or self._facts.is_python_bool(statement.test):
+            return False
+        message = statement.msg
+        return message is None or not self._expressions.is_fixed(message)
+
+    def _assertion(self, statement: gast.Assert, frame: _Frame) -> gast.AST:
+        """``assert ag.holds(test, lambda: message)``."""
+        args = [self._expressions.expression(statement.test, frame.generated)]
+        message = statement.msg
+        if message is not None:
+            text = isinstance(message, gast.Constant)
+            args.append(message if text else self._expressions.thunk(message))
+        test = self._expressions.operator("holds", args, statement.test)
+        return clone(statement, test=test, msg=None)
 
     # Conditionals ------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .assertions import holds
 from .builtins import functions as _builtin_functions
 from .calls import call, set_converter
 from .control_flow import case, cond, for_loop, while_loop
@@ -22,6 +23,7 @@ from .dispatch import (
 )
 from .location import user_location
 from .logical import and_, compare, not_, or_
+from .membership import in_, not_in
 from .unbound import unbound_local_error, unbound_locals
 
 __all__ = [
@@ -35,7 +37,10 @@ __all__ = [
     "compare",
     "cond",
     "for_loop",
+    "holds",
+    "in_",
     "not_",
+    "not_in",
     "or_",
     "register",
     "set_converter",
