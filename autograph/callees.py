@@ -14,11 +14,12 @@ from weakref import WeakSet
 from . import operators
 from .errors import SourceError
 from .library import needs_no_conversion
+from .options import DEFAULT, ConversionOptions
 
 _as_they_are: WeakSet[FunctionType] = WeakSet()
 
 
-def called(function: FunctionType) -> Any:
+def called(function: FunctionType, options: ConversionOptions) -> Any:
     """The converted form of a function of the user's; any other function itself.
 
     Library code, code that is converted already and code whose source is not available
@@ -27,20 +28,28 @@ def called(function: FunctionType) -> Any:
     Raises:
         ConversionError: the function cannot be converted.
     """
+    if options is not DEFAULT:
+        return _decided(function, options)
     if function in _as_they_are:
         return function
-    if not (needs_no_conversion(function) or _is_from_converted_module(function)):
-        from .cache import converted  # the compiler
-
-        try:
-            return converted(function)
-        except SourceError:
-            pass  # exact on Python values; a tensor in its control flow raises there
-    _as_they_are.add(function)
-    return function
+    target = _decided(function, options)
+    if target is function:
+        _as_they_are.add(function)
+    return target
 
 
-def _is_from_converted_module(function: FunctionType) -> bool:
+def _decided(function: FunctionType, options: ConversionOptions) -> Any:
+    if needs_no_conversion(function, options) or is_from_converted_module(function):
+        return function
+    from .cache import converted  # the compiler
+
+    try:
+        return converted(function, options)
+    except SourceError:
+        return function  # exact on Python values; control flow on a tensor raises there
+
+
+def is_from_converted_module(function: FunctionType) -> bool:
     """Whether the import hook converted the module that a function was defined in."""
     spec = function.__globals__.get("__spec__")
     return getattr(getattr(spec, "loader", None), "converts", False) is True

@@ -10,14 +10,47 @@ import functools
 import importlib.util
 import sys
 import sysconfig
+from collections.abc import Iterator
+from enum import Enum
+from fnmatch import fnmatchcase
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
+
+from .options import DEFAULT, ConversionOptions, matches
 
 _MARK = "__autograph_do_not_convert__"
 _packages = {"autograph"}
 _ROOTS = tuple(
     {sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
+
+#: The code that all functions made by `functools.singledispatch` share.
+_DISPATCHER = functools.singledispatch(lambda: None).__code__
+
+
+class Rule(Enum):
+    """Why a function is converted where converted code calls it, or is not.
+
+    >>> Rule.OWN.converts, Rule.LIBRARY.converts
+    (True, False)
+    """
+
+    OWN = "your own code"
+    INCLUDED = "included by a pattern"
+    C_CODE = "written in C"
+    LIBRARY = "library module"
+    REGISTERED = "registered library"
+    MARKED = "marked do_not_convert"
+    EXCLUDED = "excluded by a pattern"
+    CONVERTED_MODULE = "converted with its module"
+    NO_SOURCE = "no source"
+    REFUSED = "cannot be converted"
+    UNKNOWN = "decided when it is called"
+
+    @property
+    def converts(self) -> bool:
+        """Whether what the rule applies to runs as converted code."""
+        return self in (Rule.OWN, Rule.INCLUDED, Rule.CONVERTED_MODULE)
 
 
 def add_library(package: str) -> None:
@@ -29,6 +62,9 @@ def add_library(package: str) -> None:
 def do_not_convert(function: Any) -> Any:
     """Mark a function, method or class to be called as it is from converted code.
 
+    The mark is on the object, wherever it is called from; `unconverted` is for one
+    call. That of a class is on its functions too.
+
     >>> @do_not_convert
     ... def helper(x):
     ...     return x
@@ -36,7 +72,35 @@ def do_not_convert(function: Any) -> Any:
     True
     """
     setattr(function, _MARK, True)
+    if isinstance(function, type):
+        for member in list(vars(function).values()):
+            for part in functions_of(member):
+                setattr(part, _MARK, True)
     return function
+
+
+def functions_of(member: Any) -> Iterator[FunctionType]:
+    """The Python functions that a member of a class runs.
+
+    >>> [f.__name__ for f in functions_of(vars(Rule)["converts"])]
+    ['converts']
+    """
+    if isinstance(member, FunctionType):
+        yield member
+    elif isinstance(member, property):
+        for part in (member.fget, member.fset, member.fdel):
+            yield from functions_of(part)
+    elif isinstance(member, (staticmethod, classmethod)):
+        yield from functions_of(member.__func__)
+    elif isinstance(
+        member, (functools.cached_property, functools.partial, functools.partialmethod)
+    ):
+        yield from functions_of(member.func)
+    elif isinstance(member, functools._lru_cache_wrapper):
+        yield from functions_of(member.__wrapped__)
+    elif isinstance(member, functools.singledispatchmethod):
+        for implementation in member.dispatcher.registry.values():
+            yield from functions_of(implementation)
 
 
 @functools.cache
@@ -65,28 +129,80 @@ def _is_library_path(path: str) -> bool:
     return "site-packages" in path or path.startswith(_ROOTS)
 
 
+def library_key() -> str:
+    """What the answers of `is_library_module` depend on, for keys of caches."""
+    return repr((sorted(_packages), sorted(_ROOTS)))
+
+
+def is_registered(name: str) -> bool:
+    """Whether a module is of a library that called `add_library`, or of this one."""
+    return name.partition(".")[0] in _packages
+
+
+def may_be_included(name: str, options: ConversionOptions) -> bool:
+    """Whether something that the module offers may be converted by request.
+
+    What a module offers may be defined anywhere in its package.
+    """
+    package = name.partition(".")[0]
+    return not is_registered(name) and any(
+        fnmatchcase(package, pattern.partition(".")[0]) for pattern in options.include
+    )
+
+
 def is_marked(obj: Any) -> bool:
     """Whether somebody decorated it with `do_not_convert`."""
     return getattr(obj, _MARK, False) is True
 
 
-def needs_no_conversion(obj: Any) -> bool:
-    """Whether a callable is library code, written in C, or marked `do_not_convert`."""
+def is_dispatcher(obj: Any) -> bool:
+    """Whether an object is what `functools.singledispatch` makes of a function."""
+    return getattr(obj, "__code__", None) is _DISPATCHER
+
+
+def rule_for_module(name: str, options: ConversionOptions = DEFAULT) -> Rule:
+    """The rule by which the functions of a module are converted, or are not."""
+    if is_registered(name):
+        return Rule.REGISTERED
+    if matches(name, options.exclude):
+        return Rule.EXCLUDED
+    if matches(name, options.include):
+        return Rule.INCLUDED
+    return Rule.LIBRARY if is_library_module(name) else Rule.OWN
+
+
+def rule_for(obj: Any, options: ConversionOptions = DEFAULT) -> Rule:
+    """The rule by which a callable is converted where it is called, or is not.
+
+    >>> rule_for(len), rule_for(functools.wraps)
+    (<Rule.C_CODE: 'written in C'>, <Rule.LIBRARY: 'library module'>)
+    """
     if is_marked(obj):
-        return True
+        return Rule.MARKED
     if isinstance(obj, MethodType):
-        return needs_no_conversion(obj.__func__)
+        return rule_for(obj.__func__, options)
     if isinstance(obj, functools.partial):
-        return needs_no_conversion(obj.func)
+        return rule_for(obj.func, options)
+    if isinstance(obj, functools._lru_cache_wrapper):
+        return rule_for(obj.__wrapped__, options)
+    if is_dispatcher(obj):
+        return rule_for(obj.__wrapped__, options)
     if isinstance(obj, FunctionType):
-        return is_library_module(obj.__globals__.get("__name__") or "__main__")
-    if isinstance(obj, type):
-        return is_library_module(obj.__module__)
-    return not isinstance(getattr(type(obj), "__call__", None), FunctionType) or (
-        is_library_module(type(obj).__module__)
-    )
+        module = obj.__globals__.get("__name__") or "__main__"
+    elif isinstance(obj, type):
+        module = obj.__module__
+    elif isinstance(getattr(type(obj), "__call__", None), FunctionType):
+        module = type(obj).__module__
+    else:
+        return Rule.C_CODE
+    return rule_for_module(module, options)
 
 
-def is_library(obj: Any) -> bool:
+def needs_no_conversion(obj: Any, options: ConversionOptions = DEFAULT) -> bool:
+    """Whether a callable is library code, written in C, or marked `do_not_convert`."""
+    return not rule_for(obj, options).converts
+
+
+def is_library(obj: Any, options: ConversionOptions = DEFAULT) -> bool:
     """Whether what an expression names is surely called without conversion."""
-    return not isinstance(obj, ModuleType) and needs_no_conversion(obj)
+    return not isinstance(obj, ModuleType) and needs_no_conversion(obj, options)

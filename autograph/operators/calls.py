@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, MethodWrapperType
 from typing import Any
+from weakref import WeakKeyDictionary
 
-Converter = Callable[[FunctionType], Callable[..., Any]]
+from ..library import is_dispatcher, is_marked
+from ..options import DEFAULT, ConversionOptions
+from .constructors import constructor
+from .dispatch import backend_of
+
+Converter = Callable[[FunctionType, ConversionOptions], Callable[..., Any]]
 
 #: The attribute of a function that holds its converted form: itself, if it is one.
 CONVERTED = "__autograph_converted__"
 
 _converter: Converter | None = None
+
+#: Classes that are called as they are, with the methods that were found so: to ask
+#: about each of those anew is slower.
+_as_they_are: WeakKeyDictionary[type, tuple[int, int]] = WeakKeyDictionary()
 
 
 def set_converter(converter: Converter) -> None:
@@ -26,12 +36,12 @@ def set_converter(converter: Converter) -> None:
     _converter = converter
 
 
-def call(function: Any) -> Any:
+def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     """What to call in place of ``function``: its converted form where it has one.
 
-    Python functions, bound methods, partials and objects with a ``__call__`` of the
-    user's are converted on first use; builtins, classes and library code are returned
-    as they are.
+    Python functions, bound methods, classes (their ``__init__`` and ``__new__``),
+    partials, cached functions and objects with a ``__call__`` of the user's are
+    converted on first use; builtins and library code are returned as they are.
 
     Raises:
         ConversionError: the function is the user's own and cannot be converted.
@@ -40,27 +50,94 @@ def call(function: Any) -> Any:
         converted = function.__dict__.get(CONVERTED)
         # functools.wraps copies the attribute to wrappers: check whose it is.
         if converted is not None and (
-            converted is function or converted.__wrapped__ is function
+            converted is function
+            or (options is DEFAULT and converted.__wrapped__ is function)
         ):
             return converted
-        return function if _converter is None else _converter(function)
+        if is_dispatcher(function):
+            return _dispatched(function, options)
+        return function if _converter is None else _converter(function, options)
     if type(function) is MethodType:
-        target = call(function.__func__)
+        target = call(function.__func__, options)
         if target is function.__func__:
             return function
         return MethodType(target, function.__self__)
-    return _call_object(function)
+    return function if _converter is None else _call_object(function, options)
 
 
-def _call_object(function: Any) -> Any:
+def _call_object(function: Any, options: ConversionOptions) -> Any:
+    if isinstance(function, type):
+        return _call_class(function, options)
     cls = type(function)
     if cls is functools.partial:
-        target = call(function.func)
+        target = call(function.func, options)
         if target is function.func:
             return function
         return functools.partial(target, *function.args, **function.keywords)
+    if cls is functools._lru_cache_wrapper:
+        return _cached(function, options)
+    if cls is MethodWrapperType:
+        # `super().__call__(…)` in a metaclass: it makes an instance.
+        owner = function.__self__
+        if isinstance(owner, type) and function == type.__call__.__get__(owner):
+            return constructor(owner, functools.partial(call, options=options))
+        return function
     method = getattr(cls, "__call__", None)
-    if type(method) is FunctionType and not isinstance(function, type):
-        target = call(method)
+    if type(method) is FunctionType:
+        target = call(method, options)
         return function if target is method else MethodType(target, function)
     return function
+
+
+def _call_class(cls: type, options: ConversionOptions) -> Any:
+    if is_marked(cls):
+        return cls
+    convert = functools.partial(call, options=options)
+    method = type(cls).__call__
+    if type(method) is FunctionType:  # of a metaclass
+        target = convert(method)
+        return cls if target is method else MethodType(target, cls)
+    if method is not type.__call__:
+        return cls
+    # Ids keep no class alive.
+    methods = id(cls.__new__), id(cls.__init__)  # type: ignore[misc]
+    if options is DEFAULT and _as_they_are.get(cls) == methods:
+        return cls
+    target = constructor(cls, convert)
+    if target is cls and options is DEFAULT:
+        _as_they_are[cls] = methods
+    return target
+
+
+def _cached(function: Any, options: ConversionOptions) -> Any:
+    """A function of `functools.lru_cache`; a staged argument is no key of a cache."""
+    if is_marked(function):
+        return function
+
+    def cached(*args: Any, **kwargs: Any) -> Any:
+        if _is_staged(args) or _is_staged(tuple(kwargs.values())):
+            return call(function.__wrapped__, options)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return cached
+
+
+def _is_staged(values: tuple[Any, ...]) -> bool:
+    return any(
+        _is_staged(value) if isinstance(value, tuple) else backend_of(value)
+        for value in values
+    )
+
+
+def _dispatched(function: Any, options: ConversionOptions) -> Any:
+    """A function of `functools.singledispatch`, each implementation converted."""
+    if is_marked(function):
+        return function
+
+    def dispatched(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            return function(**kwargs)  # the TypeError is its own
+        implementation = function.dispatch(args[0].__class__)
+        return call(implementation, options)(*args, **kwargs)
+
+    return dispatched

@@ -1,0 +1,65 @@
+"""Instances of the user's classes, made with converted ``__new__`` and ``__init__``.
+
+`constructor` gives a callable that does what ``type.__call__`` does, step by step, with
+the converted forms of the two methods. The class itself is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+
+def constructor(cls: type, convert: Callable[[Any], Any]) -> Any:
+    """What to call in place of ``cls``, whose metaclass calls ``type.__call__``.
+
+    That is ``cls`` itself where neither ``__new__`` nor ``__init__`` has a converted
+    form; ``convert`` gives the converted form of a function.
+    """
+    new = _written(_member(cls, "__new__"))
+    initialize = _written(_member(cls, "__init__"))
+    make: Any = cls.__new__ if new is None else convert(new)
+    if (new is None or make is new) and (
+        initialize is None or convert(initialize) is initialize
+    ):
+        return cls
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        instance = make(cls, *args, **kwargs)
+        if cls in type(instance).__mro__:
+            _initialize(instance, args, kwargs, convert)
+        return instance
+
+    return construct
+
+
+def _initialize(
+    instance: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    convert: Callable[[Any], Any],
+) -> None:
+    kind = type(instance)
+    member = _member(kind, "__init__")
+    function = _written(member)
+    if function is not None:
+        result = convert(function)(instance, *args, **kwargs)
+    else:
+        bound = member.__get__(instance, kind) if hasattr(member, "__get__") else member
+        result = bound(*args, **kwargs)
+    if result is not None:
+        name = type(result).__name__
+        raise TypeError(f"__init__() should return None, not '{name}'")
+
+
+def _member(cls: type, name: str) -> Any:
+    """What a class or one of its bases defines under a name."""
+    return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+
+
+def _written(member: Any) -> FunctionType | None:
+    """The plain Python function that a method is; None if it is something else."""
+    if isinstance(member, staticmethod):
+        member = member.__func__
+    return member if type(member) is FunctionType else None
