@@ -24,6 +24,7 @@ __all__ = [
     "is_nested",
     "map_structure",
     "pack_sequence_as",
+    "rebuild",
 ]
 
 
@@ -140,7 +141,7 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
         ) from None
 
 
-def _rebuild(structure: Any, values: list[Any]) -> Any:
+def rebuild(structure: Any, values: list[Any]) -> Any:
     """A structure of the same kind with other values, in the order of `children`."""
     kind = type(structure)
     if kind is list or kind is tuple:
@@ -206,7 +207,7 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     found = children(structure)
     if found is None:
         return next(leaves)
-    return _rebuild(structure, [_pack(value, leaves) for _, value in found])
+    return rebuild(structure, [_pack(value, leaves) for _, value in found])
 
 
 def _compare(left: Any, right: Any, path: str, check_types: bool) -> None:

@@ -1,0 +1,279 @@
+"""The ops behind Python lists in graphs: a buffer of rows, and a count of those in use.
+
+A buffer has room to spare, so that appending takes constant time on average: an
+executor that knows of no later use of the old buffer calls the kernel of `IN_PLACE`,
+which changes it. Errors are those that Python's lists raise.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime import dtypes
+from runtime.errors import InvalidArgumentError
+from runtime.ops.partial import Dims, dims_of, merge_dims, show, spec
+from runtime.ops.registry import OpDef, register
+from runtime.ops.tensor_arrays import IN_PLACE, fresh_buffer
+from runtime.specs import TensorSpec
+
+__all__ = ["LIST_ERRORS"]
+
+Array = np.ndarray[Any, Any]
+
+#: Ops whose errors are Python's own, and pass as they are.
+LIST_ERRORS = frozenset({"ListGet", "ListSet", "ListPlace", "ListFind"})
+
+_COUNT = TensorSpec((), dtypes.int32)
+
+
+# --- buffers --------------------------------------------------------------------------
+
+
+def _with_room(
+    buffer: Array, count: int, element: tuple[int, ...], more: int, owned: bool
+) -> Array:
+    """A buffer to be written to: with the first rows, and room for ``more`` of them."""
+    if buffer.shape[1:] != element:
+        if count:
+            raise InvalidArgumentError(
+                f"AG210: an element of shape {element} was put into a list whose "
+                f"elements have the shape {buffer.shape[1:]}"
+            )
+        return fresh_buffer(max(more, 4), dtypes.of_array(buffer), element)
+    if count + more <= len(buffer):
+        return buffer if owned else buffer.copy()
+    # Doubling keeps the cost of many writes in proportion to their number.
+    room = max(count + more, 2 * len(buffer), 4)
+    rows = fresh_buffer(room, dtypes.of_array(buffer), element)
+    rows[:count] = buffer[:count]
+    return rows
+
+
+def _element(buffer: TensorSpec, element: Dims | None) -> TensorSpec:
+    """The spec of a buffer after an element was put into it."""
+    rows = dims_of(buffer)
+    if element is None:
+        return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
+    try:
+        merged = element if rows is None else merge_dims(rows[1:], element)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"AG210: an element of shape {show(element)} was put into a list whose "
+            f"elements have the shape {show(rows[1:] if rows else None)}"
+        ) from None
+    return spec((None, *(merged or ())), buffer.dtype)
+
+
+def _place(index: int, count: int, message: str) -> int:
+    """An index counted from the front; IndexError if it is outside."""
+    if not -count <= index < count:
+        raise IndexError(message)
+    return index + count if index < 0 else index
+
+
+# --- ops that write -------------------------------------------------------------------
+
+
+def _append(buffer: Array, count: Array, value: Array, owned: bool = False) -> Array:
+    size = int(count)
+    rows = _with_room(buffer, size, np.shape(value), 1, owned)
+    rows[size] = value
+    return rows
+
+
+def _extend(buffer: Array, count: Array, values: Array, owned: bool = False) -> Array:
+    size = int(count)
+    if not len(values):
+        return buffer
+    rows = _with_room(buffer, size, values.shape[1:], len(values), owned)
+    rows[size : size + len(values)] = values
+    return rows
+
+
+def _insert(
+    buffer: Array, count: Array, index: Array, value: Array, owned: bool = False
+) -> Array:
+    size, place = int(count), int(index)
+    place = max(place + size, 0) if place < 0 else min(place, size)
+    rows = _with_room(buffer, size, np.shape(value), 1, owned)
+    rows[place + 1 : size + 1] = rows[place:size].copy()
+    rows[place] = value
+    return rows
+
+
+def _set(
+    buffer: Array, count: Array, index: Array, value: Array, owned: bool = False
+) -> Array:
+    place = _place(int(index), int(count), "list assignment index out of range")
+    rows = _with_room(buffer, int(count), np.shape(value), 0, owned)
+    rows[place] = value
+    return rows
+
+
+def _delete(buffer: Array, count: Array, index: Array, owned: bool = False) -> Array:
+    size = int(count)
+    place = int(index)
+    if place == size - 1:
+        return buffer
+    rows = buffer if owned else buffer.copy()
+    rows[place : size - 1] = rows[place + 1 : size].copy()
+    return rows
+
+
+def _infer_append(
+    buffer: TensorSpec, count: TensorSpec, value: TensorSpec
+) -> TensorSpec:
+    return _element(buffer, dims_of(value))
+
+
+def _infer_extend(
+    buffer: TensorSpec, count: TensorSpec, values: TensorSpec
+) -> TensorSpec:
+    dims = dims_of(values)
+    return _element(buffer, None if dims is None else dims[1:])
+
+
+def _infer_insert(
+    buffer: TensorSpec, count: TensorSpec, index: TensorSpec, value: TensorSpec
+) -> TensorSpec:
+    return _element(buffer, dims_of(value))
+
+
+def _infer_delete(
+    buffer: TensorSpec, count: TensorSpec, index: TensorSpec
+) -> TensorSpec:
+    return buffer
+
+
+def _references(buffer: Array, count: Any) -> int:
+    return sys.getrefcount(buffer)
+
+
+def _references_of_one_variable() -> int:
+    """What a kernel counts for an array that only a variable of its caller holds."""
+    alone = np.zeros(1)
+    return _references(alone, 0)
+
+
+_ALONE = _references_of_one_variable()
+
+
+def _in_place(kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """The kernel for callers that give away the buffer, a variable of theirs."""
+
+    def write(buffer: Array, *rest: Any) -> Array:
+        # Views of the buffer hold it, and a view has another array as its base.
+        owned = sys.getrefcount(buffer) <= _ALONE and buffer.base is None
+        return kernel(buffer, *rest, owned=owned)
+
+    return write
+
+
+def _register_writer(
+    name: str, kernel: Callable[..., Array], infer: Any, stateful: bool = False
+) -> None:
+    register(OpDef(name, kernel, infer, stateful=stateful))
+    IN_PLACE[name] = _in_place(kernel)
+
+
+_register_writer("ListAppend", _append, _infer_append)
+_register_writer("ListExtend", _extend, _infer_extend)
+_register_writer("ListInsert", _insert, _infer_insert)
+_register_writer("ListSet", _set, _infer_insert, stateful=True)
+_register_writer("ListDelete", _delete, _infer_delete)
+
+
+# --- ops that read --------------------------------------------------------------------
+
+
+def _get(buffer: Array, count: Array, index: Array) -> Array:
+    place = _place(int(index), int(count), "list index out of range")
+    # Not a view, which would keep the buffer from being written in place.
+    return buffer[place, ...].copy()
+
+
+def _infer_get(buffer: TensorSpec, count: TensorSpec, index: TensorSpec) -> TensorSpec:
+    rows = dims_of(buffer)
+    return spec(None if rows is None else rows[1:], buffer.dtype)
+
+
+register(OpDef("ListGet", _get, _infer_get))
+
+
+def _rows(buffer: Array, count: Array) -> Array:
+    return buffer[: int(count)]
+
+
+def _infer_rows(buffer: TensorSpec, count: TensorSpec) -> TensorSpec:
+    rows = dims_of(buffer)
+    return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
+
+
+register(OpDef("ListRows", _rows, _infer_rows, source="{0}[:{1}]"))
+
+
+def _place_of(count: Array, index: Array, empty: str, outside: str) -> Array:
+    size = int(count)
+    return np.array(_place(int(index), size, outside if size else empty), np.int32)
+
+
+register(
+    OpDef(
+        "ListPlace",
+        _place_of,
+        lambda count, index, empty, outside: _COUNT,
+        stateful=True,
+    )
+)
+
+
+def _find(found: Array, message: str) -> Array:
+    if not found.any():
+        raise ValueError(message)
+    return np.array(found.argmax(), np.int32)
+
+
+register(OpDef("ListFind", _find, lambda found, message: _COUNT, stateful=True))
+
+
+def _sum(start: Array, values: Array) -> Array:
+    # From left to right, as Python adds; NumPy's sum rounds in another order.
+    if not len(values):
+        return np.broadcast_to(start, values.shape[1:]).astype(values.dtype)
+    total = start + values[0]
+    for value in values[1:]:
+        total = total + value
+    return np.asarray(total, values.dtype)
+
+
+def _infer_sum(start: TensorSpec, values: TensorSpec) -> TensorSpec:
+    dims = dims_of(values)
+    return spec(None if dims is None else dims[1:], values.dtype)
+
+
+register(OpDef("ListSum", _sum, _infer_sum))
+
+
+def _equal(one: Array, other: Array) -> Array:
+    return np.array(one.shape == other.shape and bool((one == other).all()))
+
+
+register(
+    OpDef(
+        "ListEqual",
+        _equal,
+        lambda one, other: TensorSpec((), dtypes.bool),
+        strong=True,
+    )
+)
+
+
+def _repeat(values: Array, times: Array) -> Array:
+    return np.concatenate([values[:0], *[values] * max(int(times), 0)])
+
+
+register(OpDef("ListRepeat", _repeat, lambda values, times: _infer_rows(values, times)))
