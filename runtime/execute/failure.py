@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 from collections.abc import Sequence
 from types import CodeType
 from typing import Any, NoReturn
 
-from runtime.errors import OpError
+from runtime.errors import EndlessRecursionError, OpError, is_python_limit
 from runtime.graph import Node
+from runtime.ops.lists import LIST_ERRORS
 from runtime.ops.registry import get, kernel_error, run_kernel
 
-__all__ = ["kernel_failure", "raise_from_node", "run_node"]
+__all__ = ["kernel_failure", "raise_from_node", "run_node", "too_deep"]
 
 #: Ops that raise the user's own exceptions: these pass as they are.
-USER_ERRORS = frozenset({"Raise", "RequireBound"})
+USER_ERRORS = frozenset({"Raise", "RequireBound", "RequireSome"}) | LIST_ERRORS
 
 
 def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:
@@ -42,6 +44,21 @@ def kernel_failure(node: Node, arrays: Sequence[Any], error: Exception) -> Excep
     if isinstance(error, (ValueError, TypeError, IndexError, OverflowError)):
         return kernel_error(get(node.op), arrays, node.attrs, error)
     return error
+
+
+def too_deep(error: RecursionError, function: str, node: Node | None) -> RecursionError:
+    """The error for calls within calls that went deeper than Python goes.
+
+    `node` is the call, if it is known. An error of another text is the program's own.
+    """
+    if not is_python_limit(error):
+        return error
+    where = f"{node.location[0]}:{node.location[1]}: " if node and node.location else ""
+    return EndlessRecursionError(
+        f"{where}AG211: the graph {function!r} called itself deeper than Python's "
+        f"recursion limit ({sys.getrecursionlimit()}); raise that with "
+        "sys.setrecursionlimit, or write a loop"
+    )
 
 
 def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
