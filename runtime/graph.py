@@ -13,14 +13,13 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from runtime import context
 from runtime.dtypes import of_array
 from runtime.errors import InaccessibleTensorError, StagedStateError
 from runtime.graph_def import GraphDef, graph_def
+from runtime.graph_text import graph_lines
 from runtime.specs import TensorSpec
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Graph",
     "Node",
+    "is_user_file",
     "raise_location",
     "state_error",
     "user_frames",
@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 Location = tuple[str, int]
+
+#: Ops that give back a value that may be read, and raise where it may not.
+_CHECKS = frozenset({"RequireBound", "RequireSome"})
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
@@ -79,6 +82,11 @@ def user_frames(traceback: TracebackType | None) -> TracebackType | None:
     if _in_our_folders(frame.f_code.co_filename):
         return rest
     return TracebackType(rest, frame, traceback.tb_lasti, traceback.tb_lineno)
+
+
+def is_user_file(filename: str) -> bool:
+    """Whether a file is neither of this package nor of the compiler."""
+    return not _in_our_folders(filename)
 
 
 def _in_our_folders(filename: str) -> bool:
@@ -139,6 +147,15 @@ class Node:
         return f"<tf.Operation '{self.name}' type={self.op}>"
 
 
+class Mark(NamedTuple):
+    """A graph as it was at some time: see `Graph.mark`."""
+
+    count: int
+    names: dict[str, int]
+    constants: dict[int, tuple[EagerTensor, SymbolicTensor]]
+    checked: dict[Tensor, SymbolicTensor]
+
+
 class Graph:
     """A traced program: inputs, nodes in program order, outputs.
 
@@ -164,6 +181,12 @@ class Graph:
         #: still exact where the constant turns out to be a float64.
         self.numbers: dict[SymbolicTensor, Any] = {}
         self._checked: dict[Tensor, SymbolicTensor] = {}
+        #: Whether the graph may be called by nodes in it.
+        self.is_recursive = False
+        #: What has to run of a recursive graph, once an executor has found out.
+        self.live: Any = None
+        #: What staging knows of the recursive graphs that were written in this one.
+        self.recursive: list[Any] = []
 
     # --- building ---------------------------------------------------------------------
 
@@ -249,7 +272,7 @@ class Graph:
             raise leak_error(tensor, self)
         assert self.parent is not None
         outer = self.parent.capture(tensor)
-        if outer.node.op == "RequireBound":
+        if outer.node.op in _CHECKS:
             return self._check_here(outer)
         inner = self.captures.get(outer)
         if inner is None:
@@ -258,7 +281,7 @@ class Graph:
         return inner
 
     def _check_here(self, outer: SymbolicTensor) -> SymbolicTensor:
-        """A ``RequireBound`` of the parent once more, in this graph.
+        """A check of the parent once more, in this graph.
 
         The check belongs where the value is read: not in front of a branch that is not
         taken, or of a loop that does not run.
@@ -271,6 +294,23 @@ class Graph:
             )
             self._checked[outer] = inner
         return inner
+
+    def mark(self) -> Mark:
+        """What `roll_back` needs to drop the nodes that are added from now on."""
+        return Mark(
+            len(self.nodes),
+            dict(self._names),
+            dict(self._constants),
+            dict(self._checked),
+        )
+
+    def roll_back(self, mark: Mark) -> None:
+        """Drop the nodes that were added since; inputs for captures remain."""
+        del self.nodes[mark.count :]
+        self._names = dict(mark.names)
+        self._names.update((t.node.name.lower(), 1) for t in self.inputs)
+        self._constants = dict(mark.constants)
+        self._checked = dict(mark.checked)
 
     # --- reading ----------------------------------------------------------------------
 
@@ -290,7 +330,7 @@ class Graph:
         return f"<Graph {self.name!r}: {len(self.nodes)} nodes>"
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self, f"graph {self.name}"))
+        return "\n".join(graph_lines(self))
 
 
 def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTensorError:
@@ -314,66 +354,3 @@ def state_error(code: str, message: str, fix: str) -> StagedStateError:
     location = user_location()
     where = f"{location[0]}:{location[1]}: " if location else ""
     return StagedStateError(f"{where}{code}: {message}; {fix}", code)
-
-
-# --- printing -------------------------------------------------------------------------
-
-#: Attributes that say nothing about what a node does: names for its results.
-_UNPRINTED = {"names"}
-
-
-def _lines(graph: Graph, title: str, indent: str = "") -> Iterator[str]:
-    """The text of a graph, line by line."""
-    numbers: dict[SymbolicTensor, str] = {}
-
-    def define(tensor: SymbolicTensor) -> str:
-        numbers[tensor] = f"%{len(numbers)}"
-        return f"{numbers[tensor]}: {tensor.spec.describe()}"
-
-    captured = {inner: outer for outer, inner in graph.captures.items()}
-    inputs = [
-        f"{define(tensor)} {'captured ' if tensor in captured else ''}"
-        f"{tensor.node.name!r}"
-        for tensor in graph.inputs
-    ]
-    yield f"{indent}{title}({', '.join(inputs)}):"
-    for node in graph.nodes:
-        arguments = [numbers.get(tensor, tensor.name) for tensor in node.inputs]
-        arguments += [
-            f"{key}={_attr_text(value)}"
-            for key, value in node.attrs.items()
-            if not (value is None or key in _UNPRINTED or _holds_graph(value))
-        ]
-        results = ", ".join(map(define, node.outputs))
-        call = f"{node.op}({', '.join(arguments)})"
-        line = f"{indent}  {results} = {call}" if results else f"{indent}  {call}"
-        if node.location is not None:
-            filename, lineno = node.location
-            line += f"  # {os.path.basename(filename)}:{lineno}"
-        yield line
-        for label, subgraph in node.subgraphs():
-            yield from _lines(subgraph, label, indent + "    ")
-    outputs = ", ".join(numbers.get(tensor, tensor.name) for tensor in graph.outputs)
-    yield f"{indent}  return {outputs}".rstrip()
-
-
-def _holds_graph(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(isinstance(item, Graph) for item in value)
-    return isinstance(value, Graph)
-
-
-def _attr_text(value: Any) -> str:
-    """A static argument on one line, shortened where it is long."""
-    if isinstance(value, np.ndarray):
-        if value.ndim == 0:
-            return repr(value.item())
-        with np.printoptions(threshold=8, edgeitems=2, linewidth=10_000):
-            text = " ".join(str(value).split())
-    elif hasattr(value, "graph_text"):
-        text = value.graph_text
-    elif callable(value) and hasattr(value, "__qualname__"):
-        text = value.__qualname__
-    else:
-        text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

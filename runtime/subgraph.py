@@ -24,6 +24,7 @@ from runtime.errors import InternalError, InvalidArgumentError
 from runtime.graph import Graph, state_error
 from runtime.loop_tests import restore_test
 from runtime.ops.convert import cast_alike, convert_to_tensor, make_constant
+from runtime.ops.flow import optional_parts
 from runtime.ops.registry import apply
 from runtime.ops.values import to_array, weak_dtype
 from runtime.shapes import TensorShape
@@ -102,6 +103,11 @@ def predicate(value: Any) -> Tensor:
     Raises InvalidArgumentError for strings and for a tensor that has not one element,
     when the graph runs if its shape is not known before.
     """
+    if hasattr(value, "__staged_truth__"):
+        return predicate(value.__staged_truth__())
+    parts = optional_parts(value)
+    if parts is not None:
+        return _truth_of_optional(*parts)
     tensor = convert_to_tensor(value)
     if tensor.dtype.is_numeric:
         tensor = tensor != 0
@@ -117,6 +123,18 @@ def predicate(value: Any) -> Tensor:
             )
         tensor = apply("Reshape", tensor, shape=())
     return tensor
+
+
+def _truth_of_optional(value: Tensor, some: Tensor) -> Tensor:
+    """The truth of a tensor that may be None, which is false."""
+    if value.shape.num_elements() == 1:
+        both: Tensor = apply("LogicalAnd", some, predicate(value))
+        return both
+    some_graph, truth = trace_subgraph(lambda: predicate(value), (), "some")
+    none_graph, _ = trace_subgraph(lambda: None, (), "none")
+    set_outputs(some_graph, [truth])
+    set_outputs(none_graph, [False])
+    return emit_if(some, some_graph, none_graph)[0]
 
 
 # --- emitting -------------------------------------------------------------------------

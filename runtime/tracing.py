@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from runtime import nest
 from runtime.context import building
-from runtime.errors import ConversionError
-from runtime.graph import Graph, user_frames
+from runtime.errors import ConversionError, EndlessRecursionError, is_python_limit
+from runtime.graph import Graph, raise_location, user_frames
 from runtime.loop_tests import tidy
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.flow import optional_parts, require_some
 from runtime.ops.registry import apply
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
@@ -100,8 +101,12 @@ def flatten_results(result: Any, name: str) -> tuple[list[Tensor], Results]:
     tensors: list[Tensor] = []
     recipes: list[tuple[int, Callable[..., Any]] | None] = []
     for path, leaf in nest.flatten_with_paths(result):
+        parts = optional_parts(leaf)
         if leaf is None:
             recipes.append(None)
+        elif parts is not None:
+            tensors.extend(parts)
+            recipes.append((2, _some_or_none(leaf.node.attrs["variable"])))
         elif hasattr(type(leaf), "__tf_flatten__"):
             metadata, components = leaf.__tf_flatten__()
             tensors.extend(components)
@@ -110,6 +115,16 @@ def flatten_results(result: Any, name: str) -> tuple[list[Tensor], Results]:
             tensors.append(_as_result(leaf, name, path))
             recipes.append(_TENSOR)
     return tensors, Results(result, tuple(recipes))
+
+
+def _some_or_none(variable: str) -> Callable[..., Any]:
+    def rebuild(value: Any, some: Any) -> Any:
+        if not isinstance(some, SymbolicTensor):
+            return value if some else None
+        with building(some.graph):
+            return require_some(value, some, variable)
+
+    return rebuild
 
 
 def _as_result(leaf: Any, name: str, path: str) -> Tensor:
@@ -152,11 +167,14 @@ def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
 
 
 def _endless(name: str, error: RecursionError) -> RecursionError:
-    if "tracing" in str(error):
+    if not is_python_limit(error):
         return error
-    return RecursionError(
-        f"tracing {name!r} went deeper than Python's recursion limit "
-        f"({sys.getrecursionlimit()}). A function that calls itself under a condition "
-        "that is a tensor is traced without end, because both branches are traced: "
-        "write a loop, or let a Python value decide when to stop"
+    location = raise_location(error)
+    where = f"{location[0]}:{location[1]}: " if location else ""
+    return EndlessRecursionError(
+        f"{where}AG211: tracing {name!r} went deeper than Python's recursion limit "
+        f"({sys.getrecursionlimit()}). A function that calls itself where a tensor "
+        "decides becomes a graph that calls itself if its arguments stay of one kind; "
+        "here each call has other ones, or nothing ends it: write a loop, or let a "
+        "Python value decide when to stop"
     )

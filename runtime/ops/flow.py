@@ -1,4 +1,6 @@
-"""Ops that staged control flow needs: raise an exception, check for unbound names."""
+"""Ops that staged control flow needs: raise an exception, check for unbound names and
+for values that are None.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,15 @@ from runtime.errors import InvalidArgumentError
 from runtime.graph import raise_location
 from runtime.ops.registry import OpDef, apply, register
 from runtime.specs import TensorSpec
-from runtime.tensor import Tensor
+from runtime.tensor import SymbolicTensor, Tensor
 
-__all__ = ["raise_error", "require_bound"]
+__all__ = [
+    "none_test",
+    "optional_parts",
+    "raise_error",
+    "require_bound",
+    "require_some",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -49,15 +57,28 @@ def _require_bound_kernel(value: Array, bound: Array, variable: str) -> Array:
     return value
 
 
-def _require_bound_infer(
-    value: TensorSpec, bound: TensorSpec, variable: str
-) -> TensorSpec:
-    if not bound.dtype.is_bool:
-        raise InvalidArgumentError(f"bound must be a bool, not {bound.dtype.name}")
+def _require_some_kernel(value: Array, some: Array, variable: str) -> Array:
+    if not some:
+        what = repr(variable) if variable.isidentifier() else "the value"
+        raise TypeError(f"unsupported operand: {what} is None")
     return value
 
 
-register(OpDef("RequireBound", _require_bound_kernel, _require_bound_infer))
+def _checked_infer(value: TensorSpec, flag: TensorSpec, variable: str) -> TensorSpec:
+    _flag_infer(flag)
+    return value
+
+
+def _flag_infer(flag: TensorSpec) -> TensorSpec:
+    if not flag.dtype.is_bool:
+        raise InvalidArgumentError(f"a flag must be a bool, not {flag.dtype.name}")
+    return flag
+
+
+register(OpDef("RequireBound", _require_bound_kernel, _checked_infer))
+register(OpDef("RequireSome", _require_some_kernel, _checked_infer))
+register(OpDef("IsNone", np.logical_not, _flag_infer, source="~{0}"))
+register(OpDef("IsNotNone", np.asarray, _flag_infer, source="{0}"))
 
 
 def raise_error(exception: BaseException) -> None:
@@ -81,3 +102,33 @@ def require_bound(value: Tensor, bound: Tensor, variable: str) -> Tensor:
     """
     checked: Tensor = apply("RequireBound", value, bound, variable=variable)
     return checked
+
+
+def require_some(value: Tensor, some: Tensor, variable: str) -> Tensor:
+    """A tensor that is None while `some` is false: its `optional_parts` are these.
+
+    Reading it then is a TypeError that names `variable`; a value that nobody reads is
+    not checked. It is as weak as `value`.
+    """
+    graph = current_graph()
+    if graph is None:
+        checked: Tensor = apply("RequireSome", value, some, variable=variable)
+        return checked
+    attrs = {"variable": variable}
+    spec = TensorSpec(value.shape, value.dtype, weak=value.spec.weak)
+    (tensor,) = graph.add("RequireSome", (value, some), attrs, (spec,))
+    return tensor
+
+
+def optional_parts(value: Any) -> tuple[Tensor, Tensor] | None:
+    """``(value, some)`` of a tensor that may be None, None for any other value."""
+    if isinstance(value, SymbolicTensor) and value.node.op == "RequireSome":
+        raw, some = value.node.inputs
+        return raw, some
+    return None
+
+
+def none_test(some: Tensor, negated: bool = False) -> Tensor:
+    """Whether what the flag `some` stands beside is None, or is not."""
+    test: Tensor = apply("IsNotNone" if negated else "IsNone", some)
+    return test

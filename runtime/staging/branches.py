@@ -16,6 +16,9 @@ from runtime.errors import ends_trace
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.staging.forms import Side, common_form
+from runtime.staging.joins import absent
+from runtime.staging.optional import opened
+from runtime.staging.recursion import check_known
 from runtime.staging.values import (
     MISSING,
     RAISED,
@@ -25,6 +28,7 @@ from runtime.staging.values import (
     checked_parts,
     children,
     describe,
+    part_names,
     placeholder,
     same_object,
     same_structure,
@@ -52,6 +56,7 @@ def stage_cond(
     else_graph, else_values = trace_branch(if_false, state, "if_false")
     if then_values is RAISED and else_values is RAISED:
         emit_if(test, then_graph, else_graph)
+        check_known(then_graph, else_graph)
         return None, state
     _check_members(names, then_values, else_values)
     merge = _Merge(then_graph, else_graph)
@@ -108,10 +113,15 @@ class _Merge:
         """Merge what a variable is after the branches; gives what rebuilds it."""
         if same_object(one, other):
             return lambda outputs: one
+        one, other = opened(one), opened(other)
         if one is RAISED or other is RAISED:
             value = other if one is RAISED else one
             if value is MISSING:
                 return lambda outputs: MISSING
+        if one is MISSING and other is None:
+            other = absent(name)
+        elif one is None and other is MISSING:
+            one = absent(name)
         if self._is_structure(one) or self._is_structure(other):
             return self._structure(one, other, name)
         return self._leaf(one, other, name)
@@ -134,7 +144,8 @@ class _Merge:
             pairs = list(zip(leaves, beside[0], strict=True))
         else:
             return self._common(one, other, name)
-        parts = [self.value(a, b, f"{name}[{i}]") for i, (a, b) in enumerate(pairs)]
+        labels = part_names(template, name, len(leaves))
+        parts = [self.value(*pair, label) for pair, label in zip(pairs, labels)]
         return lambda outputs: pack([part(outputs) for part in parts])
 
     def _leaf(self, one: Any, other: Any, name: str) -> _Rebuild:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from runtime.graph import Graph
+from runtime.staging.joins import in_one_form
 
 __all__ = ["Side", "common_form"]
 
@@ -29,4 +30,10 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     merged one by one and whose ``_unflatten(parts)`` gives the value of the variable
     ``name`` made of the merged ones.
     """
-    return None
+    return in_one_form(
+        one.value,
+        other.value,
+        (one.graph, other.graph),
+        name,
+        lambda a, b: common_form(Side(a, one.graph), Side(b, other.graph), name),
+    )

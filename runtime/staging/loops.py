@@ -21,16 +21,16 @@ from runtime.ops.flow import raise_error, require_bound
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.staging.forms import Side, common_form
+from runtime.staging.joins import absent, adopted
+from runtime.staging.optional import same_form, taken_apart
 from runtime.staging.values import (
     MISSING,
     Marker,
     can_be_tensor,
     checked_parts,
-    children,
     describe,
     placeholder,
     same_object,
-    same_structure,
 )
 from runtime.subgraph import (
     predicate,
@@ -135,7 +135,7 @@ class _Misfit(Exception):
 
 
 def _slot(name: str, value: Any) -> _Slot:
-    inside = None if can_be_tensor(value) else children(value)
+    inside = taken_apart(value)
     if inside is None:
         return _Slot(name, [_leaf(value)], lambda leaves: leaves[0])
     leaves, pack = inside
@@ -197,6 +197,7 @@ class _Layout:
         remaining = iter(current)
         for slot, value in zip(self.slots, after, strict=True):
             try:
+                value = adopted(slot.template, value, slot.name)
                 parts = self._parts(slot, value)
                 fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, parts)]
             except _Misfit as misfit:
@@ -231,7 +232,7 @@ class _Layout:
             starts = [
                 placeholder(s) if isinstance(s, TensorSpec) else s for s in starts
             ]
-        before = Side(slot.pack(starts), self._graph)
+            before = Side(slot.pack(starts), self._graph)
         common = common_form(before, Side(after, body), slot.name)
         if common is None:
             return False
@@ -245,8 +246,8 @@ class _Layout:
 
     def _parts(self, slot: _Slot, value: Any) -> list[Any]:
         """The leaves of a new value; `_Misfit` if it has other ones."""
-        inside = None if can_be_tensor(value) else children(value)
         missing = slot.template is None and slot.leaves[0].start is MISSING
+        inside = taken_apart(absent(slot.name) if missing and value is None else value)
         if inside is None:
             if slot.template is not None and value is not MISSING:
                 raise _Misfit(slot.template, value)
@@ -256,7 +257,7 @@ class _Layout:
             slot.leaves = [_Leaf(MISSING, carried=False) for _ in leaves]
             slot.pack, slot.template = pack, value
             return leaves
-        if slot.template is None or not same_structure(slot.template, value):
+        if slot.template is None or not same_form(slot.template, value):
             before = slot.template  # maybe an empty tuple
             raise _Misfit(slot.leaves[0].start if before is None else before, value)
         return leaves

@@ -10,6 +10,7 @@ import numpy as np
 
 from runtime import nest
 from runtime.ops.creation import zeros
+from runtime.ops.flow import optional_parts
 from runtime.specs import TensorSpec
 from runtime.subgraph import state_tensor
 from runtime.tensor import SymbolicTensor, Tensor
@@ -80,12 +81,22 @@ def children(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
 def same_structure(one: Any, other: Any) -> bool:
     """Whether two structures have leaves in the same places."""
     if hasattr(one, "_flatten") or hasattr(other, "_flatten"):
-        return type(one) is type(other)
+        alike = getattr(one, "_same_structure", None)
+        return type(one) is type(other) and (alike is None or alike(other))
     try:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):
         return False
     return True
+
+
+def part_names(value: Any, name: str, count: int) -> list[str]:
+    """What the parts of a structure are called that is called ``name``."""
+    named = getattr(value, "_part_names", None)
+    if named is not None:
+        found: list[str] = named(name)
+        return found
+    return [f"{name}[{index}]" for index in range(count)]
 
 
 def placeholder(spec: TensorSpec) -> Tensor:
@@ -103,7 +114,8 @@ def describe(value: Any) -> str:
     if value is MISSING:
         return "not assigned"
     if isinstance(value, Tensor):
-        return f"a tensor {value.spec.describe()}"
+        maybe = "" if optional_parts(value) is None else "None or "
+        return f"{maybe}a tensor {value.spec.describe()}"
     if value is None:
         return "None"
     if isinstance(value, (bool, int, float, complex, *_TEXT)):

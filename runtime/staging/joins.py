@@ -1,0 +1,98 @@
+"""None beside a value: both as optionals of one structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.context import building, current_graph
+from runtime.graph import Graph
+from runtime.staging.optional import (
+    NOTHING,
+    StagedOptional,
+    leaves_of,
+    opened,
+    packed,
+    same_form,
+)
+from runtime.staging.values import Marker, children, placeholder, same_structure
+from runtime.tensor import Tensor
+
+__all__ = ["absent", "adopted", "in_one_form"]
+
+#: Finds a form that two values have in common.
+Common = Callable[[Any, Any], "tuple[Any, Any] | None"]
+
+
+def absent(name: str) -> StagedOptional:
+    """None, as an optional that could hold anything."""
+    return StagedOptional(NOTHING, False, name)
+
+
+def in_one_form(
+    one: Any, other: Any, graphs: tuple[Graph, Graph], name: str, common: Common
+) -> tuple[Any, Any] | None:
+    """Two values of which one is or may be None, as optionals of one structure.
+
+    ``common`` finds a form of two values that are not None. None if neither value has
+    to do with None, or there is no common form.
+    """
+    one, other = _lifted(one, name), _lifted(other, name)
+    if not (_is_optional(one) or _is_optional(other)):
+        return None
+    one, other = _wrapped(one, name), _wrapped(other, name)
+    if one._value is NOTHING:
+        return _filled(one, other._value, graphs[0]), other
+    if other._value is NOTHING:
+        return one, _filled(other, one._value, graphs[1])
+    if same_form(one._value, other._value):
+        return one, other
+    values = common(one._value, other._value)
+    if values is None:
+        return None
+    return (
+        StagedOptional(values[0], one._some, one._name),
+        StagedOptional(values[1], other._some, other._name),
+    )
+
+
+def adopted(template: Any, value: Any, name: str) -> Any:
+    """The value, with optionals where the template has them and it has none."""
+    template = opened(template)
+    if isinstance(value, Marker):
+        return value
+    if _is_optional(template):
+        value = _wrapped(_lifted(value, name), name)
+        graph = current_graph()
+        if value._value is NOTHING and graph is not None:
+            return _filled(value, template._value, graph)
+        return value
+    inside = children(template), children(value)
+    if inside[0] is None or inside[1] is None or not same_structure(template, value):
+        return value
+    parts = [adopted(t, v, name) for t, v in zip(inside[0][0], inside[1][0])]
+    if all(new is old for new, old in zip(parts, inside[1][0])):
+        return value
+    return inside[1][1](parts)
+
+
+def _is_optional(value: Any) -> bool:
+    return type(value) is StagedOptional
+
+
+def _lifted(value: Any, name: str) -> Any:
+    return absent(name) if value is None else opened(value)
+
+
+def _wrapped(value: Any, name: str) -> StagedOptional:
+    return value if _is_optional(value) else StagedOptional(value, True, name)
+
+
+def _filled(empty: StagedOptional, like: Any, graph: Graph) -> StagedOptional:
+    """The optional with something in it that has the structure of ``like``."""
+    with building(graph):
+        leaves = [
+            placeholder(leaf.spec) if isinstance(leaf, Tensor) else leaf
+            for leaf in leaves_of(like)
+        ]
+        return StagedOptional(packed(like, leaves), empty._some, empty._name)

@@ -1,0 +1,62 @@
+"""What the tests around a branch say about values that may be None.
+
+Within ``if x is not None`` on a tensor's decision, ``x`` is no None: the flag that
+tells so is known while the branch is traced, and what the branch leaves behind need not
+ask again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["assuming", "fact"]
+
+
+#: Flags and tests whose value is known where the graph is being built.
+_facts: ContextVar[dict[Any, bool]] = ContextVar("facts", default={})  # noqa: B039
+
+
+@contextmanager
+def assuming(test: Any, holds: bool) -> Iterator[None]:
+    """Build a part of a graph that runs only if the test holds (or does not)."""
+    facts = dict(_facts.get())
+    _collect(test, holds, facts)
+    token = _facts.set(facts)
+    try:
+        yield
+    finally:
+        _facts.reset(token)
+
+
+def fact(flag: Any) -> bool | None:
+    """Whether the flag is on where the graph is being built; None if it may be."""
+    return flag if isinstance(flag, bool) else _facts.get().get(flag)
+
+
+def _collect(test: Any, holds: bool, facts: dict[Any, bool]) -> None:
+    """Note what follows from a test."""
+    if not isinstance(test, SymbolicTensor):
+        return
+    facts[test] = holds
+    node = test.node
+    if node.op in ("IsNone", "LogicalNot"):
+        _collect(node.inputs[0], not holds, facts)
+    elif node.op == "IsNotNone":
+        _collect(node.inputs[0], holds, facts)
+    elif node.op == ("LogicalAnd" if holds else "LogicalOr"):
+        for tensor in node.inputs:
+            _collect(tensor, holds, facts)
+    elif node.op == "If":
+        # `a and b` is false at once, `a or b` true, where `a` decides.
+        for graph, taken in (
+            (node.attrs["else_graph"], True),
+            (node.attrs["then_graph"], False),
+        ):
+            other = graph.outputs[test.index].node
+            if other.op == "Const" and bool(other.attrs["value"].all()) is not holds:
+                _collect(node.inputs[0], taken, facts)
