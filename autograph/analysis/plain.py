@@ -53,6 +53,8 @@ _PLAIN_CALLS = frozenset(
 _CONTAINERS: dict[str, type] = {"dict": dict, "list": list, "set": set, "tuple": tuple}
 _ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
 _VIEWS = frozenset({"items", "keys", "values"})
+#: Methods that tensors do not have; what has them gives Python's own collections.
+_PYTHON_METHODS = _VIEWS | {"split", "splitlines"}
 _ITERABLE_TYPES = frozenset({bytes, dict, list, range, set, str, tuple})
 _JUMPS = frozenset({gast.Break, gast.Continue, gast.Raise, gast.Return})
 
@@ -191,7 +193,7 @@ class Plain:
         """Whether plain Python surely drives a loop over the expression."""
         kind = expr.__class__
         if kind in _COMPREHENSIONS:
-            return True
+            return self.comprehension(expr)
         if kind is gast.IfExp:
             return self.truth(expr.test) and all(
                 map(self.iterable, (expr.body, expr.orelse))
@@ -203,7 +205,44 @@ class Plain:
             if self._builtin(func) in _ITERATORS:
                 first = expr.args if func.id == "zip" else expr.args[:1]
                 return bool(first) and all(map(self.iterable, first))
+        if kind is gast.Name and self.type_of(expr) is list:
+            return self._name(expr, "iterable", self.iterable)
         return self.type_of(expr) in _ITERABLE_TYPES
+
+    def comprehension(self, expr: Any) -> bool:
+        """Whether plain Python surely decides which items a comprehension has."""
+        if expr.__class__ in (gast.SetComp, gast.DictComp):
+            return True
+        inside = self._inside(expr)
+        return all(self.iterations(expr)) and all(
+            inside.truth(test)
+            for generator in expr.generators
+            for test in generator.ifs
+        )
+
+    def iterations(self, expr: Any) -> Iterator[bool]:
+        """For each ``for`` of a comprehension, whether plain Python drives it."""
+        inside = self._inside(expr)
+        for number, generator in enumerate(expr.generators):
+            iterated = generator.iter
+            func = iterated.func if iterated.__class__ is gast.Call else None
+            if func.__class__ is gast.Attribute and func.attr in _PYTHON_METHODS:
+                yield True
+            else:
+                yield (inside if number else self).iterable(iterated)
+
+    def _inside(self, comprehension: Any) -> Plain:
+        """What knows the parts of a comprehension, the first iterable aside."""
+        try:
+            return Plain(self._facts.inner(comprehension))
+        except KeyError:  # it is no scope of its own
+            return self
+
+    def _items(self, generator: Any) -> bool:
+        try:
+            return self._plain_items(generator.iter)
+        except KeyError:  # the first iterable of a generator expression is outside
+            return False
 
     # --- names ------------------------------------------------------------------------
 
@@ -225,6 +264,12 @@ class Plain:
         kind = definition.__class__
         if kind is gast.NamedExpr:
             return self._settled(definition) and ask(definition.value)
+        if kind is gast.comprehension:
+            return (
+                definition.target.__class__ is gast.Name
+                and question != "type"
+                and self._items(definition)
+            )
         if kind is gast.For:
             return (
                 definition.target.__class__ is gast.Name

@@ -8,10 +8,13 @@ lambdas, evaluated only where Python would; everything else stays as it is.
     a if t else b               ag.cond(t, lambda: a, lambda: b)
     helper(x)                   ag.call(helper)(x)
     len(x)                      ag.len(x)
+    x in xs                     ag.in_(x, xs)
+    f"{x:.2f} m"                ag.fstring('{:.2f} m', x)
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,13 +25,21 @@ from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
+from .comprehension_calls import call_for, unrolled
 from .comprehensions import comprehension_targets, unhidden
+from .texts import templates_of
 
 #: Tells whether the function that an expression names is surely called as it is.
 Known = Callable[[gast.AST], bool]
 
 _SUSPENDING = (gast.NamedExpr, gast.Yield, gast.YieldFrom, gast.Await)
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
+#: Builtins that ask each item of a list whether it is true or comes first.
+_ASKING = frozenset({"all", "any", "max", "min", "sorted"})
+#: Builtins that show also what is in a list.
+_SHOWING = frozenset({"format", "print", "repr", "str"})
+_TEXT_METHODS = {"format": "fstring", "join": "join"}
+_SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
 _SYMBOLS = {
     gast.Lt: "<",
     gast.LtE: "<=",
@@ -150,19 +161,28 @@ class Expressions(Transformer):
 
     def visit_Compare(self, node: Any) -> Any:
         lazy = node.comparators[1:]
-        if not lazy or self._is_python(node) or any(map(self.is_fixed, lazy)):
+        if self._is_python(node) or any(map(self.is_fixed, lazy)):
             return self.generic_visit(node)
+        if not lazy:
+            return self._search(self.generic_visit(node))
         if not all(map(_is_simple, node.comparators[:-1])):
             return self._chain(node)
         left = self.visit(node.left)
         pairs: list[gast.AST] = []
         for op, right in zip(node.ops, node.comparators, strict=True):
             new = self.visit(right) if not pairs else self._lazy(right)
-            pair = gast.Compare(clone(left), [op], [new])
-            pairs.append(nodes.located(pair, node))
+            pair = nodes.located(gast.Compare(clone(left), [op], [new]), node)
+            pairs.append(self._search(pair))
             left = right
         first, *rest = pairs
         return self.operator("and_", [first, *map(self.lambda_, rest)], node)
+
+    def _search(self, pair: Any) -> Any:
+        """``ag.in_(x, xs)`` for ``x in xs``; another comparison as it is."""
+        name = _SEARCHES.get(type(pair.ops[0]))
+        if name is None:
+            return pair
+        return self.operator(name, [pair.left, *pair.comparators], pair)
 
     def _chain(self, node: Any) -> gast.Call:
         args = [self.visit(node.left)]
@@ -181,12 +201,24 @@ class Expressions(Transformer):
         if isinstance(function, gast.Name) and self._facts.is_builtin(function.id):
             return self._builtin(node)
         new = self.generic_visit(node)
-        if not self._recursive or self._is_python_method(function):
+        if self._is_python_method(function):
+            return self._method(new, node)
+        if not self._recursive:
             return new
         if isinstance(function, gast.Lambda) or self._known(function):
             return new
         target = self.operator("call", [new.func], function)
         return clone(new, func=target)
+
+    def _method(self, new: Any, old: Any) -> Any:
+        """A method of a value of a builtin type: two of a text may show tensors."""
+        name = _TEXT_METHODS.get(old.func.attr)
+        if name is None or self._type_of(old.func.value) is not str:
+            return new
+        if all(map(self._holds_no_tensor, (*old.args, *_values(old.keywords)))):
+            return new
+        args = [new.func.value, *new.args]
+        return clone(new, func=self.operator_name(name, old.func), args=args)
 
     def _builtin(self, node: Any) -> Any:
         name = node.func.id
@@ -198,22 +230,87 @@ class Expressions(Transformer):
             args = [nodes.name(n, node) for n in ("__class__", instance)]
             return clone(node, args=args)
         new = self.generic_visit(node)
-        if name not in DISPATCHED_BUILTINS or all(map(self._is_plain, node.args)):
+        if name not in DISPATCHED_BUILTINS or self._are_python(name, node):
             return new
         return clone(new, func=self.operator_name(name, node.func))
+
+    def _are_python(self, name: str, call: Any) -> bool:
+        """Whether a builtin surely needs no tensor library for its arguments."""
+        if name in _SHOWING:
+            return all(map(self._holds_no_tensor, call.args))
+        if name in _ASKING and len(call.args) == 1:
+            return self._holds_no_tensor(call.args[0])
+        return all(map(self._is_plain, call.args))
+
+    def _holds_no_tensor(self, argument: gast.AST) -> bool:
+        try:
+            return self._facts.is_plain(argument)
+        except KeyError:  # inside a lambda or generator expression
+            return False
 
     def _is_plain(self, argument: gast.AST) -> bool:
         """Whether an argument is surely no tensor."""
         if isinstance(argument, gast.Starred):
             return False
+        return self._type_of(argument) is not None
+
+    def _type_of(self, value: gast.AST) -> type | None:
         try:
-            return self._facts.python_type(argument) is not None
-        except KeyError:
-            return False
+            return self._facts.python_type(value)
+        except KeyError:  # inside a lambda or generator expression
+            return type(value.value) if isinstance(value, gast.Constant) else None
 
     def _is_python_method(self, function: gast.AST) -> bool:
         """Whether the function is a method of a value of a known builtin type."""
         return isinstance(function, gast.Attribute) and self._is_plain(function.value)
+
+    # Text --------------------------------------------------------------------------
+
+    def visit_JoinedStr(self, node: Any) -> Any:
+        fields = (part for part in node.values if isinstance(part, gast.FormattedValue))
+        templates = templates_of(node)
+        if templates is None or all(map(self._shows_no_tensor, fields)):
+            return self.generic_visit(node)
+        texts = [
+            self.operator(
+                "fstring", [nodes.constant(template, node), *map(self.visit, values)], node
+            )
+            for template, values in templates
+        ]
+        return functools.reduce(
+            lambda left, right: nodes.located(
+                gast.BinOp(left, gast.Add(), right), node
+            ),
+            texts,
+        )
+
+    def _shows_no_tensor(self, field: Any) -> bool:
+        spec = () if field.format_spec is None else field.format_spec.values
+        values = [part.value for part in spec if isinstance(part, gast.FormattedValue)]
+        return all(map(self._holds_no_tensor, (field.value, *values)))
+
+    def visit_BinOp(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        if (
+            not isinstance(node.op, gast.Mod)
+            or self._type_of(node.left) is not str
+            or self._holds_no_tensor(node.right)
+        ):
+            return new
+        return self.operator("percent", [new.left, new.right], node)
+
+    # Comprehensions ----------------------------------------------------------------
+
+    def visit_ListComp(self, node: Any) -> Any:
+        call = call_for(node, self._facts, self)
+        return self.visit_SetComp(node) if call is None else call
+
+    visit_GeneratorExp = visit_ListComp
+
+    def visit_SetComp(self, node: Any) -> Any:
+        return unrolled(node, self._facts, self)
+
+    visit_DictComp = visit_SetComp
 
     # Functions ---------------------------------------------------------------------
 
@@ -239,6 +336,10 @@ class Expressions(Transformer):
         body = self.visit(node.body)
         self._generated = generated
         return node if body is node.body else clone(node, body=body)
+
+
+def _values(keywords: list[Any]) -> list[gast.AST]:
+    return [keyword.value for keyword in keywords]
 
 
 def _is_simple(node: gast.AST) -> bool:

@@ -39,6 +39,16 @@ def raise_as_python(error: NameError, operator: FrameType) -> None:
         _raise_local(error, operator.f_back)
 
 
+_own_scopes: set[CodeType] = set()
+
+
+def own_scope(*operators: FunctionType) -> None:
+    """Register operators whose functions stand for a scope that Python itself makes
+    around them: to it, the variables of the user's function are free ones.
+    """
+    _own_scopes.update(operator.__code__ for operator in operators)
+
+
 class _UnboundLocals:
     """See `unbound_locals`."""
 
@@ -96,7 +106,7 @@ def _is_local(name: str, frame: FrameType | None) -> bool:
 
 def _is_operator(frame: FrameType) -> bool:
     name: str = frame.f_globals.get("__name__", "")
-    return name.startswith("autograph.operators")
+    return name.startswith("autograph.operators") and frame.f_code not in _own_scopes
 
 
 def _runs(operator: FrameType, code: CodeType) -> bool:
