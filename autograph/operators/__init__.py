@@ -12,6 +12,7 @@ from typing import Any
 from .assertions import holds
 from .builtins import functions as _builtin_functions
 from .calls import call, set_converter
+from .comprehensions import generator, list_comp, unrolled
 from .control_flow import case, cond, for_loop, while_loop
 from .dispatch import (
     UNBOUND,
@@ -23,7 +24,10 @@ from .dispatch import (
 )
 from .location import user_location
 from .logical import and_, compare, not_, or_
+from .matching import match, pattern_truth
 from .membership import in_, not_in
+from .scopes import scoped
+from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals
 
 __all__ = [
@@ -37,16 +41,25 @@ __all__ = [
     "compare",
     "cond",
     "for_loop",
+    "fstring",
+    "generator",
     "holds",
     "in_",
+    "join",
+    "list_comp",
+    "match",
     "not_",
     "not_in",
     "or_",
+    "percent",
+    "pattern_truth",
     "register",
+    "scoped",
     "set_converter",
     "unbound_local_error",
     "unbound_locals",
     "unregister",
+    "unrolled",
     "user_location",
     "while_loop",
 ]
