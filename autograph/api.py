@@ -14,8 +14,7 @@ from .cache import converted
 from .diagnostics import Diagnostic
 from .errors import ConversionError, SourceError
 from .lang.source import source_of
-from .library import is_marked
-from .operators.calls import CONVERTED
+from .library import CONVERTED, is_marked
 from .options import ConversionOptions
 from .pipeline import convert_module, convert_tree
 

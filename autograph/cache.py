@@ -5,18 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
-from . import operators
-from .operators.calls import CONVERTED
+from .library import CONVERTED
+from .operators.scopes import are_operators
 from .options import DEFAULT, ConversionOptions
 from .pipeline import convert_callable
 
 _Binder = Callable[[FunctionType], FunctionType]
 
+#: The attribute of a function that holds its forms under other options.
+_FORMS = "__autograph_forms__"
+
 #: By identity: comparing code objects is slow. The code is kept, so that it stays it.
 _binders: dict[tuple[int, ConversionOptions], tuple[CodeType, _Binder]] = {}
-_lock = threading.RLock()
+#: The ids of all code objects that were generated; who made them keeps them.
+_generated: dict[int, CodeType] = {}
+lock = threading.RLock()
 
 
 def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> Any:
@@ -26,11 +31,11 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
         SourceError: its source is not available.
         ConversionError: it cannot be converted.
     """
-    with _lock:
+    with lock:
         if is_converted(function):
             return function
-        known = function.__dict__.get(CONVERTED)
-        if known is not None and known.__wrapped__ is function and options == DEFAULT:
+        known = _form(function, options)
+        if known is not None:
             return known
         key = (id(function.__code__), options)
         entry = _binders.get(key)
@@ -38,10 +43,41 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
             entry = (function.__code__, convert_callable(function, options))
             _binders[key] = entry
         new = entry[1](function)
+        note_generated(new.__code__)
         new.__dict__[CONVERTED] = new
         if options == DEFAULT:
             function.__dict__[CONVERTED] = new
+        else:
+            function.__dict__.setdefault(_FORMS, {})[function, options] = new
         return new
+
+
+def _form(function: FunctionType, options: ConversionOptions) -> FunctionType | None:
+    """The converted form of a function, if it was asked for before."""
+    # functools.wraps copies both attributes to wrappers: look whose they are.
+    form: FunctionType | None
+    if options == DEFAULT:
+        form = function.__dict__.get(CONVERTED)
+        is_its_own = form is not None and cast(Any, form).__wrapped__ is function
+        return form if is_its_own else None
+    form = function.__dict__.get(_FORMS, {}).get((function, options))
+    return form
+
+
+def note_generated(code: CodeType) -> None:
+    """Remember that a code object, with those inside it, is a result of conversion."""
+    if id(code) in _generated:
+        return
+    pending = [code]
+    while pending:
+        code = pending.pop()
+        _generated[id(code)] = code
+        pending.extend(c for c in code.co_consts if isinstance(c, CodeType))
+
+
+def is_generated(code: CodeType) -> bool:
+    """Whether a code object is (a part of) the result of a conversion."""
+    return id(code) in _generated
 
 
 def is_converted(function: FunctionType) -> bool:
@@ -62,13 +98,13 @@ def _calls_operators(code: CodeType, function: FunctionType) -> bool:
     names = _global_names(code)
     namespace = function.__globals__
     return any(
-        name.startswith("ag") and namespace.get(name) is operators for name in names
+        name.startswith("ag") and are_operators(namespace.get(name)) for name in names
     )
 
 
 def _holds_operators(cell: Any) -> bool:
     try:
-        return cell.cell_contents is operators
+        return are_operators(cell.cell_contents)
     except ValueError:
         return False
 

@@ -39,7 +39,9 @@ def called(function: FunctionType, options: ConversionOptions) -> Any:
 
 
 def _decided(function: FunctionType, options: ConversionOptions) -> Any:
-    if needs_no_conversion(function, options) or is_from_converted_module(function):
+    if needs_no_conversion(function, options):
+        return function
+    if is_from_converted_module(function.__globals__):
         return function
     from .cache import converted  # the compiler
 
@@ -49,9 +51,9 @@ def _decided(function: FunctionType, options: ConversionOptions) -> Any:
         return function  # exact on Python values; control flow on a tensor raises there
 
 
-def is_from_converted_module(function: FunctionType) -> bool:
-    """Whether the import hook converted the module that a function was defined in."""
-    spec = function.__globals__.get("__spec__")
+def is_from_converted_module(namespace: dict[str, Any]) -> bool:
+    """Whether the import hook converted the module with these globals."""
+    spec = namespace.get("__spec__")
     return getattr(getattr(spec, "loader", None), "converts", False) is True
 
 

@@ -19,13 +19,18 @@ from typing import Any
 from .options import DEFAULT, ConversionOptions, matches
 
 _MARK = "__autograph_do_not_convert__"
+#: The attribute of a function that was converted in place: the function (wrappers copy
+#: the attribute: it says whose it is), and one that runs the code as it was.
+ORIGINAL = "__autograph_original__"
+#: The attribute of a function that holds its converted form: itself, if it is one.
+CONVERTED = "__autograph_converted__"
 _packages = {"autograph"}
 _ROOTS = tuple(
     {sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
 
 #: The code that all functions made by `functools.singledispatch` share.
-_DISPATCHER = functools.singledispatch(lambda: None).__code__
+_DISPATCHER = getattr(functools.singledispatch(lambda _: None), "__code__")  # noqa: B009
 
 
 class Rule(Enum):
@@ -77,6 +82,46 @@ def do_not_convert(function: Any) -> Any:
             for part in functions_of(member):
                 setattr(part, _MARK, True)
     return function
+
+
+class Unconverted:
+    """A callable that stays as it is: made by `unconverted`."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        functools.update_wrapper(self, function, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, and what it calls, as they are."""
+        return self._function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"unconverted({self._function!r})"
+
+
+def unconverted(function: Any) -> Any:
+    """What to call where one call of a function is not to be converted.
+
+    Unlike `do_not_convert` it leaves the function alone: other calls are converted.
+
+    >>> def size(x):
+    ...     return len(x)
+    >>> unconverted(size)([1, 2])
+    2
+    """
+    return Unconverted(as_written(function))
+
+
+def as_written(function: Any) -> Any:
+    """The function that a converted one was made of; any other function itself."""
+    if isinstance(function, MethodType):
+        return MethodType(as_written(function.__func__), function.__self__)
+    attributes = getattr(function, "__dict__", {})
+    owner, original = attributes.get(ORIGINAL, (None, None))
+    if owner is function:
+        return original
+    is_converted = attributes.get(CONVERTED) is function
+    return attributes["__wrapped__"] if is_converted else function
 
 
 def functions_of(member: Any) -> Iterator[FunctionType]:
@@ -186,7 +231,7 @@ def rule_for(obj: Any, options: ConversionOptions = DEFAULT) -> Rule:
     if isinstance(obj, functools._lru_cache_wrapper):
         return rule_for(obj.__wrapped__, options)
     if is_dispatcher(obj):
-        return rule_for(obj.__wrapped__, options)
+        return rule_for(vars(obj)["__wrapped__"], options)
     if isinstance(obj, FunctionType):
         module = obj.__globals__.get("__name__") or "__main__"
     elif isinstance(obj, type):

@@ -21,13 +21,14 @@ from .converters.bindings import bound_names, local_functions
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
+from .lang.embed import filled, placeheld
 from .lang.labels import Helper
 from .lang.load import bind, compile_function, compile_module
 from .lang.names import Namer
 from .lang.parse import Found, find_function, parse_module
 from .lang.source import Source
 from .lang.visitors import Transformer, clone
-from .library import is_library, is_library_module
+from .library import is_library, is_library_module, may_be_included
 from .options import DEFAULT, ConversionOptions
 
 #: The name under which generated code reaches the operators.
@@ -89,7 +90,7 @@ def convert_tree(
     found = find_function(function)
     context = Context(
         ag=_alias(found.node),
-        known=_resolved_in(function),
+        known=_resolved_in(function, options),
         recursive=options.recursive,
         shadowed=_shadowed(function.__globals__),
         enclosing=frozenset(function.__code__.co_freevars),
@@ -108,7 +109,7 @@ def convert_callable(
         SourceError: its source is not available.
         ConversionError: it cannot be converted.
     """
-    from . import operators
+    from .operators import scopes
 
     found, conversion, context = convert_tree(function, options)
     code = compile_function(
@@ -118,10 +119,30 @@ def convert_callable(
         conversion.helpers,
         found.class_name,
     )
-    return lambda original: bind(code, original, {context.ag: operators})
+    extra = {context.ag: scopes.operators(options)}
+    return lambda original: bind(code, original, extra)
 
 
-def _resolved_in(function: FunctionType) -> Callable[[gast.AST], bool]:
+def convert_code(
+    function: FunctionType, options: ConversionOptions = DEFAULT
+) -> CodeType:
+    """The code to put in place of a function's own: it has the same free variables.
+
+    Raises:
+        SourceError: its source is not available.
+        ConversionError: it cannot be converted.
+    """
+    from .operators import scopes
+
+    found, conversion, context = convert_tree(function, options)
+    tree = placeheld(conversion.tree, context.ag)
+    code = compile_function(tree, function, (), conversion.helpers, found.class_name)
+    return filled(code, scopes.operators(options))
+
+
+def _resolved_in(
+    function: FunctionType, options: ConversionOptions
+) -> Callable[[gast.AST], bool]:
     """Whether an expression names library code, as seen from a function object.
 
     Free variables are not looked into: other functions with the same code have others.
@@ -142,7 +163,7 @@ def _resolved_in(function: FunctionType) -> Callable[[gast.AST], bool]:
 
     def known(node: gast.AST) -> bool:
         callee = value(node)
-        return callee is not _UNKNOWN and is_library(callee)
+        return callee is not _UNKNOWN and is_library(callee, options)
 
     return known
 
@@ -164,7 +185,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     shadowed = bound_names(tree.body)
     context = Context(
         ag=_alias(tree),
-        known=_imported_in(tree),
+        known=_imported_in(tree, options),
         recursive=options.recursive,
         shadowed=shadowed,
         functions=local_functions(tree.body),
@@ -172,7 +193,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     converter = _ModuleConverter(source, context)
     new = converter.visit(tree)
     if new is not tree:
-        new = clone(new, body=_with_import(new.body, context.ag))
+        new = clone(new, body=_with_import(new.body, context.ag, options))
     return Conversion(source, tree, new, tuple(converter.diagnostics), context.helpers)
 
 
@@ -199,7 +220,9 @@ class _ModuleConverter(Transformer):
         return node
 
 
-def _imported_in(tree: gast.Module) -> Callable[[gast.AST], bool]:
+def _imported_in(
+    tree: gast.Module, options: ConversionOptions
+) -> Callable[[gast.AST], bool]:
     """Whether an expression names library code, by the module's own imports."""
     origins: dict[str, str] = {}
     bound: dict[str, int] = {}
@@ -222,13 +245,15 @@ def _imported_in(tree: gast.Module) -> Callable[[gast.AST], bool]:
             return False
         origin = origins.get(node.id)
         if origin is not None and bound.get(node.id) == 1:
-            return is_library_module(origin)
+            return is_library_module(origin) and not may_be_included(origin, options)
         return node.id not in bound and hasattr(builtins, node.id)
 
     return known
 
 
-def _with_import(body: list[gast.AST], alias: str) -> list[gast.AST]:
+def _with_import(
+    body: list[gast.AST], alias: str, options: ConversionOptions
+) -> list[gast.AST]:
     """The statements with the import of the operators, as early as it may stand."""
     position = 0
     if ast.get_docstring(gast.gast_to_ast(gast.Module(body[:1], []))) is not None:
@@ -237,8 +262,25 @@ def _with_import(body: list[gast.AST], alias: str) -> list[gast.AST]:
         position += 1
     at = body[min(position, len(body) - 1)]
     name = nodes.located(gast.alias("autograph.operators", alias), at)
-    statement = nodes.located(gast.Import([name]), at)
-    return [*body[:position], statement, *body[position:]]
+    statements = [nodes.located(gast.Import([name]), at)]
+    if options.include or options.exclude:
+        statements.append(_scoped(alias, options, at))
+    return [*body[:position], *statements, *body[position:]]
+
+
+def _scoped(alias: str, options: ConversionOptions, at: gast.AST) -> gast.AST:
+    """``ag = ag.scoped(include='…', exclude='…')``."""
+    keywords = {
+        name: nodes.constant(", ".join(patterns), at)
+        for name, patterns in (
+            ("include", options.include),
+            ("exclude", options.exclude),
+        )
+        if patterns
+    }
+    function = nodes.attribute(nodes.name(alias, at), "scoped", at)
+    value = nodes.call(function, [], at, **keywords)
+    return nodes.located(gast.Assign([nodes.target(alias, at)], value, None), at)
 
 
 def _is_future(statement: gast.AST) -> bool:

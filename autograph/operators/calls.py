@@ -13,17 +13,16 @@ from types import FunctionType, MethodType, MethodWrapperType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..library import is_dispatcher, is_marked
+from ..library import CONVERTED, is_dispatcher, is_marked
 from ..options import DEFAULT, ConversionOptions
 from .constructors import constructor
 from .dispatch import backend_of
 
 Converter = Callable[[FunctionType, ConversionOptions], Callable[..., Any]]
 
-#: The attribute of a function that holds its converted form: itself, if it is one.
-CONVERTED = "__autograph_converted__"
-
 _converter: Converter | None = None
+#: Told which functions are called while a tensor library traces; see `set_watcher`.
+_watcher: Callable[[Any], Any] | None = None
 
 #: Classes that are called as they are, with the methods that were found so: to ask
 #: about each of those anew is slower.
@@ -34,6 +33,15 @@ def set_converter(converter: Converter) -> None:
     """Register the compiler: what turns a Python function into its converted form."""
     global _converter
     _converter = converter
+
+
+def set_watcher(watcher: Callable[[Any], Any] | None) -> None:
+    """Let a tensor library say what is called in place of each converted function.
+
+    Only while it traces: it is asked by all threads. None ends that.
+    """
+    global _watcher
+    _watcher = watcher
 
 
 def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
@@ -53,10 +61,12 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
             converted is function
             or (options is DEFAULT and converted.__wrapped__ is function)
         ):
-            return converted
+            return converted if _watcher is None else _watcher(converted)
         if is_dispatcher(function):
             return _dispatched(function, options)
-        return function if _converter is None else _converter(function, options)
+        if _converter is not None:
+            function = _converter(function, options)
+        return function if _watcher is None else _watcher(function)
     if type(function) is MethodType:
         target = call(function.__func__, options)
         if target is function.__func__:

@@ -1,0 +1,201 @@
+"""Functions that are converted where they are: the object stays, its code is replaced.
+
+Properties, operators and callbacks are called by Python or a library: no converted call
+leads to them. Where one of them met a staged value, `convert_raising` finds it by the
+traceback and converts it in place, and the program can be staged again from the start.
+
+A function that was converted in place stays so. That is safe, also with other threads:
+the code is replaced in one step, calls that are under way go on with the old code, and
+on Python values both mean the same. Who holds the function, by whatever name or in
+whatever wrapper or registry, has it converted; what it is compared with still holds.
+"""
+
+from __future__ import annotations
+
+import gc
+from types import CodeType, FrameType, FunctionType
+from typing import NamedTuple
+
+from .cache import is_converted, is_generated, lock, note_generated
+from .callees import is_from_converted_module
+from .errors import ConversionError, SourceError
+from .library import (
+    CONVERTED,
+    ORIGINAL,
+    Rule,
+    Unconverted,
+    is_marked,
+    is_registered,
+    rule_for_module,
+)
+from .options import DEFAULT, ConversionOptions
+from .pipeline import convert_code
+
+__all__ = ["Obstacle", "Repair", "convert_in_place", "convert_raising"]
+
+
+def convert_in_place(
+    function: FunctionType, options: ConversionOptions = DEFAULT
+) -> bool:
+    """Replace the code of a function by its converted form, for good.
+
+    Returns whether it did: not for a function that is converted already.
+
+    >>> def sign(x):
+    ...     return 1 if x > 0 else -1
+    >>> same = sign
+    >>> convert_in_place(sign), convert_in_place(sign), same(-3)
+    (True, False, -1)
+
+    Raises:
+        SourceError: its source is not available.
+        ConversionError: it cannot be converted.
+    """
+    with lock:
+        if is_converted(function):
+            return False
+        original = _copy(function)
+        code = convert_code(function, options)
+        note_generated(code)
+        function.__code__ = code
+        function.__dict__[ORIGINAL] = (function, original)
+        function.__dict__[CONVERTED] = function
+        return True
+
+
+def _copy(function: FunctionType) -> FunctionType:
+    """A function of its own with the code that the other has now."""
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__ = function.__qualname__
+    copy.__module__ = function.__module__
+    copy.__doc__ = function.__doc__
+    return copy
+
+
+class Obstacle(NamedTuple):
+    """Why a function in which an error arose was not converted in place."""
+
+    rule: Rule
+    name: str
+    """The function that the rule is for."""
+    module: str
+
+    def __str__(self) -> str:
+        return f"`{self.name}` of {self.module} was called as it is: {self.rule.value}"
+
+
+class Repair(NamedTuple):
+    """What `convert_raising` did. It is true where staging again is worth trying."""
+
+    converted: tuple[FunctionType, ...] = ()
+    obstacle: Obstacle | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.converted)
+
+
+def convert_raising(
+    error: BaseException, options: ConversionOptions = DEFAULT
+) -> Repair:
+    """Convert in place the functions in which converted code met an error.
+
+    A library calls this when staging failed because Python asked a staged value for
+    what it has not (its truth, say): where functions were converted, staging again from
+    the start gets further. They are the user's functions between the innermost
+    converted function of the traceback and the error. Conversion does not help, and the
+    obstacle says why, where the error arose in library code, in or below what is marked
+    `do_not_convert`, or where the source is not available. Where it arose in converted
+    code there is neither.
+    """
+    frames = _unconverted_frames(error)
+    functions = _functions([frame.f_code for frame in frames])
+    obstacle = _obstacle(frames, functions, options)
+    if obstacle is not None:
+        return Repair(obstacle=obstacle)
+    changed: list[FunctionType] = []
+    for frame in reversed(frames):
+        if not rule_for_module(_module(frame), options).converts:
+            continue
+        if any(_contains(other.f_code, frame.f_code) for other in frames):
+            continue  # converted with the function that it is a part of
+        for function in functions[frame.f_code]:
+            try:
+                if convert_in_place(function, options):
+                    changed.append(function)
+            except (SourceError, ConversionError) as refusal:
+                is_lost = isinstance(refusal, SourceError)
+                rule = Rule.NO_SOURCE if is_lost else Rule.REFUSED
+                obstacle = obstacle or Obstacle(rule, _name(frame), _module(frame))
+    return Repair(tuple(changed), obstacle)
+
+
+def _obstacle(
+    frames: list[FrameType], functions: _Functions, options: ConversionOptions
+) -> Obstacle | None:
+    for frame in frames:
+        is_innermost = frame is frames[-1]
+        rule = rule_for_module(_module(frame), options)
+        if frame.f_code is _CALL_AS_IT_IS or any(
+            map(is_marked, functions[frame.f_code])
+        ):
+            rule = Rule.MARKED
+        if rule is Rule.MARKED or (is_innermost and not rule.converts):
+            return Obstacle(rule, _name(frame), _module(frame))
+    return None
+
+
+_CALL_AS_IT_IS = Unconverted.__call__.__code__
+
+
+def _unconverted_frames(error: BaseException) -> list[FrameType]:
+    """The frames of an error's traceback from its last converted one on, without
+    that, and without those of the library that raised it.
+    """
+    frames: list[FrameType] = []
+    entry = error.__traceback__
+    while entry is not None:
+        frame = entry.tb_frame
+        if is_generated(frame.f_code) or is_from_converted_module(frame.f_globals):
+            frames.clear()
+        else:
+            frames.append(frame)
+        entry = entry.tb_next
+    while frames and is_registered(_module(frames[-1])):
+        frames.pop()
+    return frames
+
+
+def _module(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__") or "__main__"
+
+
+def _name(frame: FrameType) -> str:
+    return getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+
+
+def _contains(outer: CodeType, code: CodeType) -> bool:
+    """Whether one code object is defined inside the other."""
+    return any(
+        inner is code or _contains(inner, code)
+        for inner in outer.co_consts
+        if isinstance(inner, CodeType)
+    )
+
+
+_Functions = dict[CodeType, list[FunctionType]]
+
+
+def _functions(codes: list[CodeType]) -> _Functions:
+    """All functions that run these code objects now."""
+    found: _Functions = {code: [] for code in codes}
+    for holder in gc.get_referrers(*codes) if codes else ():
+        if isinstance(holder, FunctionType) and holder.__code__ in found:
+            found[holder.__code__].append(holder)
+    return found
