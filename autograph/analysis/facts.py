@@ -258,11 +258,19 @@ class Facts:
     # --- values ---------------------------------------------------------------------
 
     def is_python_bool(self, expr: Any) -> bool:
-        """Whether plain Python surely decides the truth of an expression: no tensor
-        can have a say in it.
-        """
+        """Whether no tensor can have a say in the truth of an expression."""
         self._span(expr)
         return Plain(self).truth(expr)
+
+    def is_plain(self, expr: Any) -> bool:
+        """Whether no tensor can be the value of an expression, or within it."""
+        self._span(expr)
+        return Plain(self).value(expr)
+
+    def is_never_staged_none(self, expr: Any) -> bool:
+        """Whether no tensor can have a say in whether an expression is None."""
+        self._span(expr)
+        return Plain(self).never_staged_none(expr)
 
     def is_python_iterable(self, expr: Any) -> bool:
         """Whether plain Python surely drives a loop over an expression."""
@@ -369,9 +377,8 @@ class Facts:
 
     @cached_property
     def _bound_again(self) -> frozenset[str]:
-        changing = WRITE | DELETE
-        again = {name for flags, name, _ in self._log.events if flags & changing}
-        return frozenset(again)
+        events = self._log.events
+        return frozenset(n for flags, n, _ in events if flags & (WRITE | DELETE))
 
     @cached_property
     def _reaching(self) -> ReachingDefinitions:

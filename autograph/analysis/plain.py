@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import gast
 
 from autograph.analysis.blocks import blocks_of
+from autograph.analysis.none_tests import default_of, is_never_none, none_test
 from autograph.analysis.reaching import UNBOUND
 
 if TYPE_CHECKING:
@@ -112,6 +113,9 @@ class Plain:
         return self.truth(expr.test) and all(map(self.value, (expr.body, expr.orelse)))
 
     def _compare(self, expr: Any) -> bool:
+        test = none_test(expr)
+        if test is not None:
+            return self._is_python_none_test(test.operand)
         operands = (expr.left, *expr.comparators)
         return all(
             op.__class__ in (gast.Is, gast.IsNot)
@@ -122,7 +126,8 @@ class Plain:
     def _call(self, expr: Any) -> bool:
         name = self._builtin(expr.func)
         if name in _PREDICATES:
-            return True
+            test = none_test(expr)
+            return test is None or self._is_python_none_test(test.operand)
         return name in _PLAIN_CALLS and self._plain_arguments(expr)
 
     def _attribute(self, expr: Any) -> bool:
@@ -147,6 +152,39 @@ class Plain:
         if func.__class__ is gast.Name and self._facts.is_builtin(func.id):
             return str(func.id)
         return None
+
+    # --- None -------------------------------------------------------------------------
+
+    def never_staged_none(self, expr: Any) -> bool:
+        """Whether no tensor can have a say in whether the expression is None."""
+        return is_never_none(expr) or self._either(self.value, self._none_name, expr)
+
+    def _none_name(self, expr: Any) -> bool:
+        return expr.__class__ is gast.Name and self._name(
+            expr, "none", self.never_staged_none
+        )
+
+    def _given(self, expr: Any) -> bool:
+        return expr.__class__ is gast.Name and self._name(
+            expr, "given", self.never_staged_none
+        )
+
+    def _either(
+        self, one: Callable[[Any], bool], other: Callable[[Any], bool], expr: Any
+    ) -> bool:
+        """Ask one question, then the other, without what the first one assumed."""
+        assumed, steadied = set(self._assumed), set(self._steadied)
+        if one(expr):
+            return True
+        self._assumed, self._steadied = assumed, steadied
+        return other(expr)
+
+    def _is_python_none_test(self, operand: Any) -> bool:
+        """Whether the test is taken for one that plain Python decides.
+
+        That of a parameter whose default is None is: it asks whether it was given.
+        """
+        return self._either(self.never_staged_none, self._given, operand)
 
     # --- types and iteration ----------------------------------------------------------
 
@@ -262,6 +300,9 @@ class Plain:
             return True
         self._assumed.add(key)
         kind = definition.__class__
+        if question == "given" and kind is gast.Name:
+            default = default_of(definition, self._facts.node)
+            return default.__class__ is gast.Constant and default.value is None
         if kind is gast.NamedExpr:
             return self._settled(definition) and ask(definition.value)
         if kind is gast.comprehension:

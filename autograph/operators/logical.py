@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .dispatch import backend_of
+from .membership import in_, not_in
+from .none_tests import is_, is_not
 from .unbound import raise_as_python
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -22,10 +24,10 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "==": operator.eq,
     "!=": operator.ne,
-    "is": operator.is_,
-    "is not": operator.is_not,
-    "in": lambda item, items: item in items,
-    "not in": lambda item, items: item not in items,
+    "is": is_,
+    "is not": is_not,
+    "in": in_,
+    "not in": not_in,
 }
 
 

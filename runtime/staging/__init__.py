@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from runtime.staging.branches import stage_cond
 from runtime.staging.loops import LoopOptions, set_loop_options, stage_loop
+from runtime.staging.optional import StagedOptional, is_none
 from runtime.staging.sequences import StagedSequence, as_sequence
 from runtime.staging.values import MISSING
 
 __all__ = [
     "MISSING",
     "LoopOptions",
+    "StagedOptional",
     "StagedSequence",
     "as_sequence",
+    "is_none",
     "set_loop_options",
     "stage_cond",
     "stage_loop",

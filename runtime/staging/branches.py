@@ -17,7 +17,7 @@ from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.staging.forms import Side, common_form
 from runtime.staging.joins import absent
-from runtime.staging.optional import opened
+from runtime.staging.optional import opened, under
 from runtime.staging.recursion import check_known
 from runtime.staging.values import (
     MISSING,
@@ -52,6 +52,7 @@ def stage_cond(
     Raises:
         StagedStateError: a variable cannot be merged; the message names it.
     """
+    if_true, if_false = under(test, True, if_true), under(test, False, if_false)
     then_graph, then_values = trace_branch(if_true, state, "if_true")
     else_graph, else_values = trace_branch(if_false, state, "if_false")
     if then_values is RAISED and else_values is RAISED:

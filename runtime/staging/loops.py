@@ -22,13 +22,14 @@ from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.staging.forms import Side, common_form
 from runtime.staging.joins import absent, adopted
-from runtime.staging.optional import same_form, taken_apart
+from runtime.staging.optional import opened, same_form, taken_apart
 from runtime.staging.values import (
     MISSING,
     Marker,
     can_be_tensor,
     checked_parts,
     describe,
+    part_names,
     placeholder,
     same_object,
 )
@@ -149,6 +150,14 @@ def _leaf(value: Any) -> _Leaf:
     return _Leaf(value, carried=can_be_tensor(value))
 
 
+def _labels(slot: _Slot) -> list[str]:
+    """What the leaves are called: as the variable, but for the flag of an optional."""
+    template, count = opened(slot.template), len(slot.leaves)
+    if hasattr(template, "_part_names"):
+        return part_names(template, slot.name, count)
+    return [slot.name] * count
+
+
 class _Layout:
     """How the variables of a loop lie in the flat list of its carried tensors."""
 
@@ -161,14 +170,15 @@ class _Layout:
         values: list[Any] = []
         names: list[str] = []
         for slot in self.slots:
-            for leaf in slot.leaves:
+            labels = _labels(slot)
+            for leaf, label in zip(slot.leaves, labels):
                 if not leaf.carried:
                     continue
                 start = leaf.start
                 if isinstance(start, TensorSpec):
                     start = placeholder(start)
                 values.append(start)
-                names.append(slot.name)
+                names.append(label)
                 if leaf.flagged:
                     values.append(leaf.bound)
                     names.append(f"whether {slot.name} is bound")

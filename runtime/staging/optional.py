@@ -15,7 +15,7 @@ from typing import Any
 from runtime.context import current_graph
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops.flow import none_test, optional_parts, raise_error, require_some
-from runtime.staging.known import fact
+from runtime.staging.known import assuming, fact
 from runtime.staging.values import (
     MISSING,
     Marker,
@@ -36,8 +36,11 @@ __all__ = [
     "packed",
     "same_form",
     "taken_apart",
+    "under",
     "unwrapped",
 ]
+
+_Branch = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
 
 #: What an optional holds that has been nothing but None so far.
 NOTHING = Marker("NOTHING")
@@ -136,7 +139,7 @@ class StagedOptional:
         """``bool(x)``: None is false, and so is an empty value."""
         return self._some if self._value is not NOTHING and self._value else False
 
-    @property
+    @property  # type: ignore[misc]  # of objects in general it can be set
     def __class__(self) -> type:
         # isinstance asks for it once `type` has failed. In the user's code its answer
         # would be one for None and the value alike.
@@ -174,6 +177,7 @@ class StagedOptional:
         return item in self._get(TypeError(text))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the value."""
         function = self._get(TypeError("'NoneType' object is not callable"))
         return function(*args, **kwargs)
 
@@ -234,6 +238,17 @@ def unwrapped(value: Any) -> Any:
     if type(value) is not StagedOptional:
         return value
     return value._get(TypeError("unsupported operand: the value is None"))
+
+
+def under(test: Any, holds: bool, branch: _Branch) -> _Branch:
+    """A branch that is traced knowing what the test says, and leaves that behind."""
+
+    def run(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        with assuming(test, holds):
+            result, after = branch(state)
+            return known(result), tuple(map(known, after))
+
+    return run
 
 
 # --- structures with optionals in them ------------------------------------------------

@@ -1,0 +1,91 @@
+"""``x is None`` and its kin: what they ask about, and what surely is not staged.
+
+A variable may be None on one path and a tensor on another, as a tensor decides. Then
+the test is a question to the graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+__all__ = ["NoneTest", "default_of", "is_never_none", "none_test"]
+
+#: What is made of values is not None.
+_MADE = (
+    gast.List,
+    gast.ListComp,
+    gast.Tuple,
+    gast.Set,
+    gast.SetComp,
+    gast.Dict,
+    gast.DictComp,
+    gast.JoinedStr,
+    gast.Lambda,
+    gast.GeneratorExp,
+    gast.BinOp,
+    gast.UnaryOp,
+    gast.Compare,
+)
+
+
+class NoneTest:
+    """``operand is None``; ``negated``: ``operand is not None``."""
+
+    __slots__ = ("negated", "operand")
+
+    def __init__(self, operand: Any, negated: bool) -> None:
+        self.operand = operand
+        self.negated = negated
+
+
+def none_test(expr: Any) -> NoneTest | None:
+    """The test that an expression is, if it is one: ``x is None``, ``None is not x``,
+    ``isinstance(x, type(None))``.
+    """
+    if expr.__class__ is gast.Compare and len(expr.ops) == 1:
+        (op,), (right,) = expr.ops, expr.comparators
+        if op.__class__ not in (gast.Is, gast.IsNot):
+            return None
+        negated = op.__class__ is gast.IsNot
+        if _is_none(right):
+            return NoneTest(expr.left, negated)
+        return NoneTest(right, negated) if _is_none(expr.left) else None
+    if expr.__class__ is gast.Call and _names(expr.func, "isinstance"):
+        if len(expr.args) == 2 and not expr.keywords and _is_none_type(expr.args[1]):
+            return NoneTest(expr.args[0], False)
+    return None
+
+
+def is_never_none(expr: Any) -> bool:
+    """Whether an expression is no None whatever its parts are."""
+    if expr.__class__ is gast.Constant:
+        return expr.value is not None
+    return isinstance(expr, _MADE)
+
+
+def default_of(param: Any, function: Any) -> Any:
+    """The default of a parameter of a function, if it has one; else None."""
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    with_default = positional[len(positional) - len(args.defaults) :]
+    pairs = [*zip(with_default, args.defaults), *zip(args.kwonlyargs, args.kw_defaults)]
+    return next((default for name, default in pairs if name is param), None)
+
+
+def _is_none(expr: Any) -> bool:
+    return expr.__class__ is gast.Constant and expr.value is None
+
+
+def _is_none_type(expr: Any) -> bool:
+    return (
+        expr.__class__ is gast.Call
+        and _names(expr.func, "type")
+        and len(expr.args) == 1
+        and _is_none(expr.args[0])
+    )
+
+
+def _names(expr: Any, name: str) -> bool:
+    return expr.__class__ is gast.Name and expr.id == name
