@@ -31,7 +31,7 @@ class Chain:
 
 
 def chain_of(statement: gast.If, is_fixed: Fixed) -> Chain:
-    """The branches of an ``if`` as far as they can be one ``case``."""
+    """The branches of an ``if`` as far as they can be one operator."""
     tests, bodies = [statement.test], [statement.body]
     orelse = statement.orelse
     movable = not is_fixed(statement.test)
@@ -86,23 +86,25 @@ def _assigned_name(statement: Any) -> str | None:
     return None
 
 
-def arguments_of(
-    tests: list[gast.AST], branches: list[gast.AST | None]
-) -> tuple[str, list[gast.AST], gast.AST | None]:
-    """The operator for some branches (None: one that does nothing), its positional
-    arguments, and ``default=``. Several tests are functions.
+def branches_of(test: gast.AST, branches: list[gast.AST | None]) -> list[gast.AST]:
+    """The arguments of ``cond`` for two branches; None is one that does nothing."""
+    if branches[-1] is None:
+        branches = branches[:-1]
+    return [test, *(_or_none(branch, test) for branch in branches)]
+
+
+def cases_of(
+    tests: list[list[gast.AST]], bodies: list[gast.AST | None]
+) -> list[gast.AST]:
+    """The arguments ``(test, body)`` of ``case``, ``(test, guard, body)`` of ``match``:
+    all functions.
     """
-    *bodies, default = branches
-    if len(tests) == 1:
-        given = branches if default is not None else bodies
-        args = [_or_none(body, tests[0]) for body in given]
-        return "cond", [tests[0], *args], None
-    pairs = []
-    for test, body in zip(tests, bodies, strict=True):
-        function = body or nodes.lambda_(nodes.constant(None, test), test)
-        pair = gast.Tuple([test, function], gast.Load())
-        pairs.append(nodes.located(pair, test))
-    return "case", pairs, default
+    cases: list[gast.AST] = []
+    for (first, *guard), body in zip(tests, bodies, strict=True):
+        function = body or nodes.lambda_(nodes.constant(None, first), first)
+        parts = gast.Tuple([first, *guard, function], gast.Load())
+        cases.append(nodes.located(parts, first))
+    return cases
 
 
 def _or_none(branch: gast.AST | None, at: gast.AST) -> gast.AST:

@@ -26,9 +26,11 @@ from ..lang import nodes
 from ..lang.labels import Helper
 from ..lang.names import Namer
 from ..lang.visitors import clone
+from .assertions import assertion
 from .bindings import bound_names
+from .cases import Cases
 from .comprehensions import names_read, unhidden
-from .conditionals import arguments_of, chain_of, choice_of
+from .conditionals import branches_of, cases_of, chain_of, choice_of
 from .expressions import Expressions
 from .jumps import LOOPS, blocks, leaves, with_blocks
 from .staging import Staging
@@ -84,6 +86,7 @@ class ControlFlow:
         self._nested = nested
         self._flags = frozenset(staging.until.values())
         self._variables = Variables(facts, self._flags)
+        self._cases = Cases(facts, staging, namer, expressions, self._variables)
         #: The functions that were generated.
         self.helpers: set[Helper] = set()
 
@@ -131,8 +134,10 @@ class ControlFlow:
             return [nodes.return_(None, statement)]
         if frame.generated and isinstance(statement, _SCOPING):
             return []
-        if isinstance(statement, gast.Assert) and self._is_staged_assertion(statement):
-            return [self._assertion(statement, frame)]
+        if isinstance(statement, gast.Assert):
+            return [
+                assertion(statement, self._facts, self._expressions, frame.generated)
+            ]
         new = self._expressions.statement(statement, frame.generated)
         if frame.generated and isinstance(new, gast.AnnAssign):
             new = self._without_annotation(new, frame)
@@ -173,37 +178,19 @@ class ControlFlow:
             return nodes.located(gast.Pass(), statement)
         return nodes.located(gast.Assign([target], statement.value, None), statement)
 
-    # Assertions --------------------------------------------------------------------
-
-    def _is_staged_assertion(self, statement: gast.Assert) -> bool:
-        if self._facts.uses_frame or self._facts.is_python_bool(statement.test):
-            return False
-        message = statement.msg
-        return message is None or not self._expressions.is_fixed(message)
-
-    def _assertion(self, statement: gast.Assert, frame: _Frame) -> gast.AST:
-        """``assert ag.holds(test, lambda: message)``."""
-        args = [self._expressions.expression(statement.test, frame.generated)]
-        message = statement.msg
-        if message is not None:
-            text = isinstance(message, gast.Constant)
-            args.append(message if text else self._expressions.thunk(message))
-        test = self._expressions.operator("holds", args, statement.test)
-        return clone(statement, test=test, msg=None)
-
     # Conditionals ------------------------------------------------------------------
 
     def _conditional(self, statement: gast.If, frame: _Frame) -> list[gast.AST]:
         value = self._value(statement, frame)
         if value is not None:
             return [value]
-        chain = chain_of(statement, self._expressions.is_fixed)
-        if len(chain.tests) == 1:
-            tests = [self._expressions.expression(chain.tests[0], frame.generated)]
-        else:
-            tests = list(map(self._expressions.thunk, chain.tests))
+        chain = chain_of(statement, self._cases.is_fixed)
         observed = self._variables.observed(statement)
         functions: list[gast.AST] = []
+        tests = [
+            [self._reference(part, functions) for part in test]
+            for test in self._cases.tests(chain, observed, frame.missing)
+        ]
         branches: list[gast.AST | None] = []
         for base, body in zip(chain.names, chain.bodies, strict=True):
             name = self._namer.fresh(base)
@@ -211,7 +198,13 @@ class ControlFlow:
             branches.append(self._reference(function, functions))
         if not any(branches) and self._is_flag(statement.test):
             return []
-        operator, args, default = arguments_of(tests, branches)
+        default = None
+        if tests:
+            *bodies, default = branches
+            operator, args = self._cases.operator(chain), cases_of(tests, bodies)
+        else:
+            test = self._expressions.expression(statement.test, frame.generated)
+            operator, args = "cond", branches_of(test, branches)
         state = self._variables.state(statement, observed)
         call = self._expressions.operator(
             operator, args, statement, default=default, state=state
@@ -223,6 +216,8 @@ class ControlFlow:
         """``y = ag.cond(test, lambda: a, lambda: b)``, or the same with ``return``."""
         # A value that nobody reads later need not be there to be kept either.
         bound = self._facts.assigned_in(statement) & self._facts.live_out(statement)
+        if self._cases.is_pattern(statement.test):
+            return None
         choice = choice_of(statement, bound.__contains__)
         if choice is None or (choice.target is None and frame.in_loop):
             return None

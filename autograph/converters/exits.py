@@ -33,6 +33,7 @@ from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import clone
 from .jumps import LOOPS, blocks, leaves, leaves_cleaning_up, never_ends, with_blocks
+from .patterns import Matching
 from .staging import Staging
 
 _SIMPLE = (gast.Constant, gast.Name)
@@ -57,8 +58,9 @@ class _Context:
 class Exits:
     """The pass over one function. `until` maps its staged loops to their flags."""
 
-    def __init__(self, staging: Staging, namer: Namer) -> None:
+    def __init__(self, staging: Staging, namer: Namer, matching: Matching) -> None:
         self._staging = staging
+        self._matching = matching
         self._namer = namer
         self._done: set[int] = set()  # jumps whose flag is already set
         self._guards: set[int] = set()
@@ -90,6 +92,9 @@ class Exits:
         """What replaces a statement, and whether ``rest`` is part of it."""
         if isinstance(statement, (gast.Return, gast.Break, gast.Continue)):
             return self._leave(statement, ctx)
+        if isinstance(statement, gast.Match) and self._staging.is_staged(statement):
+            chain = self._matching.chain(statement)
+            return self._block(chain + rest, ctx), True
         kinds = leaves(statement)
         if isinstance(statement, LOOPS):
             if ctx.soft and kinds:

@@ -16,6 +16,7 @@ from .bindings import local_functions
 from .control_flow import ControlFlow
 from .exits import Exits
 from .expressions import Expressions
+from .patterns import Matching
 from .staging import Staging
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
@@ -60,7 +61,8 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     written = facts
     staging = Staging(fn.body, facts)
     namer = Namer(fn)
-    arranged = Exits(staging, namer).convert(fn.body)
+    matching = Matching(facts, staging, namer, context.shadowed)
+    arranged = Exits(staging, namer, matching).convert(fn.body)
     if arranged is not fn.body:
         fn = clone(fn, body=arranged)
         enclosing = facts.scope.enclosing

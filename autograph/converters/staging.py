@@ -8,18 +8,30 @@ or jumps out of a ``finally``, and all of a function that looks at its own frame
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from ..analysis import Facts
+from ..lang.visitors import walk
 from .jumps import LOOPS, blocks, leaves, leaves_in_finally
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """``match subject: case pattern if guard``; the guard may be None."""
+
+    subject: Any
+    pattern: Any
+    guard: Any
 
 
 class Staging:
     """Which statements of one function are rewritten.
 
-    `until` maps a staged loop (by identity) to the flag that tells that it was left.
+    `until` maps a staged loop (by identity) to the flag that tells that it was left,
+    `patterns` the test of an ``if`` to the pattern that it stands for.
     """
 
     def __init__(self, body: list[gast.AST], facts: Facts) -> None:
@@ -30,6 +42,7 @@ class Staging:
         # A generator's return ends it; a jump in `finally` discards the exception.
         self._jumps_stay = self._suspends or any(map(leaves_in_finally, body))
         self.until: dict[int, str] = {}
+        self.patterns: dict[int, Pattern] = {}
         if not facts.uses_frame:
             for statement in body:
                 self._decide(statement)
@@ -85,13 +98,15 @@ class Staging:
             self.mark(statement)
 
     def _may_be_staged(self, statement: gast.AST) -> bool:
-        if not isinstance(statement, (gast.If, *LOOPS)):
+        if not isinstance(statement, (gast.If, gast.Match, *LOOPS)):
             return False
         if self._jumps_stay and leaves(statement):
             return False
         return not (self._suspends and self._facts.has_yield(statement))
 
     def _a_tensor_may_decide(self, statement: Any) -> bool:
+        if isinstance(statement, gast.Match):
+            return self._a_tensor_may_match(statement)
         if isinstance(statement, gast.For):
             python = self._facts.is_python_iterable(statement.iter)
         else:
@@ -101,6 +116,18 @@ class Staging:
         if isinstance(statement, gast.If):
             return False
         return bool(self._exits_of(statement.body) or self._exits_of(statement.orelse))
+
+    def _a_tensor_may_match(self, statement: Any) -> bool:
+        facts = self._facts
+        python = facts.is_plain(statement.subject)
+        for case in statement.cases:
+            if case.guard is not None and not facts.is_python_bool(case.guard):
+                return True
+            for node in walk(case.pattern):
+                if isinstance(node, gast.MatchValue):
+                    if not (python and facts.is_plain(node.value)):
+                        return True
+        return False
 
     def _include_returning_loops(self, statement: gast.AST, inside: bool) -> None:
         """A loop that returns from within a staged loop is staged with it."""

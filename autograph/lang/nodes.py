@@ -86,6 +86,11 @@ def if_(
     return located(gast.If(test, body, orelse), at)
 
 
+def match_(subject: gast.AST, pattern: gast.AST, body: list[gast.AST]) -> gast.Match:
+    """``match subject: case pattern: body``, on the line of the subject."""
+    return located(gast.Match(subject, [gast.match_case(pattern, None, body)]), subject)
+
+
 def with_(manager: gast.AST, body: list[gast.AST], at: gast.AST) -> gast.With:
     """``with manager: body``."""
     return located(gast.With([gast.withitem(manager, None)], body, None), at)

@@ -28,6 +28,7 @@ from .matching import match, pattern_truth
 from .membership import in_, not_in
 from .scopes import scoped
 from .text import fstring, join, percent
+from .none_tests import is_none, is_not_none
 from .unbound import unbound_local_error, unbound_locals
 
 __all__ = [
@@ -48,11 +49,13 @@ __all__ = [
     "join",
     "list_comp",
     "match",
+    "is_none",
+    "is_not_none",
     "not_",
     "not_in",
     "or_",
-    "percent",
     "pattern_truth",
+    "percent",
     "register",
     "scoped",
     "set_converter",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from runtime.dtypes import DType
 from runtime.errors import SymbolicTensorError
@@ -26,13 +26,14 @@ _BOOL_USE = (
 _BOOL_USES = (
     (
         r"^\s*assert\b",
-        "used as a Python bool by assert, which is not staged",
-        "use tf.debugging.assert_equal or one like it",
+        "used as a Python bool by an assert that is not staged",
+        "take `:=`, `yield` and `await` out of its message, or use "
+        "tf.debugging.assert_equal or one like it",
     ),
     (
         r"^\s*(match|case)\b.*:",
-        "used as a Python bool by match, which is not staged",
-        "write it as if and elif",
+        "used as a Python bool by a match that is not staged",
+        "write it as if and elif, or match in a function of its own",
     ),
     (
         r":=",
@@ -64,6 +65,10 @@ class SymbolicTensor(Tensor):
     graph: Graph
     node: Node
     index: int
+
+    #: What a pattern that is being matched is told about the truth of a tensor; None
+    #: for a tensor that no pattern asks about. Set by the bridge to the compiler.
+    asked_by_pattern: ClassVar[Any] = staticmethod(lambda tensor: None)
 
     def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:
         self.graph = graph
@@ -112,7 +117,10 @@ class SymbolicTensor(Tensor):
     # before ==, and objects alive at the same time do not share this hash.
     __hash__ = object.__hash__
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:
+        answer: bool | None = self.asked_by_pattern(self)
+        if answer is not None:
+            return answer
         location = user_location()
         line = linecache.getline(*location) if location else ""
         for pattern, use, fix in _BOOL_USES:
@@ -142,9 +150,13 @@ class SymbolicTensor(Tensor):
         return str(self)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.shape.rank == 0:
+            raise TypeError("a scalar tensor cannot be iterated")
+        if self.shape.rank is not None and self.shape[0] is not None:
+            return (self[index] for index in range(self.shape[0]))
         raise self._no_value(
             "AG303",
-            "iterated",
+            "iterated, but its first dimension is not known",
             "let the code be converted for a loop over it; to take it apart, use "
             "tf.unstack or x[0], x[1]",
         )
