@@ -7,36 +7,33 @@ symbolic tensors, and converts the functions that `runtime.function` traces.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, TypeVar
 
 import autograph
 from autograph import ConversionError, SourceError
 from autograph import operators as ag
-from runtime import dtypes
+from autograph.in_place import Obstacle, Repair, convert_raising
+from autograph.library import Rule, needs_no_conversion
+from autograph.operators.calls import set_watcher
+from autograph.operators.mutations import Snapshot, reachable_names
 from runtime.context import current_graph
-from runtime.control_flow import cond
-from runtime.errors import SymbolicTensorError
-from runtime.ops.convert import cast, convert_to_tensor
-from runtime.ops.elementwise import equal, maximum, minimum
-from runtime.ops.flow import raise_error
+from runtime.errors import SymbolicTensorError, TracingError
+from runtime.ops.convert import convert_to_tensor
 from runtime.ops.logical import logical_not
-from runtime.ops.reductions import (
-    reduce_all,
-    reduce_any,
-    reduce_max,
-    reduce_min,
-    reduce_sum,
-)
-from runtime.ops.sorting import sort
 from runtime.staging import (
     MISSING,
     StagedSequence,
     as_sequence,
-    sequences,
+    is_none,
+    recursion,
     stage_cond,
     stage_loop,
 )
+from runtime.staging.builtins import BUILTINS
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.variable import Variable
@@ -143,84 +140,59 @@ def _outside(state: State) -> State:
 
 # --- builtins -------------------------------------------------------------------------
 
-
-def _len(value: Any) -> Any:
-    if isinstance(value, StagedSequence):
-        return sequences.weakened(maximum(value.length, 0))
-    return sequences.length_of(value)
-
-
-def _int(value: Any) -> Any:
-    return sequences.weakened(cast(value, dtypes.int32))
-
-
-def _float(value: Any) -> Any:
-    return sequences.weakened(cast(value, dtypes.float32))
-
-
-def _vector(values: Any, name: str) -> Any:
-    """The tensor, whose elements can be compared; a matrix has rows."""
-    tensor = convert_to_tensor(values)
-    if tensor.shape.rank not in (1, None):
-        raise TypeError(
-            f"{name}() takes a tensor of rank 1 or several scalars, not a tensor of "
-            f"shape {tensor.shape}; use tf.reduce_{name}"
-        )
-    return tensor
-
-
-def _extreme(
-    name: str, two: Callable[[Any, Any], Any], all_of: Callable[..., Any]
-) -> Callable[..., Any]:
-    def empty() -> None:
-        raise_error(ValueError(f"{name}() arg is an empty sequence"))
-
-    def extreme(*args: Any, **options: Any) -> Any:
-        if options:
-            raise TypeError(
-                f"{name}() of tensors takes no {' or '.join(options)}; "
-                f"tf.reduce_{name} and tf.arg{name} may do what it is for"
-            )
-        if len(args) == 1:
-            values = _vector(args[0], name)
-            # Reductions of nothing give the limit of the dtype; Python's raises.
-            cond(equal(sequences.length_of(values), 0), empty, lambda: None)
-            return all_of(values, axis=0)
-        result, *rest = args
-        for value in rest:
-            result = two(result, value)
-        return result
-
-    return extreme
-
-
-def _sum(values: Any, start: Any = 0) -> Any:
-    return reduce_sum(values, axis=0) + start
-
-
-def _sorted(values: Any, *, key: None = None, reverse: bool = False) -> Any:
-    if key is not None:
-        raise TypeError("sorted() of a tensor takes no key: use tf.argsort")
-    return sort(values, direction="DESCENDING" if reverse else "ASCENDING")
-
-
 _BUILTINS: dict[str, Callable[..., Any]] = {
-    "all": lambda values: reduce_all(cast(values, dtypes.bool)),
-    "any": lambda values: reduce_any(cast(values, dtypes.bool)),
-    "bool": predicate,
-    "enumerate": sequences.staged_enumerate,
-    "float": _float,
-    "int": _int,
-    "len": _len,
-    "map": sequences.staged_map,
-    "max": _extreme("max", maximum, reduce_max),
-    "min": _extreme("min", minimum, reduce_min),
-    "range": sequences.staged_range,
-    "reversed": sequences.staged_reversed,
-    "sorted": _sorted,
-    "sum": _sum,
-    "zip": sequences.staged_zip,
+    **BUILTINS,
+    "is_none": is_none,
+    "is_not_none": functools.partial(is_none, negated=True),
 }
+
+
+# --- recursion ------------------------------------------------------------------------
+
+_tracing = 0
+_tracing_lock = threading.Lock()
+
+
+@contextmanager
+def watching_calls() -> Iterator[None]:
+    """Within the block converted code tells which functions it calls."""
+    _count_traces(1)
+    try:
+        yield
+    finally:
+        _count_traces(-1)
+
+
+def _count_traces(step: int) -> None:
+    global _tracing
+    with _tracing_lock:
+        _tracing += step
+        set_watcher(_watched if _tracing else None)
+
+
+def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """``function(*args, **kwargs)``, perhaps within itself: see `staging.recursion`."""
+    if not recursion.is_staged_again(function):
+        return function(*args, **kwargs)
+    return recursion.call(function, args, kwargs, _watch)
+
+
+def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What to call in place of a converted function."""
+    if recursion.is_staged_again(function) and not needs_no_conversion(function):
+        return lambda *args, **kwargs: recursion.call(function, args, kwargs, _watch)
+    return function
+
+
+def _watch(
+    function: Any, arguments: Sequence[tuple[str, Any]]
+) -> Callable[[], str | None]:
+    """Watches for changes of what a function can reach."""
+    while not isinstance(function, FunctionType):
+        inner = getattr(function, "__func__", None)
+        arguments = [*arguments, ("self", getattr(function, "__self__", None))]
+        function = getattr(function, "func", None) if inner is None else inner
+    return Snapshot([*reachable_names(function), *arguments]).change
 
 
 # --- functions ------------------------------------------------------------------------
@@ -259,6 +231,52 @@ def _unconverted(
     return traced
 
 
+_Result = TypeVar("_Result")
+
+
+def repaired(
+    attempt: Callable[[Callable[..., Any]], _Result], function: Callable[..., Any]
+) -> _Result:
+    """``attempt(function)``: a trace, made again while what failed can be converted.
+
+    Python calls properties, operators and callbacks by itself, so a converted function
+    may get to code that is not converted; where a tensor is in its way, the code is
+    converted in place. What cannot be is named in the error.
+    """
+    while True:
+        repairs: list[Repair] = []
+
+        @functools.wraps(function)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except TracingError as error:
+                repairs.append(convert_raising(error))
+                raise
+
+        try:
+            return attempt(watched)
+        except TracingError as error:
+            repair = repairs[-1] if repairs else convert_raising(error)
+            if not repair:
+                if isinstance(error, SymbolicTensorError) and repair.obstacle:
+                    error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
+                raise
+
+
+def _advice(obstacle: Obstacle) -> str:
+    return f" {obstacle}. {_FIXES.get(obstacle.rule, '')}".rstrip()
+
+
+_FIXES = {
+    Rule.LIBRARY: "Write it with operations on tensors, or have the module converted: "
+    "tf.autograph.options(include=[...])",
+    Rule.EXCLUDED: "Do not exclude its module",
+    Rule.MARKED: "Take the mark off, or let it get no tensor to decide on",
+    Rule.NO_SOURCE: "Define it in a file",
+}
+
+
 def to_code(entity: Any, recursive: bool) -> str:
     """The converted code of ``entity``, which may be a Function."""
     python_function = getattr(entity, "python_function", entity)
@@ -276,6 +294,7 @@ do_not_convert = autograph.do_not_convert
 autograph.add_library("runtime")
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
+SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 Variable.__autograph_backend__ = _STAGING
 EagerTensor.__autograph_backend__ = None
