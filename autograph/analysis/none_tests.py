@@ -10,7 +10,13 @@ from typing import Any
 
 import gast
 
-__all__ = ["NoneTest", "default_of", "is_never_none", "none_test"]
+__all__ = [
+    "NoneTest",
+    "default_of",
+    "is_never_none",
+    "none_operand",
+    "none_test",
+]
 
 #: What is made of values is not None.
 _MADE = (
@@ -48,14 +54,20 @@ def none_test(expr: Any) -> NoneTest | None:
         (op,), (right,) = expr.ops, expr.comparators
         if op.__class__ not in (gast.Is, gast.IsNot):
             return None
+        operand = none_operand(expr.left, right)
         negated = op.__class__ is gast.IsNot
-        if _is_none(right):
-            return NoneTest(expr.left, negated)
-        return NoneTest(right, negated) if _is_none(expr.left) else None
+        return None if operand is None else NoneTest(operand, negated)
     if expr.__class__ is gast.Call and _names(expr.func, "isinstance"):
         if len(expr.args) == 2 and not expr.keywords and _is_none_type(expr.args[1]):
             return NoneTest(expr.args[0], False)
     return None
+
+
+def none_operand(left: Any, right: Any) -> Any:
+    """What ``left is right`` asks about if one of them is None; else None."""
+    if _is_none(right):
+        return left
+    return right if _is_none(left) else None
 
 
 def is_never_none(expr: Any) -> bool:

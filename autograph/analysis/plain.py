@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 import gast
 
 from autograph.analysis.blocks import blocks_of
-from autograph.analysis.none_tests import default_of, is_never_none, none_test
+from autograph.analysis.none_tests import (
+    default_of,
+    is_never_none,
+    none_operand,
+    none_test,
+)
 from autograph.analysis.reaching import UNBOUND
 
 if TYPE_CHECKING:
@@ -33,13 +38,11 @@ _TYPES: dict[type, type] = {
     gast.SetComp: set,
     gast.Dict: dict,
     gast.DictComp: dict,
-    gast.JoinedStr: str,
     gast.Lambda: types.FunctionType,
     gast.GeneratorExp: types.GeneratorType,
 }
 _DISPLAYS = frozenset(
-    {gast.Constant, gast.Dict, gast.JoinedStr, gast.Lambda, gast.List, gast.Set}
-    | {gast.Tuple}
+    {gast.Constant, gast.Dict, gast.Lambda, gast.List, gast.Set, gast.Tuple}
 )
 _COMPREHENSIONS = frozenset(
     {gast.DictComp, gast.GeneratorExp, gast.ListComp, gast.SetComp}
@@ -104,6 +107,14 @@ class Plain:
         keys = (key for key in expr.keys if key is not None)
         return all(map(self.value, (*keys, *expr.values)))
 
+    def _fields(self, text: Any) -> bool:
+        fields = (part for part in text.values if part.__class__ is not gast.Constant)
+        return all(
+            self.value(field.value)
+            and (field.format_spec is None or self.value(field.format_spec))
+            for field in fields
+        )
+
     def _unary(self, expr: Any) -> bool:
         if expr.op.__class__ is gast.Not:
             return self.truth(expr.operand)
@@ -113,15 +124,14 @@ class Plain:
         return self.truth(expr.test) and all(map(self.value, (expr.body, expr.orelse)))
 
     def _compare(self, expr: Any) -> bool:
-        test = none_test(expr)
-        if test is not None:
-            return self._is_python_none_test(test.operand)
         operands = (expr.left, *expr.comparators)
-        return all(
-            op.__class__ in (gast.Is, gast.IsNot)
-            or (self.value(operands[number]) and self.value(operands[number + 1]))
-            for number, op in enumerate(expr.ops)
-        )
+        return all(map(self._comparison, operands, expr.ops, operands[1:]))
+
+    def _comparison(self, left: Any, op: Any, right: Any) -> bool:
+        if op.__class__ not in (gast.Is, gast.IsNot):
+            return self.value(left) and self.value(right)
+        operand = none_operand(left, right)
+        return operand is None or self._is_python_none_test(operand)
 
     def _call(self, expr: Any) -> bool:
         name = self._builtin(expr.func)
@@ -195,6 +205,8 @@ class Plain:
             return type(expr.value)
         if kind in _TYPES:
             return _TYPES[kind]
+        if kind is gast.JoinedStr:
+            return str if self.value(expr) else None
         if kind is gast.NamedExpr:
             return self.type_of(expr.value)
         if kind is gast.Call:
@@ -210,7 +222,7 @@ class Plain:
     def _type_of_call(self, call: Any) -> type | None:
         name = self._builtin(call.func)
         if name in _PREDICATES:
-            return bool
+            return bool if self.value(call) else None
         if name in _CONTAINERS and not call.args and not call.keywords:
             return _CONTAINERS[name]
         return range if name == "range" and self._plain_arguments(call) else None
@@ -421,7 +433,7 @@ def _always(plain: Plain, expr: Any) -> bool:
 
 _VALUES: dict[type, Callable[[Plain, Any], bool]] = {
     gast.Constant: _always,
-    gast.JoinedStr: _always,
+    gast.JoinedStr: Plain._fields,
     gast.Lambda: _always,
     gast.Tuple: Plain._elements,
     gast.List: Plain._elements,
