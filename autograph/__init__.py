@@ -29,32 +29,42 @@ if TYPE_CHECKING:
         StagingError,
     )
     from .import_hook import import_module, install_import_hook
-    from .library import add_library, do_not_convert
+    from .in_place import convert_in_place, convert_raising
+    from .library import add_library, do_not_convert, unconverted
+    from .options import ConversionOptions
 
 __all__ = [
     "AutographError",
     "AutographWarning",
     "ConversionError",
+    "ConversionOptions",
     "SourceError",
     "StagingError",
     "__version__",
     "add_library",
     "convert",
+    "convert_in_place",
+    "convert_raising",
     "do_not_convert",
     "import_module",
     "install_import_hook",
     "operators",
     "to_code",
+    "unconverted",
 ]
 
 # The compiler is loaded when it is first used: built modules need the operators only.
 _HOMES = {
+    "ConversionOptions": "options",
     "add_library": "library",
     "convert": "api",
+    "convert_in_place": "in_place",
+    "convert_raising": "in_place",
     "do_not_convert": "library",
     "import_module": "import_hook",
     "install_import_hook": "import_hook",
     "to_code": "api",
+    "unconverted": "library",
     **{name: "errors" for name in __all__ if name.endswith(("Error", "Warning"))},
 }
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
 from . import callees as _callees  # noqa: F401  (has called functions converted)
 from .cache import converted
 from .diagnostics import Diagnostic
 from .errors import ConversionError, SourceError
+from .in_place import convert_in_place
 from .lang.source import source_of
-from .library import CONVERTED, is_marked
-from .options import ConversionOptions
+from .library import as_written, functions_of, is_marked
+from .options import ConversionOptions, patterns
 from .pipeline import convert_module, convert_tree
 
 _T = TypeVar("_T")
@@ -25,17 +27,39 @@ _WRITTEN_IN_PYTHON = 1 << 9
 
 
 @overload
-def convert(f: _T, *, recursive: bool = ...) -> _T: ...
+def convert(
+    f: _T,
+    *,
+    recursive: bool = ...,
+    include: Iterable[str] = ...,
+    exclude: Iterable[str] = ...,
+) -> _T: ...
 @overload
-def convert(f: None = ..., *, recursive: bool = ...) -> Callable[[_T], _T]: ...
-def convert(f: Any = None, *, recursive: bool = True) -> Any:
+def convert(
+    f: None = ...,
+    *,
+    recursive: bool = ...,
+    include: Iterable[str] = ...,
+    exclude: Iterable[str] = ...,
+) -> Callable[[_T], _T]: ...
+def convert(
+    f: Any = None,
+    *,
+    recursive: bool = True,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+) -> Any:
     """The converted form of a function: the same for Python values, staged on tensors.
 
     Args:
         f: a function, method, property, lambda, partial, class, module or callable
             object.
             Without it, ``convert`` is a decorator with options.
-        recursive: also convert the functions of yours that the code calls.
+        recursive: also convert the functions that the code calls: yours, that is those
+            outside of the standard library and of installed packages.
+        include: patterns of modules, such as ``"lib.*"``, whose functions are converted
+            too when they are called.
+        exclude: patterns of modules whose functions are not.
 
     Returns:
         For a function, a new function with the same signature, globals, closure,
@@ -45,6 +69,7 @@ def convert(f: Any = None, *, recursive: bool = True) -> Any:
     Raises:
         SourceError: the source is not available.
         ConversionError: ``f`` cannot be converted; the message says which line and why.
+        TypeError: a pattern is not a string.
 
     >>> @convert
     ... def clip(x):
@@ -54,32 +79,51 @@ def convert(f: Any = None, *, recursive: bool = True) -> Any:
     >>> clip(3), clip(30)
     (3, 10)
     """
+    options = _options(recursive, include, exclude)
     if f is None:
-        return functools.partial(convert, recursive=recursive)
-    options = ConversionOptions(recursive=recursive)
+        return functools.partial(_convert, options=options)
+    return _convert(f, options)
+
+
+def _options(
+    recursive: bool, include: Iterable[str], exclude: Iterable[str]
+) -> ConversionOptions:
+    return ConversionOptions(
+        recursive, patterns(include, "include"), patterns(exclude, "exclude")
+    )
+
+
+def _convert(f: Any, options: ConversionOptions) -> Any:
     if isinstance(f, FunctionType):
         return converted(f, options)
     if isinstance(f, MethodType):
-        return MethodType(convert(f.__func__, recursive=recursive), f.__self__)
+        return MethodType(_convert(f.__func__, options), f.__self__)
     if isinstance(f, functools.partial):
-        inner = convert(f.func, recursive=recursive)
-        return functools.partial(inner, *f.args, **f.keywords)
+        return functools.partial(_convert(f.func, options), *f.args, **f.keywords)
     if isinstance(f, (staticmethod, classmethod)):
-        return type(f)(convert(f.__func__, recursive=recursive))
+        return type(f)(_convert(f.__func__, options))
     if isinstance(f, property):
-        return _converted_property(f, recursive)
+        return _converted_property(f, options)
     if isinstance(f, ModuleType):
         return _converted_module(f, options)
     if isinstance(f, type) and f.__flags__ & _WRITTEN_IN_PYTHON:
-        return _converted_class(f, recursive)
+        return _converted_class(f, options)
     method = getattr(type(f), "__call__", None)
     if isinstance(method, FunctionType):
         return MethodType(converted(method, options), f)
     raise _not_convertible(f)
 
 
-def to_code(obj: Any, *, recursive: bool = True) -> str:
+def to_code(
+    obj: Any,
+    *,
+    recursive: bool = True,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+) -> str:
     """The converted code of a function, method, lambda, class or module, as text.
+
+    The options are those of `convert`.
 
     >>> def sign(x):
     ...     if x < 0:
@@ -97,7 +141,7 @@ def to_code(obj: Any, *, recursive: bool = True) -> str:
         SourceError: the source is not available.
         ConversionError: ``obj`` cannot be converted.
     """
-    options = ConversionOptions(recursive=recursive)
+    options = _options(recursive, include, exclude)
     function = _function_of(obj)
     if function is not None:
         _, conversion, _ = convert_tree(function, options)
@@ -122,39 +166,46 @@ def _function_of(obj: Any) -> FunctionType | None:
         obj = obj.fget
     if not isinstance(obj, (FunctionType, type, ModuleType)):
         obj = getattr(type(obj), "__call__", None)
-    if isinstance(obj, FunctionType):
-        is_converted = obj.__dict__.get(CONVERTED) is obj
-        return cast(Any, obj).__wrapped__ if is_converted else obj
-    return None
+    return as_written(obj) if isinstance(obj, FunctionType) else None
 
 
-def _converted_class(cls: type, recursive: bool) -> type:
+def _converted_class(cls: type, options: ConversionOptions) -> type:
     for name, member in list(vars(cls).items()):
         if isinstance(member, (FunctionType, staticmethod, classmethod)):
-            setattr(cls, name, _converted_member(member, recursive))
+            setattr(cls, name, _converted_member(member, options))
         elif isinstance(member, property):
-            setattr(cls, name, _converted_property(member, recursive))
+            setattr(cls, name, _converted_property(member, options))
         elif isinstance(member, functools.cached_property):
-            member.func = _converted_member(member.func, recursive)
+            member.func = _converted_member(member.func, options)
+        elif not isinstance(member, type):
+            # The object has state of its own, such as a cache: it stays.
+            for function in functions_of(member):
+                _convert_in_place(function, options)
     return cls
 
 
-def _converted_property(member: property, recursive: bool) -> property:
+def _converted_property(member: property, options: ConversionOptions) -> property:
     parts = [
-        _converted_member(part, recursive)
+        _converted_member(part, options)
         for part in (member.fget, member.fset, member.fdel)
     ]
     return property(parts[0], parts[1], parts[2], member.__doc__)
 
 
-def _converted_member(member: Any, recursive: bool) -> Any:
+def _converted_member(member: Any, options: ConversionOptions) -> Any:
     """A converted method; generated ones, which have no source, stay."""
     if member is None or is_marked(member):
         return member
     try:
-        return convert(member, recursive=recursive)
+        return _convert(member, options)
     except SourceError:
         return member
+
+
+def _convert_in_place(function: FunctionType, options: ConversionOptions) -> None:
+    if not is_marked(function):
+        with suppress(SourceError):
+            convert_in_place(function, options)
 
 
 def _converted_module(module: ModuleType, options: ConversionOptions) -> ModuleType:
