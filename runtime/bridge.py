@@ -11,12 +11,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import autograph
 from autograph import ConversionError, SourceError
 from autograph import operators as ag
-from autograph.in_place import Obstacle, Repair, convert_raising
 from autograph.library import Rule, needs_no_conversion
 from autograph.operators.calls import set_watcher
 from autograph.operators.mutations import Snapshot, reachable_names
@@ -26,17 +25,24 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.ops.logical import logical_not
 from runtime.staging import (
     MISSING,
+    StagedOptional,
     StagedSequence,
     as_sequence,
     is_none,
     recursion,
     stage_cond,
     stage_loop,
+    unwrapped,
 )
 from runtime.staging.builtins import BUILTINS
+from runtime.staging.list_builtins import OF_LISTS, for_lists
+from runtime.staging.lists import StagedList
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.variable import Variable
+
+if TYPE_CHECKING:
+    from autograph.in_place import Obstacle, Repair
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
@@ -117,7 +123,57 @@ class Staging:
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The staged form of a builtin function."""
-        return _BUILTINS.get(name)
+        return for_lists(name, _BUILTINS.get(name))
+
+
+class _Lists(Staging):
+    """Answers for lists in graphs, of which Python knows more than of tensors."""
+
+    def builtin(self, name: str) -> Callable[..., Any] | None:
+        """The staged form of a builtin function."""
+        return super().builtin(name) or OF_LISTS.get(name)
+
+
+class _OptionalStaging(Staging):
+    """Stages what is asked of values that may be None and are no tensors."""
+
+    def for_loop(
+        self,
+        iterated: Any,
+        body: Callable[[Any, State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """A loop over the items of the value, one after the other."""
+        items = unwrapped(iterated)
+        backend = ag.backend_of(items)
+        if backend is not None:
+            return backend.for_loop(items, body, state, names)
+        remaining = iter(items)
+        for item in remaining:
+            stop, state = body(item, state)
+            if ag.backend_of(stop) is not None:
+                rest = list(remaining)
+                _, state = self.cond(
+                    stop,
+                    lambda state: (None, state),
+                    lambda state: (None, self.for_loop(rest, body, state, names)),
+                    state,
+                    names,
+                )
+                break
+            if stop:
+                break
+        return state
+
+    def builtin(self, name: str) -> Callable[..., Any] | None:
+        """What asks whether the value is None, or the builtin of the value itself."""
+        if name in ("bool", "is_none", "is_not_none"):
+            return super().builtin(name)
+        function = getattr(ag, name, None) or getattr(ag, f"{name}_", None)
+        if function is None:
+            return None
+        return lambda *args, **kwargs: function(*map(unwrapped, args), **kwargs)
 
 
 def _branch(
@@ -251,13 +307,13 @@ def repaired(
             try:
                 return function(*args, **kwargs)
             except TracingError as error:
-                repairs.append(convert_raising(error))
+                repairs.append(autograph.convert_raising(error))
                 raise
 
         try:
             return attempt(watched)
         except TracingError as error:
-            repair = repairs[-1] if repairs else convert_raising(error)
+            repair = repairs[-1] if repairs else autograph.convert_raising(error)
             if not repair:
                 if isinstance(error, SymbolicTensorError) and repair.obstacle:
                     error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
@@ -296,5 +352,7 @@ _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
+StagedList.__autograph_backend__ = _Lists()
+StagedOptional.__autograph_backend__ = _OptionalStaging()
 Variable.__autograph_backend__ = _STAGING
 EagerTensor.__autograph_backend__ = None

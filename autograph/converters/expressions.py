@@ -14,20 +14,20 @@ lambdas, evaluated only where Python would; everything else stays as it is.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
 
 from ..analysis import Facts
+from ..analysis.none_tests import NoneTest, none_test
 from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
 from .comprehension_calls import call_for, unrolled
 from .comprehensions import comprehension_targets, unhidden
-from .texts import templates_of
+from .texts import joined, templates_of
 
 #: Tells whether the function that an expression names is surely called as it is.
 Known = Callable[[gast.AST], bool]
@@ -160,6 +160,9 @@ class Expressions(Transformer):
         return self.operator("cond", [test, *map(self.thunk, values)], node)
 
     def visit_Compare(self, node: Any) -> Any:
+        test = none_test(node)
+        if test is not None:
+            return self._none_test(node, test)
         lazy = node.comparators[1:]
         if self._is_python(node) or any(map(self.is_fixed, lazy)):
             return self.generic_visit(node)
@@ -177,9 +180,26 @@ class Expressions(Transformer):
         first, *rest = pairs
         return self.operator("and_", [first, *map(self.lambda_, rest)], node)
 
+    def _none_test(self, node: Any, test: NoneTest) -> Any:
+        """``ag.is_none(x)``, where a tensor may decide whether that is so."""
+        new = self.generic_visit(node)
+        try:
+            if self._facts.is_never_staged_none(test.operand):
+                return new
+        except KeyError:  # inside a lambda or generator expression
+            pass
+        name = "is_not_none" if test.negated else "is_none"
+        operand = none_test(new)
+        assert operand is not None
+        return self.operator(name, [operand.operand], node)
+
     def _search(self, pair: Any) -> Any:
         """``ag.in_(x, xs)`` for ``x in xs``; another comparison as it is."""
         name = _SEARCHES.get(type(pair.ops[0]))
+        test = none_test(pair)
+        if test is not None:
+            name = "is_not_none" if test.negated else "is_none"
+            return self.operator(name, [test.operand], pair)
         if name is None:
             return pair
         return self.operator(name, [pair.left, *pair.comparators], pair)
@@ -229,6 +249,9 @@ class Expressions(Transformer):
                 return node
             args = [nodes.name(n, node) for n in ("__class__", instance)]
             return clone(node, args=args)
+        test = none_test(node)
+        if test is not None:
+            return self._none_test(node, test)
         new = self.generic_visit(node)
         if name not in DISPATCHED_BUILTINS or self._are_python(name, node):
             return new
@@ -267,27 +290,17 @@ class Expressions(Transformer):
     # Text --------------------------------------------------------------------------
 
     def visit_JoinedStr(self, node: Any) -> Any:
-        fields = (part for part in node.values if isinstance(part, gast.FormattedValue))
-        templates = templates_of(node)
-        if templates is None or all(map(self._shows_no_tensor, fields)):
+        texts = templates_of(node)
+        if texts is None or all(
+            self._holds_no_tensor(v) for _, vs in texts for v in vs
+        ):
             return self.generic_visit(node)
-        texts = [
+        return joined(
             self.operator(
-                "fstring", [nodes.constant(template, node), *map(self.visit, values)], node
+                "fstring", [nodes.constant(text, node), *map(self.visit, values)], node
             )
-            for template, values in templates
-        ]
-        return functools.reduce(
-            lambda left, right: nodes.located(
-                gast.BinOp(left, gast.Add(), right), node
-            ),
-            texts,
+            for text, values in texts
         )
-
-    def _shows_no_tensor(self, field: Any) -> bool:
-        spec = () if field.format_spec is None else field.format_spec.values
-        values = [part.value for part in spec if isinstance(part, gast.FormattedValue)]
-        return all(map(self._holds_no_tensor, (field.value, *values)))
 
     def visit_BinOp(self, node: Any) -> Any:
         new = self.generic_visit(node)

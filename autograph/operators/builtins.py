@@ -10,6 +10,8 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+from . import text
+from .calls import call
 from .dispatch import backend_of
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.
@@ -21,6 +23,8 @@ NAMES = (
     "enumerate",
     "filter",
     "float",
+    "format",
+    "frozenset",
     "int",
     "iter",
     "len",
@@ -28,13 +32,23 @@ NAMES = (
     "max",
     "min",
     "next",
+    "pow",
+    "print",
     "range",
+    "repr",
     "reversed",
     "round",
+    "set",
     "sorted",
+    "str",
     "sum",
     "zip",
 )
+
+
+#: Builtins that ask each item of a list whether it is true or comes first.
+_ASKING = frozenset({"all", "any", "max", "min", "sorted"})
+_WITH_FUNCTION = frozenset({"filter", "map"})
 
 
 def _dispatching(name: str) -> Callable[..., Any]:
@@ -49,9 +63,41 @@ def _dispatching(name: str) -> Callable[..., Any]:
                     return staged(*args, **kwargs)
         return builtin(*args, **kwargs)
 
+    if name in _WITH_FUNCTION:
+        return _named(name, lambda *args: function(*map(call, args[:1]), *args[1:]))
+    if name in _ASKING:
+        return _named(name, _asking(name, function))
+    return _named(name, function)
+
+
+def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The builtin, where the items of a list or tuple may be tensors."""
+
+    def asking(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("key") is not None:
+            kwargs["key"] = call(kwargs["key"])
+        try:
+            return function(*args, **kwargs)
+        except Exception:
+            # Perhaps a tensor in a list was asked whether it is true.
+            if len(args) != 1 or not isinstance(args[0], (list, tuple)):
+                raise
+            backend = next(filter(None, map(backend_of, args[0])), None)
+            staged = None if backend is None else backend.builtin(name)
+            if staged is None:
+                raise
+        return staged(*args, **kwargs)
+
+    return asking
+
+
+def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}``, answered by the arguments' library if it can."
     return function
 
 
-functions: dict[str, Callable[..., Any]] = {name: _dispatching(name) for name in NAMES}
+functions: dict[str, Callable[..., Any]] = {
+    **{name: _dispatching(name) for name in NAMES},
+    **text.functions,
+}

@@ -22,7 +22,10 @@ from runtime.ops.registry import get, kernel_error, run_kernel
 __all__ = ["kernel_failure", "raise_from_node", "run_node", "too_deep"]
 
 #: Ops that raise the user's own exceptions: these pass as they are.
-USER_ERRORS = frozenset({"Raise", "RequireBound", "RequireSome"}) | LIST_ERRORS
+USER_ERRORS = LIST_ERRORS | {
+    *("Raise", "RequireBound", "RequireSome"),
+    *("FormatText", "PrintText", "PythonFloat", "PythonInt", "PowerModulo"),
+}
 
 
 def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:

@@ -5,6 +5,7 @@ for values that are None.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from runtime.context import current_graph
 from runtime.errors import InvalidArgumentError
 from runtime.graph import raise_location
 from runtime.ops.registry import OpDef, apply, register
+from runtime.ops.text import shown_values
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
 
@@ -27,9 +29,25 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 
-def _raise_kernel(exception: BaseException) -> Any:
+def _raise_kernel(
+    *arrays: Array, exception: BaseException, weak: Sequence[bool] = ()
+) -> Any:
     # A copy, because a graph runs many times and each raise hangs a traceback on it.
-    raise _fresh(exception)
+    fresh = _fresh(exception)
+    if weak:
+        found = dict(zip(map(id, _tensors_of(exception)), shown_values(arrays, weak)))
+        fresh.args = tuple(found.get(id(value), value) for value in exception.args)
+        for name, value in vars(exception).items():
+            if id(value) in found:
+                setattr(fresh, name, found[id(value)])
+    raise fresh
+
+
+def _tensors_of(exception: BaseException) -> list[SymbolicTensor]:
+    """The tensors that an exception tells about."""
+    values = (*exception.args, *vars(exception).values())
+    unique = {id(v): v for v in values if isinstance(v, SymbolicTensor)}
+    return list(unique.values())
 
 
 def _fresh(exception: BaseException) -> BaseException:
@@ -45,7 +63,7 @@ def _fresh(exception: BaseException) -> BaseException:
     return fresh
 
 
-register(OpDef("Raise", _raise_kernel, lambda exception: (), stateful=True))
+register(OpDef("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
 
 
 def _require_bound_kernel(value: Array, bound: Array, variable: str) -> Array:
@@ -86,9 +104,15 @@ def raise_error(exception: BaseException) -> None:
 
     Each run raises a fresh copy with the same type and arguments. Outside of a graph it
     is raised at once. If the exception has been raised already, it points there again.
+    Tensors among its arguments and attributes have their values then.
     """
     location = raise_location(exception)
-    apply("Raise", exception=exception)
+    tensors = _tensors_of(exception)
+    if tensors:
+        weak = tuple(tensor.spec.weak for tensor in tensors)
+        apply("Raise", *tensors, exception=exception, weak=weak)
+    else:
+        apply("Raise", exception=exception)
     graph = current_graph()
     if graph is not None and location is not None:
         graph.nodes[-1].location = location

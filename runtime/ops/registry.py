@@ -129,7 +129,7 @@ def add_node(
     inferred = infer_specs(definition, specs, attrs)
     results = inferred if type(inferred) is tuple else (inferred,)
     weak = bool(specs) and not definition.strong and all(spec.weak for spec in specs)
-    results = tuple([s.with_weak(weak and s.dtype.is_numeric) for s in results])
+    results = tuple([s.with_weak(weak and not s.dtype.is_bool) for s in results])
     outputs = graph.add(definition.name, tensors, attrs, results, name)
     return outputs if type(inferred) is tuple else outputs[0]
 

@@ -48,6 +48,14 @@ class StagedSequence:
         )
 
 
+@dataclass(frozen=True)
+class StagedRange(StagedSequence):
+    """The numbers from `start` on, in steps of `step`."""
+
+    start: Any
+    step: Any
+
+
 def weakened(tensor: Any) -> Any:
     """The tensor as one that stands for a Python number: it takes dtypes it meets."""
     graph = current_graph()
@@ -69,6 +77,10 @@ def as_sequence(value: Any) -> StagedSequence:
     """What a loop over ``value`` iterates: a tensor's first axis, or a sequence."""
     if isinstance(value, StagedSequence):
         return value
+    items = getattr(value, "sequence", None)
+    if items is not None and not isinstance(value, Tensor):
+        found: StagedSequence = items()
+        return found
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
         raise TypeError(
@@ -96,15 +108,18 @@ def _range_of(tensor: Tensor) -> StagedSequence | None:
     )
 
 
-def _counted(start: Any, stop: Any, step: Any) -> StagedSequence:
+def _counted(start: Any, stop: Any, step: Any) -> StagedRange:
     # Numbers are told from tensors by type: comparing a tensor makes a node.
     if type(step) is int and step == 1:
         if type(start) is int and start == 0:
-            return StagedSequence(stop, weakened)
-        return StagedSequence(stop - start, lambda index: weakened(index) + start)
+            return StagedRange(stop, weakened, start, step)
+        length = stop - start
+        return StagedRange(length, lambda index: weakened(index) + start, start, step)
     # Rounded towards plus infinity, by the sign of the step.
     length = -((start - stop) // step)
-    return StagedSequence(length, lambda index: weakened(index) * step + start)
+    return StagedRange(
+        length, lambda index: weakened(index) * step + start, start, step
+    )
 
 
 def staged_range(*args: Any) -> StagedSequence:

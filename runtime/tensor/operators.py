@@ -23,6 +23,7 @@ class Operators:
     floordiv: Callable[[Any, Any], Any]
     mod: Callable[[Any, Any], Any]
     pow: Callable[[Any, Any], Any]
+    power_modulo: Callable[[Any, Any, Any], Any]
     matmul: Callable[[Any, Any], Any]
     less: Callable[[Any, Any], Any]
     less_equal: Callable[[Any, Any], Any]
@@ -37,6 +38,7 @@ class Operators:
     negative: Callable[[Any], Any]
     abs: Callable[[Any], Any]
     round: Callable[[Any], Any]
+    round_digits: Callable[[Any, Any], Any]
     getitem: Callable[[Any, Any], Any]
 
     def bind(self, **functions: Callable[..., Any]) -> None:
@@ -100,7 +102,9 @@ class OperatorMixin:
     def __rdivmod__(self, other: Any) -> Any:
         return operators.floordiv(other, self), operators.mod(other, self)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Any, modulo: Any = None) -> Any:
+        if modulo is not None:
+            return operators.power_modulo(self, other, modulo)
         return operators.pow(self, other)
 
     def __rpow__(self, other: Any) -> Any:
@@ -160,7 +164,9 @@ class OperatorMixin:
     def __abs__(self) -> Any:
         return operators.abs(self)
 
-    def __round__(self) -> Any:
+    def __round__(self, digits: Any = None) -> Any:
+        if digits is not None:
+            return operators.round_digits(self, digits)
         return operators.round(self)
 
     def __getitem__(self, key: Any) -> Any:

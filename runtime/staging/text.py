@@ -1,0 +1,231 @@
+"""f-strings, ``str``, ``format``, ``%`` and ``print`` of values with tensors in them.
+
+Python values are formatted at once, as the program stands there; of tensors the text is
+made when the graph runs, by Python itself.
+"""
+
+from __future__ import annotations
+
+import builtins
+import string
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from runtime import dtypes
+from runtime.ops.convert import as_tensor, is_tensor
+from runtime.ops.text import Fill, Format, format_text, print_text
+from runtime.staging.sequences import weakened
+from runtime.staging.values import children
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.variable import Variable
+
+__all__ = ["BUILTINS", "is_text"]
+
+#: Values whose text cannot change before the graph runs.
+_ATOMS = (bool, int, float, complex, str, bytes, type(None))
+_MARK = "\0"
+
+
+def is_text(value: Any) -> bool:
+    """Whether a tensor stands for a Python string."""
+    return (
+        isinstance(value, SymbolicTensor)
+        and value.spec.weak
+        and value.dtype is dtypes.string
+    )
+
+
+class _Values:
+    """The tensors within some values, and how to put the values together again."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+
+    def fill(self, value: Any) -> Fill:
+        """What gives the value when the values of the tensors are known."""
+        if isinstance(value, Variable):
+            return self._variable(value)
+        if isinstance(value, SymbolicTensor):
+            return self._tensor(value)
+        inside = None if isinstance(value, _ATOMS) else children(value)
+        if inside is None or is_tensor(value):
+            shown = value if isinstance(value, _ATOMS) else _Shown(value)
+            return lambda found: shown
+        leaves, pack = inside
+        fills = [self.fill(leaf) for leaf in leaves]
+        return lambda found: pack([fill(found) for fill in fills])
+
+    def _tensor(self, tensor: Tensor) -> Fill:
+        index = len(self.tensors)
+        self.tensors.append(tensor)
+        return lambda found: found[index]
+
+    def _variable(self, variable: Variable) -> Fill:
+        value = self._tensor(as_tensor(variable))
+        head = repr(variable)[:-1]
+        return lambda found: _VariableText(head, value(found))
+
+    def text(self, make: Any, fills: Sequence[Fill], template: str) -> Any:
+        """The text that `make` gives for the values, as a tensor."""
+        weak = [tensor.spec.weak for tensor in self.tensors]
+        return weakened(format_text(self.tensors, Format(make, fills, weak, template)))
+
+    def needs(self, value: Any) -> bool:
+        """Whether a value cannot be formatted before the graph runs."""
+        probe = _Values()
+        probe.fill(value)
+        return bool(probe.tensors)
+
+
+class _Shown:
+    """An object beside a tensor, as it looked when the program came to it."""
+
+    def __init__(self, value: Any) -> None:
+        self._texts = str(value), repr(value)
+        self._value = value
+
+    def __str__(self) -> str:
+        return self._texts[0]
+
+    def __repr__(self) -> str:
+        return self._texts[1]
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value, spec) if spec else str(self)
+
+
+class _VariableText:
+    """A variable as it was when the program came to it."""
+
+    def __init__(self, head: str, value: Any) -> None:
+        self._head = head
+        self._value = value
+
+    def __repr__(self) -> str:
+        value = repr(self._value)
+        return f"{self._head}, {value[value.index('numpy=') :]}"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value, spec) if spec else str(self)
+
+
+# --- str.format -----------------------------------------------------------------------
+
+
+def _fstring(template: str, /, *values: Any, **named: Any) -> Any:
+    """``template.format(*values, **named)``: fields without tensors are filled now."""
+    found = _Values()
+    fields = _Fields(template, values, named)
+    fills: list[Fill] = []
+    pieces = []
+    for literal, field in fields:
+        pieces.append(_escaped(literal))
+        if field is None:
+            continue
+        value, conversion, spec = field
+        if found.needs(value) or any(map(found.needs, spec)):
+            pieces.append(_field(conversion, spec[0]))
+            fills += map(found.fill, (value, *spec[1:]))
+        else:
+            one = _field(conversion, spec[0])
+            pieces.append(_escaped(one.format(value, *spec[1:])))
+    text = "".join(pieces)
+    return found.text(text.format, fills, text)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _field(conversion: str, spec: str) -> str:
+    return f"{{{conversion}:{spec}}}" if spec else f"{{{conversion}}}"
+
+
+class _Fields:
+    """The fields of a template: text before each, its value, conversion and spec.
+
+    A spec is a list: its own template, and the values that are filled into that.
+    """
+
+    def __init__(
+        self, template: str, values: tuple[Any, ...], named: dict[str, Any]
+    ) -> None:
+        self._template = template
+        self._values = values
+        self._named = named
+        self._next = 0
+        self._formatter = string.Formatter()
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[Any, str, list[Any]] | None]]:
+        for literal, name, spec, conversion in self._formatter.parse(self._template):
+            if name is None:
+                yield literal, None
+                continue
+            value = self._value(name)
+            shown = f"!{conversion}" if conversion else ""
+            yield literal, (value, shown, self._spec(spec))
+
+    def _spec(self, spec: str | None) -> list[Any]:
+        template, values = [], []
+        for literal, name, _, conversion in self._formatter.parse(spec or ""):
+            template.append(literal)
+            if name is not None:
+                template.append(f"{{!{conversion}}}" if conversion else "{}")
+                values.append(self._value(name))
+        return ["".join(template), *values]
+
+    def _value(self, name: str) -> Any:
+        first = name.partition(".")[0].partition("[")[0]
+        if not first:
+            name, self._next = f"{self._next}{name}", self._next + 1
+        return self._formatter.get_field(name, self._values, self._named)[0]
+
+
+# --- the others -----------------------------------------------------------------------
+
+
+def _str(value: Any = "") -> Any:
+    return value if is_text(value) else _fstring("{!s}", value)
+
+
+def _repr(value: Any) -> Any:
+    return _fstring("{!r}", value)
+
+
+def _format(value: Any, spec: Any = "") -> Any:
+    return _fstring("{:{}}", value, spec)
+
+
+def _percent(template: str, values: Any) -> Any:
+    found = _Values()
+    fill = found.fill(values)
+    return found.text(lambda value: template % value, [fill], template)
+
+
+def _join(separator: str, items: Any) -> Any:
+    found = _Values()
+    fill = found.fill(items)
+    return found.text(separator.join, [fill], f"{separator!r}.join")
+
+
+def _print(*values: Any, **options: Any) -> None:
+    """``print``: of texts when the graph runs, else at once.
+
+    Printing while a function is traced is how programs show that it is traced.
+    """
+    if not any(map(is_text, values)):
+        builtins.print(*values, **options)
+        return
+    found = _Values()
+    print_text(found.tensors, [found.fill(value) for value in values], options)
+
+
+BUILTINS = {
+    "format": _format,
+    "fstring": _fstring,
+    "join": _join,
+    "percent": _percent,
+    "print": _print,
+    "repr": _repr,
+    "str": _str,
+}
