@@ -19,6 +19,7 @@ from types import CodeType
 
 from ._version import __version__
 from .build import write_atomically
+from .library import library_key
 from .options import ConversionOptions
 
 __all__ = ["COMPILER", "cache_file", "load", "store"]
@@ -67,20 +68,21 @@ def _header(path: str, source: bytes) -> bytes:
 def _compiler_digest(options: ConversionOptions) -> str:
     """What converted code depends on besides its source, as a part of a file name.
 
-    That is our version and the sizes and times of the compiler's files, so a compiler
-    that is being worked on converts anew. `importlib.metadata` would tell the versions
+    That is our version, what counts as library code, and the sizes and times of the
+    compiler's files, so a compiler that is being worked on converts anew. `importlib.metadata` would tell the versions
     of gast and astor, but imports much that a hook might be meant for.
     """
-    known = _digests.get(options)
+    key = (options, library_key())
+    known = _digests.get(key)
     if known is None:
-        parts = [__version__, repr(options)]
+        parts = [__version__, repr(key)]
         parts += [line for name in COMPILER for line in _files_of(name)]
         known = importlib.util.source_hash("\n".join(parts).encode()).hex()
-        _digests[options] = known
+        _digests[key] = known
     return known
 
 
-_digests: dict[ConversionOptions, str] = {}
+_digests: dict[tuple[ConversionOptions, str], str] = {}
 
 
 def _files_of(package: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from . import bytecode
 from . import callees as _callees  # noqa: F401  (has called functions converted)
 from .diagnostics import Diagnostic
 from .errors import AutographWarning, SourceError
-from .options import DEFAULT, ConversionOptions
+from .options import DEFAULT, ConversionOptions, matches, patterns
 
 __all__ = ["ImportHook", "import_module", "install_import_hook"]
 
@@ -57,6 +57,8 @@ class ImportHook:
 
     def matches(self, name: str) -> bool:
         """Whether the hook converts the module of this name."""
+        if matches(name, self.options.exclude):
+            return False
         if self._exact:
             return name in self.packages
         return any(name == p or name.startswith(p + ".") for p in self.packages)
@@ -220,9 +222,16 @@ def _is_unfinished_here(module: types.ModuleType) -> bool:
 
 
 def install_import_hook(
-    packages: Iterable[str], options: ConversionOptions = DEFAULT
+    packages: Iterable[str],
+    options: ConversionOptions = DEFAULT,
+    *,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
 ) -> ImportHook:
     """Import the modules of `packages`, submodules included, as converted code.
+
+    `include` and `exclude` are patterns of modules, as for `convert`: what the code
+    calls is converted by them. Modules to exclude are not converted by the hook either.
 
     Returns a handle with `uninstall()`, which is a context manager too. Warns about
     modules that were imported already: they stay as they are. Modules that are not
@@ -233,6 +242,10 @@ def install_import_hook(
     ImportHook(['mypkg'])
     """
     names = _checked_names(packages)
+    options = options._replace(
+        include=patterns([*options.include, *include], "include"),
+        exclude=patterns([*options.exclude, *exclude], "exclude"),
+    )
     hook = ImportHook(names, options)
     sys.meta_path.insert(0, cast(Any, hook))
     for name, module in sorted(sys.modules.items()):
