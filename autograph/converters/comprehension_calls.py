@@ -108,7 +108,7 @@ def _text(target: Any, inside: bool = False) -> str:
     text = ", ".join(_text(part, inside=True) for part in target.elts)
     if len(target.elts) == 1:
         text += ","
-    return f"({text})" if inside or not target.elts else text
+    return f"({text})" if inside else text
 
 
 # --- what Python decides --------------------------------------------------------------
@@ -167,9 +167,8 @@ def _is_unpacking(target: Any) -> bool:
         return True
     if isinstance(target, gast.Starred):
         return _is_unpacking(target.value)
-    return isinstance(target, (gast.Tuple, gast.List)) and all(
-        map(_is_unpacking, target.elts)
-    )
+    is_sequence = isinstance(target, (gast.Tuple, gast.List)) and target.elts
+    return bool(is_sequence) and all(map(_is_unpacking, target.elts))
 
 
 def _kept_functions(node: gast.AST, facts: Facts) -> Iterator[gast.AST]:

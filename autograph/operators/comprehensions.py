@@ -1,21 +1,35 @@
 """Comprehensions and generator expressions as functions.
 
 On Python values they are what they stand for: a list, and a generator that computes its
-items when it is asked for them.
+items when it is asked for them. Over tensors, and where a filter is a tensor, they are
+loops of the graph.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
+from .consumers import listed
 from .dispatch import backend_of
-from .logical import and_
+from .generators import (
+    Parts,
+    Source,
+    StagedGenerator,
+    generated,
+    is_generated,
+    passes,
+    refused,
+    rest_of,
+    stream,
+    unrolled_items,
+)
 from .unbound import own_scope, raise_as_python
 
-Args = tuple[Any, ...]
+#: Tensors of so many items, and no more, are taken apart into a Python list.
+_UNROLLED = 32
 
 
 def list_comp(
@@ -28,7 +42,7 @@ def list_comp(
     """``[element(x) for x in iterated if condition(x) …]``.
 
     Args:
-        element: the item for each item of what is iterated.
+        element: gives an item of the list for each item of what is iterated.
         iterated: a Python iterable, or what a tensor library can iterate over.
         conditions: the filters, in order.
         target: how the items are taken apart, as in ``"k, v"``: the functions then take
@@ -39,22 +53,47 @@ def list_comp(
     [6, 20]
     """
     try:
-        if not (conditions or target or flat):
+        if backend_of(iterated) is not None:
+            items = None if conditions else unrolled_items(iterated, _UNROLLED)
+            if items is None:
+                parts = Parts(element, conditions, unpacking(target), flat)
+                return listed(StagedGenerator(parts, iterated), [])
+            iterated = items
+        if not (conditions or target or flat or is_generated(iterated)):
             return [element(item) for item in iterated]
-        unpack = _unpacking(target)
-        result: list[Any] = []
-        for item in iterated:
-            args = unpack(item)
-            if passes(conditions, args):
-                if flat:
-                    result += element(*args)
-                else:
-                    result.append(element(*args))
-        return result
+        parts = Parts(element, conditions, unpacking(target), flat)
+        return _list(parts, iterated)
     except NameError as error:
-        if _INLINED:
+        if _IS_INLINED:
             raise_as_python(error, sys._getframe())
         raise
+
+
+def _list(parts: Parts, iterated: Any) -> Any:
+    element, conditions, unpack, flat = parts
+    result: Any = []
+    items = iter(stream(iterated))
+    for item in items:
+        args = unpack(item)
+        passed = passes(conditions, args)
+        if passed is False:
+            continue
+        if passed is not True:
+            return listed(parts.left(passed, args, items), result)
+        if flat:
+            result = extended(result, element(*args))
+        else:
+            result.append(element(*args))
+    rest = rest_of(items, parts)
+    return result if rest is None else listed(rest, result)
+
+
+def extended(result: Any, more: Any) -> Any:
+    """One list of two, of which the first is nobody else's."""
+    if backend_of(more) is not None:
+        return result + more
+    result.extend(more)
+    return result
 
 
 def generator(
@@ -71,62 +110,47 @@ def generator(
     >>> list(generator(lambda x: x * x, range(5), lambda x: x % 2))
     [1, 9]
     """
-    made = _generated(element, iter(iterated), conditions, target, flat)
+    parts = Parts(element, conditions, unpacking(target), flat)
+    if backend_of(iterated) is not None or type(iterated) is StagedGenerator:
+        return StagedGenerator(parts, iterated)
+    made: Any = generated(parts, iter(iterated), Source())
     made.__name__ = "<genexpr>"
-    made.__qualname__ = element.__qualname__.replace("<lambda>", "<genexpr>")
+    made.__qualname__ = element.__qualname__.removesuffix("<lambda>") + "<genexpr>"
     return made
 
 
 def unrolled(iterated: Any) -> Any:
-    """What a comprehension that stays as it is iterates over."""
-    return iterated
+    """What a comprehension iterates over that stands as it is.
 
-
-def _generated(
-    element: Callable[..., Any],
-    iterator: Iterator[Any],
-    conditions: tuple[Callable[..., Any], ...],
-    target: str,
-    flat: bool,
-) -> Iterator[Any]:
-    unpack = _unpacking(target)
-    for item in iterator:
-        args = unpack(item)
-        if passes(conditions, args):
-            if flat:
-                yield from element(*args)
-            else:
-                yield element(*args)
-
-
-def passes(conditions: tuple[Callable[..., Any], ...], args: Args) -> Any:
-    """Whether all the conditions hold: True, False or what a tensor library decides."""
-    for position, condition in enumerate(conditions, 1):
-        value = condition(*args)
-        if value is True:
-            continue
-        if backend_of(value) is not None:
-            later = [functools.partial(c, *args) for c in conditions[position:]]
-            return and_(value, *later)
-        if not value:
-            return False
-    return True
+    Raises:
+        StagingError: AG213, only the graph knows how many items there are.
+    """
+    if backend_of(iterated) is None:
+        return iterated
+    items = unrolled_items(iterated)
+    if items is None:
+        raise refused(
+            "a comprehension iterates over a tensor whose length is only known when "
+            "the graph runs",
+            "make a list of it first, or give the tensor a static shape",
+        )
+    return items
 
 
 @functools.cache
-def _unpacking(target: str) -> Callable[[Any], Args]:
+def unpacking(target: str) -> Callable[[Any], tuple[Any, ...]]:
     """What takes an item apart, as Python does for ``target``."""
     if not target:
         return lambda item: (item,)
     namespace: dict[str, Any] = {}
-    names = target.translate(_WITHOUT_SHAPE)
+    names = target.translate(_WITHOUT_SHAPE).rstrip(", ")
     exec(f"def unpack(item):\n {target} = item\n return {names},", namespace)
-    unpack: Callable[[Any], Args] = namespace["unpack"]
+    unpack: Callable[[Any], tuple[Any, ...]] = namespace["unpack"]
     return unpack
 
 
 _WITHOUT_SHAPE = str.maketrans("", "", "()*")
 #: Whether a list comprehension is a part of the function around it.
-_INLINED = sys.version_info >= (3, 12)
+_IS_INLINED = sys.version_info >= (3, 12)
 
-own_scope(generator, _generated, *(() if _INLINED else (list_comp,)))
+own_scope(generator, generated, *(() if _IS_INLINED else (list_comp, _list)))

@@ -15,6 +15,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from .dispatch import Backend, State, backend_of
+from .generators import is_generated
 from .location import user_location
 from .unbound import raise_as_python
 from .variables import Variables
@@ -149,7 +150,11 @@ def for_loop(
     """
     try:
         backend = backend_of(iterated)
-        if backend is not None:
+        if is_generated(iterated):
+            from .consumers import loop_over  # which stands on this module
+
+            loop_over(iterated, body, until, state)
+        elif backend is not None:
             _staged_for(backend, iterated, body, until, state)
         elif until is None:
             for item in iterated:

@@ -60,7 +60,7 @@ class Variables:
         self.names = parse_state(state)
         self._cells: dict[str, CellType] = {}
         self._globals: dict[str, Any] = {}
-        self._functions = [body for body in bodies if isinstance(body, FunctionType)]
+        self._functions = list(chain.from_iterable(map(_wrapped, bodies)))
         for body in self._functions:
             freevars = body.__code__.co_freevars
             self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
@@ -159,6 +159,13 @@ class Variables:
             owner[self._key(key)] = value
         elif self._step(owner, kind, key) is not UNBOUND:
             del owner[self._key(key)]
+
+
+def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
+    """A body and those that it was put around."""
+    while isinstance(body, FunctionType):
+        yield body
+        body = getattr(body, "__wrapped__", None)
 
 
 @functools.cache

@@ -1,0 +1,234 @@
+"""What consumes the items of generators that a graph computes: loops, and builtins.
+
+    sum(f(x) for x in xs if p(x))
+
+is one loop of the graph over ``xs``, in which a sum is carried.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from .calls import call
+from .control_flow import cond, for_loop
+from .dispatch import UNBOUND, backend_of
+from .generators import (
+    Ready,
+    StagedGenerator,
+    Stream,
+    is_generated,
+    passes,
+    refused,
+)
+from .logical import not_, or_
+
+Body = Callable[[Any], Any]
+Until = Callable[[], Any] | None
+
+
+def loop_over(items: Any, body: Body, until: Until, state: str) -> None:
+    """``for item in items: body(item)`` for a generator; see `control_flow.for_loop`.
+
+    The items that Python computes come first; what is left is staged.
+    """
+    stream = Stream(items)
+    try:
+        for_loop(stream, body, until=until, state=state)
+        rest = stream.rest
+    finally:
+        # An exception keeps this frame alive: a generator must be closed all the same.
+        del items, stream
+    if rest is None:
+        return
+
+    def others() -> None:
+        _staged_loop(rest, body, until, state)
+
+    others.__wrapped__ = body  # type: ignore[attr-defined]
+    stop = False if until is None else until()
+    if backend_of(stop) is None:
+        others()
+    else:
+        cond(stop, None, others, state=state)
+
+
+def _staged_loop(
+    generator: StagedGenerator, body: Body, until: Until, state: str
+) -> None:
+    (element, conditions, unpack, flat), iterated = generator.take()
+
+    def step(item: Any) -> None:
+        if type(item) is Ready:
+            passed, value = item
+        else:
+            args = unpack(item)
+            passed = passes(conditions, args)
+
+        def run() -> None:
+            made = value() if type(item) is Ready else element(*args)
+            if flat:
+                for_loop(made, body, until=until, state=state)
+            else:
+                body(made)
+
+        run.__wrapped__ = body  # type: ignore[attr-defined]
+        if passed is True:
+            run()
+        elif passed is not False:
+            cond(passed, run, state=state)
+
+    step.__wrapped__ = body  # type: ignore[attr-defined]
+    for_loop(iterated, step, until=until, state=state)
+
+
+# --- builtins -------------------------------------------------------------------------
+
+
+def consumed(
+    function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: Any
+) -> Any:
+    """A call of a builtin with a generator among its arguments.
+
+    Args:
+        function: the operator that is called, which answers for lists.
+        name: the name of the builtin.
+        args, kwargs: its arguments.
+
+    Raises:
+        StagingError: AG213, the items would have to be known.
+    """
+    consumer = _CONSUMERS.get(name)
+    if consumer is not None and is_generated(args[0]):
+        return consumer(*args, **kwargs)
+    if not any(type(argument) is StagedGenerator for argument in args):
+        return getattr(builtins, name)(*args, **kwargs)
+    if name not in _OF_LISTS:
+        raise refused(
+            f"{name}() was given a generator expression whose items a tensor decides "
+            "about",
+            "make it a list: [… for … in …]",
+        )
+    lists = [_list(arg) if type(arg) is StagedGenerator else arg for arg in args]
+    return function(*lists, **kwargs)
+
+
+def _any(items: Any) -> Any:
+    found: Any = False
+
+    def body(item: Any) -> None:
+        nonlocal found
+        found = _truth(item)
+
+    for_loop(items, body, until=lambda: found, state="found")
+    return found
+
+
+def _all(items: Any) -> Any:
+    failed: Any = False
+
+    def body(item: Any) -> None:
+        nonlocal failed
+        failed = not_(_truth(item))
+
+    for_loop(items, body, until=lambda: failed, state="failed")
+    return not_(failed)
+
+
+def _truth(item: Any) -> Any:
+    backend = backend_of(item)
+    staged = None if backend is None else backend.builtin("bool")
+    return bool(item) if staged is None else staged(item)
+
+
+def _sum(items: Any, start: Any = 0) -> Any:
+    stream = Stream(items)
+    total = builtins.sum(stream, start)
+
+    def body(item: Any) -> None:
+        nonlocal total
+        total = total + item
+
+    if stream.rest is not None:
+        for_loop(stream.rest, body, state="total")
+    return total
+
+
+def _list(items: Any) -> Any:
+    stream = Stream(items)
+    result = list(stream)
+    return result if stream.rest is None else listed(stream.rest, result)
+
+
+def listed(items: StagedGenerator, comprehension: Any) -> Any:
+    """The list with the items of a generator at its end."""
+
+    def body(item: Any) -> None:
+        comprehension.append(item)
+
+    for_loop(items, body, state="comprehension")
+    return comprehension
+
+
+def _tuple(items: Any) -> tuple[Any, ...]:
+    stream = Stream(items)
+    result = tuple(stream)
+    return result if stream.rest is None else (*result, *stream.rest)
+
+
+def _extreme(
+    name: str, is_better: Callable[[Any, Any], Any], items: Any, key: Any, default: Any
+) -> Any:
+    found: Any = False
+    best: Any
+    best_key: Any
+
+    def body(item: Any) -> None:
+        value = item if key is None else call(key)(item)
+
+        def take() -> None:
+            nonlocal found, best, best_key
+            found, best, best_key = True, item, value
+
+        better = or_(not_(found), lambda: is_better(value, best_key))
+        cond(better, take, state="found, best, best_key")
+
+    def empty() -> Any:
+        if default is not UNBOUND:
+            return default
+        text = _EMPTY.replace("max", name)
+        raise ValueError(text)
+
+    for_loop(items, body, state="found, best, best_key")
+    return cond(found, lambda: best, empty)
+
+
+def _max(items: Any, *, key: Any = None, default: Any = UNBOUND) -> Any:
+    return _extreme("max", operator.gt, items, key, default)
+
+
+def _min(items: Any, *, key: Any = None, default: Any = UNBOUND) -> Any:
+    return _extreme("min", operator.lt, items, key, default)
+
+
+def _message_of_empty() -> str:
+    try:
+        return str(max(()))
+    except ValueError as error:
+        return str(error)
+
+
+_EMPTY = _message_of_empty()
+_CONSUMERS: dict[str, Callable[..., Any]] = {
+    "all": _all,
+    "any": _any,
+    "list": _list,
+    "max": _max,
+    "min": _min,
+    "sum": _sum,
+    "tuple": _tuple,
+}
+#: Builtins that may take a list in place of the generator.
+_OF_LISTS = frozenset({"enumerate", "filter", "map", "sorted", "zip"})

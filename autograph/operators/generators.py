@@ -1,0 +1,227 @@
+"""Generators whose items, or the number of them, a tensor library decides about.
+
+A generator expression over tensors is a `StagedGenerator`: it has no items before the
+graph runs, and what consumes it (a loop, ``sum``, ``any``, a comprehension) becomes a
+loop of the graph. One over Python values is Python's own until one of its filters turns
+out to be a tensor. It then ends where it is, and its consumer goes on with the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from types import GeneratorType
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+from ..diagnostics import Diagnostic
+from ..errors import StagingError
+from .dispatch import backend_of
+from .location import user_location
+from .logical import and_
+
+Args = tuple[Any, ...]
+Conditions = tuple[Callable[..., Any], ...]
+
+
+class Parts(NamedTuple):
+    """What makes the items of a generator of those of another one."""
+
+    element: Callable[..., Any]
+    conditions: Conditions
+    unpack: Callable[[Any], Args]
+    flat: bool
+
+    def left(self, passed: Any, args: Args, items: Iterator[Any]) -> StagedGenerator:
+        """The generator from an item on whose filters are a tensor."""
+        ready = Ready(passed, functools.partial(self.element, *args))
+        return StagedGenerator(self, itertools.chain([ready], items))
+
+
+class Ready(NamedTuple):
+    """An item whose filters were evaluated already; it passes if ``passed`` holds."""
+
+    passed: Any
+    value: Callable[[], Any]
+
+
+class StagedGenerator:
+    """``(element(x) for x in iterated if condition(x) …)`` that a graph computes.
+
+    ``iterated`` belongs to a tensor library, or its items are Python's and tensors
+    decide which of them pass.
+    """
+
+    def __init__(self, parts: Parts, iterated: Any) -> None:
+        self._parts = parts
+        self._iterated = iterated
+        self._is_taken = False
+
+    def take(self) -> tuple[Parts, Any]:
+        """What the one consumer of the generator works with.
+
+        Raises:
+            StagingError: AG213, somebody has consumed it already.
+        """
+        if self._is_taken:
+            raise consumed_twice()
+        self._is_taken = True
+        return self._parts, self._iterated
+
+    def __iter__(self) -> Iterator[Any]:
+        items = unrolled_items(self._iterated)
+        if items is None:
+            raise refused(
+                "a generator expression whose items a tensor decides about was "
+                "iterated by Python",
+                "make it a list, or consume it with a `for` statement, sum, any, all, "
+                "min, max, sorted or list",
+            )
+        parts, _ = self.take()
+        return generated(parts, iter(items), Source())
+
+
+class Source:
+    """How a generator and what consumes it meet: see `Stream`."""
+
+    __slots__ = ("is_watched", "rest")
+
+    def __init__(self) -> None:
+        #: Whether the consumer goes on with ``rest`` once the generator has ended.
+        self.is_watched = False
+        self.rest: StagedGenerator | None = None
+
+
+def generated(parts: Parts, iterator: Iterator[Any], source: Source) -> Iterator[Any]:
+    """The items of a generator expression over Python values."""
+    element, conditions, unpack, flat = parts
+    items = iter(stream(iterator))
+    for item in items:
+        args = unpack(item)
+        passed = passes(conditions, args)
+        if passed is False:
+            continue
+        if passed is not True:
+            source.rest = parts.left(passed, args, items)
+            break
+        if not flat:
+            yield element(*args)
+            continue
+        inner = Stream(element(*args))
+        yield from inner
+        if inner.rest is not None:
+            left = itertools.chain([Ready(True, inner.take_rest)], items)
+            source.rest = StagedGenerator(parts, left)
+            break
+    if source.rest is None:
+        source.rest = rest_of(items, parts)
+    if source.rest is not None and not source.is_watched:
+        raise refused(
+            "a tensor decides which items a generator expression has, and Python "
+            "iterates over it",
+            "make it a list: [… for … in … if …]",
+        )
+
+
+_GENERATED = generated.__code__
+#: Generators that ended early: what is left of them went to a consumer.
+_ended: WeakSet[Any] = WeakSet()
+
+
+class Stream:
+    """Iterates over a generator; ``rest`` is what a graph has to go on with then."""
+
+    def __init__(self, iterated: Any) -> None:
+        self._source: Source | None = None
+        self._generator: Any = None
+        self.rest: StagedGenerator | None = None
+        if type(iterated) is StagedGenerator:
+            self.rest, iterated = iterated, ()
+        elif is_generated(iterated):
+            if iterated in _ended:
+                raise consumed_twice()
+            self._generator, frame = iterated, iterated.gi_frame
+            self._source = None if frame is None else frame.f_locals["source"]
+        self._next = iter(iterated).__next__
+
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> Any:
+        source = self._source
+        if source is None:
+            return self._next()
+        source.is_watched = True
+        try:
+            return self._next()
+        except StopIteration:
+            if source.rest is not None:
+                _ended.add(self._generator)
+                self.rest = source.rest
+            raise
+        finally:
+            source.is_watched = False
+
+    def take_rest(self) -> StagedGenerator | None:
+        """What is left for a graph."""
+        return self.rest
+
+
+def is_generated(value: Any) -> bool:
+    """Whether a value is what the operator of generator expressions made."""
+    kind = type(value)
+    if kind is GeneratorType:
+        return value.gi_code is _GENERATED
+    return kind is StagedGenerator
+
+
+def stream(iterated: Any) -> Any:
+    """What to iterate over in place of ``iterated``: a `Stream` of generators."""
+    return Stream(iterated) if is_generated(iterated) else iterated
+
+
+def rest_of(items: Any, parts: Parts) -> StagedGenerator | None:
+    """What is left of a comprehension after it was through with its `stream`."""
+    if type(items) is not Stream or items.rest is None:
+        return None
+    return StagedGenerator(parts, items.rest)
+
+
+def passes(conditions: Conditions, args: Args) -> Any:
+    """Whether all the conditions hold: True, False or what a tensor library decides."""
+    for position, condition in enumerate(conditions, 1):
+        value = condition(*args)
+        if value is True:
+            continue
+        if backend_of(value) is not None:
+            later = [functools.partial(c, *args) for c in conditions[position:]]
+            return and_(value, *later)
+        if not value:
+            return False
+    return True
+
+
+def unrolled_items(iterated: Any, limit: int | None = None) -> Sequence[Any] | None:
+    """The items of a value of a tensor library, if it knows how many there are and if
+    they are no more than the limit.
+    """
+    backend = backend_of(iterated)
+    answer = None if backend is None else backend.builtin("items")
+    items: Sequence[Any] | None = None if answer is None else answer(iterated, limit)
+    return items
+
+
+def consumed_twice() -> StagingError:
+    """The error for a generator that a graph has consumed already."""
+    return refused(
+        "a generator expression whose items a tensor decides about was consumed twice, "
+        "or in a loop around it",
+        "make it a list: [… for … in …]",
+    )
+
+
+def refused(message: str, fix: str) -> StagingError:
+    """The error for a comprehension that cannot be staged."""
+    title = "a tensor decides the items of a comprehension"
+    return StagingError(Diagnostic("AG213", title, message, user_location(), fix))
