@@ -12,7 +12,9 @@ from typing import Any
 
 from . import text
 from .calls import call
+from .consumers import consumed
 from .dispatch import backend_of
+from .generators import is_generated
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.
 NAMES = (
@@ -61,6 +63,8 @@ def _dispatching(name: str) -> Callable[..., Any]:
                 staged = backend.builtin(name)
                 if staged is not None:
                     return staged(*args, **kwargs)
+            elif is_generated(argument):
+                return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)
 
     if name in _WITH_FUNCTION:
