@@ -19,20 +19,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 from runtime.context import building, current_graph
-from runtime.dtypes import DType
 from runtime.errors import InternalError, InvalidArgumentError
-from runtime.graph import Graph, state_error
+from runtime.graph import Graph
 from runtime.loop_tests import restore_test
-from runtime.ops.convert import cast_alike, convert_to_tensor, make_constant
+from runtime.ops.convert import convert_to_tensor, make_constant
 from runtime.ops.flow import optional_parts
+from runtime.ops.joins import adapted, join_specs
 from runtime.ops.registry import apply
-from runtime.ops.values import to_array, weak_dtype
+from runtime.ops.values import to_array
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = [
     "SubGraph",
+    "adapted",
     "emit_case",
     "emit_if",
     "emit_while",
@@ -89,8 +90,11 @@ def set_outputs(graph: Graph, values: Iterable[Any]) -> None:
 
 
 def state_tensor(value: Any) -> Tensor:
-    """`value` as a tensor; a Python number stays weak: it takes the dtype it meets."""
-    if type(value) not in (int, float, complex):
+    """`value` as a tensor; a Python number stays weak: it takes the dtype it meets.
+
+    A text stays weak, too: it is shown as Python's and not as bytes.
+    """
+    if type(value) not in (int, float, complex, str):
         return convert_to_tensor(value)
     tensor = make_constant(to_array(value)[0], weak=True)
     _building().numbers[cast(SymbolicTensor, tensor)] = value
@@ -108,7 +112,8 @@ def predicate(value: Any) -> Tensor:
     parts = optional_parts(value)
     if parts is not None:
         return _truth_of_optional(*parts)
-    tensor = convert_to_tensor(value)
+    truth = getattr(type(value), "__staged_truth__", None)
+    tensor = convert_to_tensor(value if truth is None else truth(value))
     if tensor.dtype.is_numeric:
         tensor = tensor != 0
     if not tensor.dtype.is_bool:
@@ -147,18 +152,21 @@ def emit_if(
     name: str | None = None,
     *,
     names: Names = (),
+    promote: bool = False,
 ) -> Outputs:
     """Add the node ``If``: the outputs of one graph or the other, as `pred` decides.
 
     Both have no inputs but captures and as many outputs. Outputs of one position must
-    agree in dtype (see `join_specs`); a dimension in which they differ is unknown in
-    the result. `names` are the user's variables, for messages and printed code.
+    agree in dtype (see `join_specs`, also for `promote`); a dimension in which they
+    differ is unknown in the result. `names` are the user's variables, for messages and
+    printed code.
     """
     condition = _building().capture(predicate(pred))
     _settle(condition, then_graph, True)
     _settle(condition, else_graph, False)
     attrs = {"then_graph": then_graph, "else_graph": else_graph}
-    return _emit_branches("If", condition, attrs, (then_graph, else_graph), name, names)
+    graphs = (then_graph, else_graph)
+    return _emit_branches("If", condition, attrs, graphs, name, names, promote)
 
 
 def _settle(condition: SymbolicTensor, graph: Graph, value: bool) -> None:
@@ -197,6 +205,7 @@ def emit_while(
     *,
     maximum_iterations: int | None = None,
     names: Names = (),
+    promote: bool = False,
 ) -> Outputs:
     """Add the node ``While``: the state after the loop.
 
@@ -209,7 +218,7 @@ def emit_while(
     state = [graph.capture(state_tensor(value)) for value in init]
     specs = [tensor.spec for tensor in body_graph.inputs[: len(state)]]
     _check_loop(cond_graph, body_graph, len(state))
-    for i, found in enumerate(_loop_specs(state, body_graph, specs, names)):
+    for i, found in enumerate(_loop_specs(state, body_graph, specs, names, promote)):
         if not found.is_subtype_of(specs[i]):
             raise InvalidArgumentError(
                 f"{_label(names, i)} does not keep its shape and dtype in the loop: it "
@@ -228,7 +237,7 @@ def emit_while(
         "body_graph": body_graph,
         "maximum_iterations": maximum_iterations,
     }
-    inputs = (*map(_adapt, state, specs), *captured)
+    inputs = (*map(adapted, state, specs), *captured)
     outputs = graph.add("While", inputs, attrs, map(_nameless, specs), name)
     if moved is None:
         return outputs
@@ -246,14 +255,15 @@ def stage_while(
     maximum_iterations: int | None = None,
     shape_invariants: Sequence[TensorShape | None] | None = None,
     names: Names = (),
+    promote: bool = False,
 ) -> Outputs:
     """Add a ``While`` whose state may change its shape from iteration to iteration.
 
     ``trace(specs)`` traces the test and the body for a state of these specs and gives
     ``(cond_graph, body_graph)``. It is called again with wider specs as long as the
     body gives something that its placeholders do not take: a dimension that changes
-    becomes unknown, a Python number that becomes a tensor takes its dtype.
-    `shape_invariants` are shapes to begin with.
+    becomes unknown, a Python number that becomes a tensor takes its dtype, and with
+    `promote` a number takes a wider dtype. `shape_invariants` are shapes to begin with.
     """
     graph = _building()
     state = [graph.capture(state_tensor(value)) for value in init]
@@ -264,7 +274,7 @@ def stage_while(
         specs.append(spec if shape is None else _with_shape(spec, shape, names, i))
     while True:
         cond_graph, body_graph = trace(specs)
-        found = _loop_specs(state, body_graph, specs, names)
+        found = _loop_specs(state, body_graph, specs, names, promote)
         if all(new.is_subtype_of(old) for new, old in zip(found, specs)):
             return emit_while(
                 cond_graph,
@@ -273,44 +283,12 @@ def stage_while(
                 name,
                 maximum_iterations=maximum_iterations,
                 names=names,
+                promote=promote,
             )
         specs = [TensorSpec.from_spec(new, old.name) for new, old in zip(found, specs)]
 
 
 # --- agreement ------------------------------------------------------------------------
-
-
-def join_specs(
-    one: TensorSpec, other: TensorSpec, what: str = "the value"
-) -> TensorSpec:
-    """The narrowest spec that takes tensors of both.
-
-    Two tensors must have one dtype. A weak one (a Python number) takes the dtype of
-    the other where that holds its kind of numbers: an int beside float32 is float32, a
-    float beside int32 is an error. Dimensions that differ become None. Raises
-    StagedStateError AG206, which calls the value `what`.
-    """
-    weak = one.weak and other.weak
-    if one.dtype is other.dtype:
-        dtype = one.dtype
-    elif weak:
-        dtype = max(one.dtype, other.dtype, key=_width)
-    else:
-        strong, number = (other, one) if one.weak else (one, other)
-        dtype = strong.dtype
-        if not number.weak or weak_dtype(dtype, number.dtype) is not dtype:
-            text = f"{what} has two dtypes: {_kind(one)} and {_kind(other)}"
-            raise state_error("AG206", text, "cast one of them so that they agree")
-    shape = one.shape.most_specific_common_shape(other.shape)
-    return TensorSpec(shape, dtype, weak=weak)
-
-
-def _width(dtype: DType) -> tuple[int, int]:
-    return "biufc".index(dtype.kind), dtype.size
-
-
-def _kind(spec: TensorSpec) -> str:
-    return f"a Python number ({spec.dtype.name})" if spec.weak else spec.dtype.name
 
 
 def _emit_branches(
@@ -320,6 +298,7 @@ def _emit_branches(
     graphs: Sequence[Graph],
     name: str | None,
     names: Names,
+    promote: bool = False,
 ) -> Outputs:
     counts = {len(graph.outputs) for graph in graphs}
     if len(counts) != 1:
@@ -328,7 +307,7 @@ def _emit_branches(
     for i, outputs in enumerate(zip(*(graph.outputs for graph in graphs))):
         spec = outputs[0].spec
         for tensor in outputs[1:]:
-            spec = join_specs(spec, tensor.spec, _label(names, i))
+            spec = join_specs(spec, tensor.spec, _label(names, i), promote)
         specs.append(_nameless(spec))
     for graph in graphs:
         _adapt_outputs(graph, specs)
@@ -352,14 +331,18 @@ def _check_loop(cond_graph: Graph, body_graph: Graph, count: int) -> None:
 
 
 def _loop_specs(
-    state: Sequence[Tensor], body: Graph, specs: Sequence[TensorSpec], names: Names
+    state: Sequence[Tensor],
+    body: Graph,
+    specs: Sequence[TensorSpec],
+    names: Names,
+    promote: bool,
 ) -> list[TensorSpec]:
     """For each part of the state the spec that takes all that it can be."""
     joined = []
     for i, (start, after, before) in enumerate(zip(state, body.outputs, specs)):
         what = _label(names, i)
-        spec = join_specs(join_specs(start.spec, after.spec, what), before, what)
-        joined.append(spec)
+        spec = join_specs(start.spec, after.spec, what, promote)
+        joined.append(join_specs(spec, before, what, promote))
     return joined
 
 
@@ -377,14 +360,7 @@ def _with_shape(
 
 def _adapt_outputs(graph: Graph, specs: Sequence[TensorSpec]) -> None:
     with building(graph):
-        graph.outputs = [_adapt(t, spec) for t, spec in zip(graph.outputs, specs)]
-
-
-def _adapt(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:
-    """A weak tensor in the dtype in which it was found to be used."""
-    if tensor.dtype is spec.dtype:
-        return tensor
-    return cast(SymbolicTensor, cast_alike(tensor, spec.dtype))
+        graph.outputs = [adapted(t, spec) for t, spec in zip(graph.outputs, specs)]
 
 
 def _unify_captures(graphs: Sequence[Graph]) -> list[Tensor]:

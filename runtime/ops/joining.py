@@ -101,6 +101,8 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     >>> print(concat([[1, 2], [3]], 0))
     tf.Tensor([1 2 3], shape=(3,), dtype=int32)
     """
+    if hasattr(values, "concatenated"):
+        return values.concatenated(axis)
     if isinstance(values, Tensor):
         values = [values]
     if not len(values):
@@ -145,6 +147,8 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     >>> stack([[1, 2], [3, 4]], axis=1).numpy().tolist()
     [[1, 3], [2, 4]]
     """
+    if hasattr(values, "stacked"):
+        return values.stacked(axis)
     if isinstance(values, Tensor):
         values = unstack(values)
     if not len(values):

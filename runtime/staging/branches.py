@@ -15,6 +15,7 @@ from runtime.context import building
 from runtime.errors import ends_trace
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
+from runtime.staging.copies import Copies
 from runtime.staging.forms import Side, common_form
 from runtime.staging.joins import absent
 from runtime.staging.optional import opened, under
@@ -69,7 +70,7 @@ def stage_cond(
         merge.value(a, b, label) for a, b, label in zip(one, other, labels, strict=True)
     ]
     merge.set_outputs()
-    outputs = emit_if(test, then_graph, else_graph, names=merge.names)
+    outputs = emit_if(test, then_graph, else_graph, names=merge.names, promote=True)
     result, *new_state = [build(outputs) for build in rebuild]
     return result, tuple(new_state)
 
@@ -85,17 +86,18 @@ def _check_members(names: Sequence[str], one: Any, other: Any) -> None:
 
 def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
     """The graph of a branch, and its result and state in one list, or `RAISED`."""
+    copies = Copies()
 
     def run() -> Any:
         try:
-            result, new_state = branch(state)
+            result, new_state = branch(tuple(map(copies.of, state)))
         except Exception as error:
             if ends_trace(error):
                 raise
             # Only running the branch may raise what the user's code raises in it.
             raise_error(error)
             return RAISED
-        return [result, *new_state]
+        return list(map(copies.original, (result, *new_state)))
 
     graph, values = trace_subgraph(run, (), name)
     return graph, values
@@ -132,8 +134,9 @@ class _Merge:
 
     def _structure(self, one: Any, other: Any, name: str) -> _Rebuild:
         template = other if isinstance(one, Marker) else one
-        inside = children(template)
-        assert inside is not None
+        inside = None if can_be_tensor(template) else children(template)
+        if inside is None:
+            return self._common(one, other, name)
         leaves, pack = inside
         if isinstance(one, Marker):
             pairs = [(one, leaf) for leaf in leaves]

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from runtime import nest
+from runtime.context import building
 from runtime.graph import Graph
+from runtime.staging.elements import Element
 from runtime.staging.joins import in_one_form
+from runtime.staging.lists import StagedList
+from runtime.staging.values import can_be_tensor, same_object, same_structure
 
 __all__ = ["Side", "common_form"]
 
@@ -30,10 +35,87 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     merged one by one and whose ``_unflatten(parts)`` gives the value of the variable
     ``name`` made of the merged ones.
     """
-    return in_one_form(
+    found = in_one_form(
         one.value,
         other.value,
         (one.graph, other.graph),
         name,
         lambda a, b: common_form(Side(a, one.graph), Side(b, other.graph), name),
     )
+    if found is not None:
+        return found
+    if _is_list(one.value) and _is_list(other.value):
+        lists = _as_lists(one, other, name)
+        if lists is not None:
+            return lists
+    return _part_by_part(one, other, name)
+
+
+# --- lists ----------------------------------------------------------------------------
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list or isinstance(value, StagedList)
+
+
+def _as_lists(
+    one: Side, other: Side, name: str
+) -> tuple[StagedList, StagedList] | None:
+    """Two lists as lists of an open length; None if they are of one length."""
+    values = one.value, other.value
+    if all(type(value) is list for value in values) and len({*map(len, values)}) == 1:
+        return None
+    first = _as_list(one, name, None)
+    second = _as_list(other, name, None if first is None else first.element)
+    if first is None and second is not None:
+        first = _as_list(one, name, second.element)
+    if first is None or second is None:
+        return None
+    first.element.joined(second.element, name)
+    return first, second
+
+
+def _as_list(side: Side, name: str, element: Element | None) -> StagedList | None:
+    if isinstance(side.value, StagedList):
+        return side.value
+    if not side.value and element is None:
+        return None
+    with building(side.graph):
+        return StagedList.of(side.value, name, element)
+
+
+# --- structures -----------------------------------------------------------------------
+
+
+def _part_by_part(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
+    """Structures of the same keys, with parts in a common form each."""
+    inside, beside = nest.children(one.value), nest.children(other.value)
+    if inside is None or beside is None or type(one.value) is not type(other.value):
+        return None
+    if [step for step, _ in inside] != [step for step, _ in beside]:
+        return None
+    found = []
+    for (step, a), (_, b) in zip(inside, beside):
+        pair = a, b
+        if not _fit(a, b):
+            common = common_form(Side(a, one.graph), Side(b, other.graph), name + step)
+            if common is None:
+                return None
+            pair = common
+        found.append(pair)
+    return (
+        nest.rebuild(one.value, [a for a, _ in found]),
+        nest.rebuild(other.value, [b for _, b in found]),
+    )
+
+
+def _fit(one: Any, other: Any) -> bool:
+    """Whether two parts can be merged as they are."""
+    if same_object(one, other):
+        return True
+    if can_be_tensor(one) or can_be_tensor(other):
+        return can_be_tensor(one) and can_be_tensor(other)
+    if not nest.is_nested(one) or not same_structure(one, other):
+        return same_structure(one, other) and hasattr(one, "_flatten")
+    leaves = zip(nest.flatten(one), nest.flatten(other))
+    return all(_fit(a, b) for a, b in leaves)

@@ -327,6 +327,7 @@ def stage_loop(test: Any, step: Step, state: State, names: Sequence[str]) -> Sta
                 maximum_iterations=options.maximum_iterations,
                 shape_invariants=trace.shapes(),
                 names=["condition", *labels],
+                promote=True,
             )
         except _Relayout:
             continue

@@ -69,25 +69,48 @@ def checked_name(value: Any) -> str | None:
 
 
 def children(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
-    """The leaves of a structure and what puts others in their place; else None."""
-    flatten = getattr(value, "_flatten", None)
-    if flatten is not None and not isinstance(value, type):
-        return list(flatten()), value._unflatten
+    """The leaves of a structure and what puts others in their place; else None.
+
+    Objects made of tensors within it are taken apart, too.
+    """
+    if is_composite(value):
+        return list(value._flatten()), value._unflatten
     if not nest.is_nested(value):
         return None
-    return nest.flatten(value), lambda leaves: nest.pack_sequence_as(value, leaves)
+    leaves = nest.flatten(value)
+    if not any(map(is_composite, leaves)):
+        return leaves, lambda parts: nest.pack_sequence_as(value, parts)
+    inside = [list(x._flatten()) if is_composite(x) else [x] for x in leaves]
+
+    def pack(parts: list[Any]) -> Any:
+        rest = iter(parts)
+        packed = []
+        for leaf, own in zip(leaves, inside):
+            taken = [next(rest) for _ in own]
+            packed.append(leaf._unflatten(taken) if is_composite(leaf) else taken[0])
+        return nest.pack_sequence_as(value, packed)
+
+    return [part for own in inside for part in own], pack
+
+
+def is_composite(value: Any) -> bool:
+    """Whether an object is made of tensors, which its ``_flatten()`` tells."""
+    return hasattr(value, "_flatten") and not isinstance(value, type)
 
 
 def same_structure(one: Any, other: Any) -> bool:
     """Whether two structures have leaves in the same places."""
-    if hasattr(one, "_flatten") or hasattr(other, "_flatten"):
+    if is_composite(one) or is_composite(other):
         alike = getattr(one, "_same_structure", None)
         return type(one) is type(other) and (alike is None or alike(other))
     try:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):
         return False
-    return True
+    if not nest.is_nested(one):
+        return True
+    pairs = zip(nest.flatten(one), nest.flatten(other))
+    return all(same_structure(a, b) for a, b in pairs if a is not b)
 
 
 def part_names(value: Any, name: str, count: int) -> list[str]:

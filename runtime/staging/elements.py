@@ -1,0 +1,230 @@
+"""The elements of lists in graphs: of one structure, with a buffer for each leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, is_dataclass
+from typing import Any, NoReturn
+
+from runtime import nest
+from runtime.graph import state_error
+from runtime.specs import TensorSpec
+from runtime.staging.values import can_be_tensor, describe, same_object
+from runtime.subgraph import join_specs, state_tensor
+
+__all__ = ["Element", "ElementDict", "ElementList", "changed_element", "taken_apart"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """A leaf that is no tensor: the same object in all elements."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fixed) and same_object(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Element:
+    """What the elements of a list are.
+
+    ``structure`` is one of them, ``leaves`` has a spec for each tensor in it and a
+    `Fixed` for each other object.
+    """
+
+    structure: Any
+    leaves: tuple[TensorSpec | Fixed, ...]
+
+    @classmethod
+    def number(cls, buffer: TensorSpec) -> Element:
+        """A single value, of which a buffer of that spec holds many."""
+        return cls(0, (TensorSpec(buffer.shape[1:], buffer.dtype, weak=buffer.weak),))
+
+    @property
+    def specs(self) -> list[TensorSpec]:
+        """The specs of the tensors in an element."""
+        return [leaf for leaf in self.leaves if isinstance(leaf, TensorSpec)]
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether an element is a single number, bool or string."""
+        return self.is_single and self.specs[0].rank in (0, None)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether an element is a tensor, and not a structure."""
+        return len(self.specs) == 1 and not nest.is_nested(self.structure)
+
+    def with_specs(self, specs: Iterable[TensorSpec]) -> Element:
+        """The element with other specs for its tensors."""
+        found = iter(specs)
+        leaves = [
+            next(found) if isinstance(leaf, TensorSpec) else leaf
+            for leaf in self.leaves
+        ]
+        return Element(self.structure, tuple(leaves))
+
+    def pack(self, tensors: Sequence[Any], shared: bool = False) -> Any:
+        """An element made of tensors; ``shared`` if the list still has it, too."""
+        found = iter(tensors)
+        leaves = [
+            next(found) if isinstance(leaf, TensorSpec) else leaf.value
+            for leaf in self.leaves
+        ]
+        value = nest.pack_sequence_as(self.structure, leaves)
+        return _shared(value) if shared else value
+
+    def is_like(self, other: Element) -> bool:
+        """Whether the other one differs at most in the specs of its tensors."""
+        return _same_structure(self.structure, other.structure) and all(
+            one == two or (isinstance(one, TensorSpec) and isinstance(two, TensorSpec))
+            for one, two in zip(self.leaves, other.leaves)
+        )
+
+    def joined(self, other: Element, name: str) -> Element:
+        """What takes the elements of both; AG210 where they are of several kinds."""
+        if not self.is_like(other):
+            raise _various(self, other, name)
+        leaves: list[TensorSpec | Fixed] = []
+        for one, two in zip(self.leaves, other.leaves):
+            if isinstance(one, Fixed) or isinstance(two, Fixed):
+                leaves.append(one)
+                continue
+            if not one.shape.is_compatible_with(two.shape):
+                raise _various(self, other, name)
+            try:
+                leaves.append(join_specs(one, two, promote=True))
+            except TypeError:
+                raise _various(self, other, name) from None
+        return Element(self.structure, tuple(leaves))
+
+    def describe(self) -> str:
+        """The element with the specs of its tensors, for messages."""
+        texts = [
+            leaf.describe() if isinstance(leaf, TensorSpec) else describe(leaf.value)
+            for leaf in self.leaves
+        ]
+        if not nest.is_nested(self.structure):
+            return texts[0]
+        kind = type(self.structure).__name__
+        return f"{kind}({', '.join(texts)})"
+
+
+def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
+    """What an element is, and its tensors in the graph being built.
+
+    Raises:
+        StagedStateError: AG210, for an object that would not be the same object when
+            it is read again.
+    """
+    value = _own(value, name)
+    leaves: list[TensorSpec | Fixed] = []
+    tensors = []
+    for leaf in nest.flatten(value):
+        if can_be_tensor(leaf):
+            tensor = state_tensor(leaf)
+            tensors.append(tensor)
+            spec = tensor.spec
+            leaves.append(TensorSpec(spec.shape, spec.dtype, weak=spec.weak))
+        else:
+            leaves.append(Fixed(leaf))
+    structure = nest.map_structure(lambda _: 0, value)
+    return Element(structure, tuple(leaves)), tensors
+
+
+def _own(value: Any, name: str) -> Any:
+    """The element as a structure of its own, of plain lists and dicts."""
+    if _can_change(value):
+        raise state_error(
+            "AG210",
+            f"the list {name!r}, whose length a tensor decides, was given "
+            f"{describe(value)}; a graph keeps the tensors of an element and not the "
+            "object, which can be changed",
+            "put tensors into it, or tuples of them",
+        )
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    rebuilt = nest.rebuild(value, [_own(part, name) for _, part in inside])
+    kind = _KINDS.get(type(value))
+    return rebuilt if kind is None else kind(rebuilt)
+
+
+def _can_change(value: Any) -> bool:
+    """Whether a part of an element would have to stay the object that it is."""
+    if isinstance(value, type):
+        return False
+    if is_dataclass(value):
+        parameters: Any = getattr(type(value), "__dataclass_params__", None)
+        return not parameters.frozen
+    if isinstance(value, (list, dict)):
+        return type(value) not in _KINDS
+    return hasattr(value, "_flatten") or isinstance(value, (set, bytearray))
+
+
+def _shared(value: Any) -> Any:
+    """The structure with lists and dicts that cannot be changed."""
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    rebuilt = nest.rebuild(value, [_shared(part) for _, part in inside])
+    if type(rebuilt) is list:
+        return ElementList(rebuilt)
+    return ElementDict(rebuilt) if type(rebuilt) is dict else rebuilt
+
+
+def _same_structure(one: Any, other: Any) -> bool:
+    try:
+        nest.assert_same_structure(one, other)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _various(one: Element, other: Element, name: str) -> Exception:
+    return state_error(
+        "AG210",
+        f"the list {name!r}, whose length a tensor decides, has elements of several "
+        f"kinds: {one.describe()} and {other.describe()}",
+        "put values of one dtype, shape and structure into it",
+    )
+
+
+# --- elements that are read -----------------------------------------------------------
+
+
+def changed_element(*_: Any, **__: Any) -> NoReturn:
+    """Refuse to change a list or dict that is an element of a list in a graph."""
+    raise state_error(
+        "AG210",
+        "an element of a list whose length a tensor decides was changed; what is read "
+        "from such a list is a copy, and the list would not change",
+        "change a copy of the element (`list(item)`), and assign it: `items[i] = item`",
+    )
+
+
+class ElementList(list[Any]):
+    """A list that is an element of a list in a graph: it cannot be changed."""
+
+    append = clear = extend = insert = pop = changed_element
+    remove = reverse = sort = changed_element
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = changed_element
+
+
+class ElementDict(dict[Any, Any]):
+    """A dict that is an element of a list in a graph: it cannot be changed."""
+
+    clear = pop = popitem = setdefault = update = changed_element
+    __setitem__ = __delitem__ = __ior__ = changed_element
+
+
+#: Lists and dicts that elements may hold, and what they are kept as.
+_KINDS: dict[type, Any] = {
+    list: list,
+    dict: dict,
+    ElementList: list,
+    ElementDict: dict,
+}

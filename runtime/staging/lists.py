@@ -1,0 +1,314 @@
+"""`StagedList`: a Python list whose length a tensor decides.
+
+It stands for a list while a function is traced, with the methods of one. In the graph
+it is a buffer of rows for each tensor of an element, and the count of the elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, cast
+
+from runtime import dtypes
+from runtime.ops import convert
+from runtime.ops.array import reshape, transpose
+from runtime.ops.elementwise import equal, maximum, minimum
+from runtime.ops.indexing import getitem
+from runtime.ops.joining import stack
+from runtime.ops.logical import logical_and, logical_not
+from runtime.ops.partial import normal_axis
+from runtime.ops.rearrange import reverse
+from runtime.ops.reductions import reduce_any, reduce_sum
+from runtime.ops.sequences import range as range_of
+from runtime.ops.sorting import sort
+from runtime.staging.elements import Element, taken_apart
+from runtime.staging.list_parts import Parts, emit, index_tensor, like, size_of
+from runtime.staging.sequences import StagedSequence, weakened
+from runtime.subgraph import adapted
+from runtime.tensor import Tensor
+
+__all__ = ["StagedList"]
+
+
+class StagedList(Parts):
+    """A list in a graph; made with `of` where the length of a list becomes open.
+
+    It is changed in place by its methods, as a list is. Staging gives each branch and
+    iteration a copy. Errors of Python's lists (IndexError, ValueError) are raised when
+    the graph runs; AG210 says what a list in a graph cannot do.
+    """
+
+    #: The staging protocol of the compiler; `runtime.bridge` fills it in.
+    __autograph_backend__: ClassVar[Any]
+    __slots__ = ()
+
+    def tensor(self, dtype: Any = None) -> Tensor:
+        """All elements as one tensor, along a new first axis."""
+        columns = self._columns()
+        structure = self._element.structure
+        if isinstance(structure, (list, tuple)) and len(structure) == len(columns):
+            tensor = stack(columns, axis=1)
+        elif len(columns) == 1:
+            tensor = columns[0]
+        else:
+            raise self._cannot("be made a tensor", "its elements are structures")
+        if tensor.spec.weak or dtype is not None:
+            tensor = convert.cast(tensor, dtype or tensor.dtype)
+        return cast(Tensor, tensor)
+
+    def stacked(self, axis: int = 0) -> Tensor:
+        """``tf.stack(items, axis)``."""
+        return _moved(self.tensor(), axis)
+
+    def concatenated(self, axis: int = 0) -> Tensor:
+        """``tf.concat(items, axis)``."""
+        tensor = self.tensor()
+        rank = tensor.shape.rank
+        if axis != 0 or rank is None or None in tensor.shape.as_tuple()[2:]:
+            raise self._cannot(
+                "be concatenated so",
+                "this is done along the first axis of elements of a known shape",
+            )
+        if rank == 1:
+            raise ValueError("tf.concat joins tensors with axes, not scalars")
+        return cast(Tensor, reshape(tensor, [-1, *tensor.shape.as_tuple()[2:]]))
+
+    def _like(self, other: Any) -> StagedList:
+        """Another list, or the rows of a tensor, as a list in the graph."""
+        if isinstance(other, StagedList):
+            return other
+        if isinstance(other, (list, tuple)):
+            return StagedList.of(other, self.name, None if other else self.element)
+        if isinstance(other, Tensor) and other.shape.rank != 0:
+            element = Element.number(other.spec)
+            return StagedList(element, [other], size_of(other), self.name)
+        raise self._cannot(
+            f"be joined with a {type(other).__name__}",
+            "lists are joined with lists, tuples and tensors",
+        )
+
+    def _places(self, key: slice) -> tuple[Any, Any]:
+        """The start and the stop of a slice without a step, within the list."""
+        start = 0 if key.start is None else self._clamped(key.start)
+        stop = self._count if key.stop is None else self._clamped(key.stop)
+        return start, maximum(start, stop)
+
+    def _clamped(self, index: Any) -> Any:
+        place = index_tensor(index)
+        negative = convert.cast(place < 0, dtypes.int32)
+        return minimum(maximum(place + negative * self._count, 0), self._count)
+
+    # --- reading ----------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        """The element at an index, or the list of those in a slice."""
+        if isinstance(key, slice):
+            rows = self._columns()
+            columns = [like(getitem(column, key), column) for column in rows]
+            places = columns[0] if columns else getitem(range_of(self._count), key)
+            return StagedList(self._element, columns, size_of(places), self.name)
+        return self._read(index_tensor(key), shared=True)
+
+    def _read(self, place: Any, shared: bool) -> Any:
+        self._check()
+        found = [emit("ListGet", b, self._count, place) for b in self._buffers]
+        return self._element.pack(found, shared)
+
+    def length(self) -> Any:
+        """``len(items)``, a tensor that stands for a Python int."""
+        self._check()
+        return weakened(self._count)
+
+    def __staged_truth__(self) -> Any:
+        """``bool(items)``."""
+        self._check()
+        return self._count > 0
+
+    def sequence(self) -> StagedSequence:
+        """What a loop over the list, as it is now, iterates over."""
+        items = self.copy()
+        return StagedSequence(items.length(), items.__getitem__)
+
+    def contains(self, value: Any) -> Any:
+        """``value in items``."""
+        return reduce_any(self._found(value))
+
+    def sum(self, start: Any = 0) -> Any:
+        """``sum(items, start)``, added from left to right."""
+        (column, *more) = self._columns()
+        if more or not self._element.is_single:
+            raise self._cannot("be added up", "its elements are structures")
+        total, column = convert.promote(start, column, "ListSum")
+        weak = column.spec.weak and total.spec.weak
+        return emit("ListSum", total, column, weak=weak)
+
+    def index(self, value: Any) -> Any:
+        """The first place of a value; ValueError if there is none."""
+        what = "x" if isinstance(value, Tensor) else repr(value)
+        message = f"{what} is not in list"
+        return weakened(emit("ListFind", self._found(value), message=message))
+
+    def count(self, value: Any) -> Any:
+        """How often a value is in the list."""
+        return weakened(reduce_sum(convert.cast(self._found(value), dtypes.int32)))
+
+    def _found(self, value: Any) -> Any:
+        """For each element whether it is equal to the value."""
+        _, tensors = taken_apart(value, self.name)
+        columns = self._columns()
+        known = len(columns) == len(tensors) == len(self._element.leaves)
+        if not known or any(t.shape.rank != 0 for t in tensors):
+            raise self._cannot(
+                "be searched", "its elements are compared as single values"
+            )
+        result = None
+        for column, tensor in zip(columns, tensors):
+            same = equal(column, tensor)
+            result = same if result is None else logical_and(result, same)
+        return result
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, (list, StagedList)):
+            return False
+        beside = self._like(other)
+        self._check()
+        result = equal(self._count, beside._count)
+        for one, two in zip(self._columns(), beside._columns()):
+            result = logical_and(result, emit("ListEqual", one, two))
+        return result
+
+    def __ne__(self, other: object) -> Any:
+        return logical_not(self == other)
+
+    # --- changing ---------------------------------------------------------------------
+
+    def append(self, value: Any) -> None:
+        """Add an element at the end."""
+        self._write("ListAppend", value)
+        self._count = self._count + 1
+
+    def extend(self, values: Any) -> None:
+        """Add the elements of a list or of a tensor's first axis at the end."""
+        self._check()
+        other = self._like(values)
+        self._widen(other.element)
+        columns = [
+            emit("ListExtend", buffer, self._count, adapted(column, buffer.spec))
+            for buffer, column in zip(self._buffers, other._columns())
+        ]
+        self._become(columns, self._count + other._count)
+
+    def insert(self, index: Any, value: Any) -> None:
+        """Put an element before another one."""
+        self._write("ListInsert", value, index_tensor(index))
+        self._count = self._count + 1
+
+    def pop(self, index: Any = -1) -> Any:
+        """Take an element out; IndexError if there is none."""
+        return self._take(index, "pop from empty list", "pop index out of range")
+
+    def _take(self, index: Any, empty: str, outside: str) -> Any:
+        self._check()
+        place = emit(
+            "ListPlace", self._count, index_tensor(index), empty=empty, outside=outside
+        )
+        value = self._read(place, shared=False)
+        if type(index) is int and index == -1:
+            self._become(self._buffers, place)
+            return value
+        columns = [emit("ListDelete", b, self._count, place) for b in self._buffers]
+        self._become(columns, self._count - 1)
+        return value
+
+    def remove(self, value: Any) -> None:
+        """Take the first element out that is equal to a value."""
+        message = "list.remove(x): x not in list"
+        self.pop(emit("ListFind", self._found(value), message=message))
+
+    def clear(self) -> None:
+        """Take all elements out."""
+        self._check()
+        self._become(self._buffers, convert.constant(0, dtypes.int32))
+
+    def copy(self) -> StagedList:
+        """The same elements in another list."""
+        self._check()
+        return StagedList(self._element, self._buffers, self._count, self.name)
+
+    def reverse(self) -> None:
+        """Turn the order round."""
+        columns = self._columns()
+        self._become([like(reverse(c, [0]), c) for c in columns], self._count)
+
+    def sort(self, *, key: None = None, reverse: bool = False) -> None:
+        """Order numbers by size."""
+        if key is not None:
+            raise self._cannot("be sorted by a key", "a graph sorts numbers alone")
+        direction = "DESCENDING" if reverse else "ASCENDING"
+        column = self._column("be sorted")
+        ordered = sort(column, direction=direction)
+        self._become([like(ordered, column)], self._count)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not isinstance(key, slice):
+            self._write("ListSet", value, index_tensor(key))
+            return
+        if key.step is not None:
+            raise self._cannot("be assigned to in steps", "its length may change")
+        self._check()
+        start, stop = self._places(key)
+        values, tail = self._like(value), self[stop:]
+        result = self[:start]
+        result.extend(values)
+        result.extend(tail)
+        self._become(result._buffers, result._count)
+
+    def __delitem__(self, key: Any) -> None:
+        if isinstance(key, slice):
+            self[key] = []
+        else:
+            message = "list assignment index out of range"
+            self._take(key, message, message)
+
+    # --- joining ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> StagedList:
+        if not isinstance(other, (list, StagedList)):
+            return NotImplemented
+        result = self.copy()
+        result.extend(other)
+        return result
+
+    def __radd__(self, other: Any) -> StagedList:
+        if not isinstance(other, list):
+            return NotImplemented
+        result = self._like(other)
+        result.extend(self)
+        return result
+
+    def __iadd__(self, other: Any) -> StagedList:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: Any) -> StagedList:
+        count = index_tensor(times)
+        columns = [emit("ListRepeat", c, count) for c in self._columns()]
+        size = self._count * maximum(count, 0)
+        return StagedList(self._element, columns, size, self.name)
+
+    __rmul__ = __mul__
+
+
+def _moved(tensor: Tensor, axis: int) -> Tensor:
+    """The tensor with its first axis in another place."""
+    if axis == 0:
+        return tensor
+    rank = tensor.shape.rank
+    if rank is None:
+        raise ValueError("tf.stack along another axis needs elements of a known rank")
+    order = list(range(1, rank))
+    order.insert(normal_axis(axis, rank), 0)
+    moved: Tensor = transpose(tensor, order)
+    return moved
+
+
+convert.register_tensor_conversion_function(StagedList, StagedList.tensor)
