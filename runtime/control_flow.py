@@ -15,6 +15,7 @@ from typing import Any
 
 from runtime import nest
 from runtime.context import current_graph
+from runtime.errors import UnknownResultError
 from runtime.graph import Graph
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.logical import logical_and
@@ -260,11 +261,18 @@ def _as_structured(result: Any, variables: Any) -> Any:
 def _trace_branches(
     functions: Sequence[Branch], labels: Sequence[str]
 ) -> tuple[list[Graph], Results]:
-    """The graphs of branches, which return one structure."""
-    graphs = []
+    """The graphs of branches, which return one structure.
+
+    Another branch stands for one whose result is not known yet.
+    """
+    graphs: list[Graph | None] = []
     first: Results | None = None
     for fn, label in zip(functions, labels):
-        graph, result = trace_subgraph(fn, (), label)
+        try:
+            graph, result = trace_subgraph(fn, (), label)
+        except UnknownResultError:
+            graphs.append(None)
+            continue
         with graph.as_default():
             tensors, results = flatten_results(result, label)
         set_outputs(graph, tensors)
@@ -273,8 +281,10 @@ def _trace_branches(
             first = results
         else:
             _check_same(first, results, labels[0], label)
-    assert first is not None
-    return graphs, first
+    known = [graph for graph in graphs if graph is not None]
+    if first is None:
+        raise UnknownResultError
+    return [graph or known[0] for graph in graphs], first
 
 
 def _check_same(one: Results, other: Results, label: str, other_label: str) -> None:

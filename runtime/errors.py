@@ -10,6 +10,7 @@ Every class carries a stable ``code`` (``AG3xx``) that ``docs/errors.md`` explai
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "DTypeMismatchError",
     "DataLossError",
     "DeadlineExceededError",
+    "EndlessRecursionError",
     "FailedPreconditionError",
     "InaccessibleTensorError",
     "InternalError",
@@ -38,8 +40,13 @@ __all__ = [
     "UnhashableTensorError",
     "UnimplementedError",
     "UnknownError",
+    "UnknownResultError",
     "ends_trace",
+    "is_python_limit",
 ]
+
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
 class OpError(Exception):
@@ -209,15 +216,41 @@ class TracingError(TypeError):
     code = "AG300"
 
 
+class UnknownResultError(Exception):
+    """A call was traced whose result is not known yet: no fault, see recursion."""
+
+
+class EndlessRecursionError(RecursionError):
+    """Calls within calls go deeper than Python's limit, in tracing or in a graph."""
+
+    code = "AG211"
+
+
+def is_python_limit(error: RecursionError) -> bool:
+    """Whether Python's own limit was met: the program raises errors of other texts."""
+    return str(error).startswith("maximum recursion depth exceeded")
+
+
+def _is_of_runtime(error: BaseException) -> bool:
+    """Whether an error was raised by the code of this package: then it is a fault."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return False
+    return traceback.tb_frame.f_code.co_filename.startswith(_FOLDER)
+
+
 def ends_trace(error: Exception) -> bool:
     """Whether an error raised while a branch is traced is about staging itself.
 
     Errors of the compiler are told by the ``diagnostics`` that they carry. Tracing that
-    calls itself without end says so, or Python does; a RecursionError with another text
-    is one that the program raises.
+    calls itself without end says so, or Python does.
     """
     if isinstance(error, RecursionError):
-        return str(error).startswith(("maximum recursion depth exceeded", "tracing "))
+        return isinstance(error, EndlessRecursionError) or is_python_limit(error)
+    if isinstance(error, AssertionError):
+        return _is_of_runtime(error)
     return isinstance(error, (TracingError, InternalError)) or hasattr(
         error, "diagnostics"
     )

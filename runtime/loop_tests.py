@@ -49,11 +49,17 @@ def restore_test(
 
 def tidy(graph: Graph) -> None:
     """Remove what `restore_test` left over and nothing uses, once all is traced."""
+    _tidy(graph, set())
+
+
+def _tidy(graph: Graph, seen: set[Graph]) -> None:
+    seen.add(graph)
     used = set(graph.outputs)
     kept = []
     for node in reversed(graph.nodes):
         for _, subgraph in node.subgraphs():
-            tidy(subgraph)
+            if subgraph not in seen:
+                _tidy(subgraph, seen)
         if node in graph.left_over and not any(t in used for t in node.outputs):
             continue
         used.update(node.inputs)

@@ -28,6 +28,11 @@ def verify(graph: Graph) -> None:
 
 def problems(graph: Graph) -> Iterator[str]:
     """What is wrong with a graph, one sentence for each fault."""
+    return _problems(graph, set())
+
+
+def _problems(graph: Graph, seen: set[Graph]) -> Iterator[str]:
+    seen.add(graph)
     known: set[SymbolicTensor] = set()
     names: set[str] = set()
     for tensor in graph.inputs:
@@ -51,7 +56,9 @@ def problems(graph: Graph) -> Iterator[str]:
         for label, subgraph in node.subgraphs():
             if subgraph.parent is not graph and node.op != "PartitionedCall":
                 yield f"{label} of {node.name!r} has another parent"
-            for problem in problems(subgraph):
+            if subgraph in seen and subgraph.is_recursive:
+                continue
+            for problem in _problems(subgraph, seen):
                 yield f"{label} of {node.name!r}: {problem}"
     for tensor in graph.outputs:
         if tensor not in known:

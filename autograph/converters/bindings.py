@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import gast
 
-from ..lang.visitors import child_nodes, walk_scope
+from ..lang.visitors import child_nodes, walk, walk_scope
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -52,14 +52,35 @@ def local_functions(
 ) -> frozenset[str]:
     """The names that ``body`` binds to its own undecorated functions and nothing else.
 
-    ``others``: names that are bound elsewhere too (parameters, declared names).
+    Functions that may call themselves, through others too, are left out: a tensor
+    library has to know of their calls. ``others``: names that are bound elsewhere too
+    (parameters, declared names).
     """
     statements = list(body)
     bound = Counter(name for statement in statements for name in _bound(statement))
-    functions = Counter(
-        node.name
+    functions = {
+        node.name: node
         for statement in statements
         for node in walk_scope(statement)
         if isinstance(node, _FUNCTIONS) and not node.decorator_list
-    )
-    return frozenset(n for n in functions if functions[n] == bound[n]) - set(others)
+    }
+    names = {name for name in functions if bound[name] == 1} - set(others)
+    mentioned = {
+        name: {n.id for n in walk(functions[name]) if isinstance(n, gast.Name)} & names
+        for name in names
+    }
+    return frozenset(n for n in names if not _reaches(n, n, mentioned))
+
+
+def _reaches(start: str, end: str, mentioned: dict[str, set[str]]) -> bool:
+    """Whether a function mentions another, or one that does."""
+    seen: set[str] = set()
+    pending = set(mentioned[start])
+    while pending:
+        name = pending.pop()
+        if name == end:
+            return True
+        if name not in seen:
+            seen.add(name)
+            pending |= mentioned[name]
+    return False

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute.labels import find_labels
 from runtime.execute.program import Program, clean
-from runtime.execute.prune import CONTROL_FLOW, Live
+from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
 from runtime.execute.text import Line, Text, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.registry import get
@@ -131,13 +131,13 @@ class StraightBlock:
         if value:
             self.deliver(node.outputs[0], text, inline)
         else:
-            self._statement(node, text)
+            self.statement(node, text)
 
     def _is_last_use(self, text: Text) -> bool:
         """Whether this is a variable that nothing reads after the present node."""
         return text.code in text.names and self.is_free(text.code, self.index + 0.5)
 
-    def _statement(self, node: Node, text: Text) -> None:
+    def statement(self, node: Node, text: Text) -> None:
         """An operation with effects, or with several results."""
         if not any(tensor in self.users for tensor in node.outputs):
             self.lines.append(Line(text.code, text.steps))
@@ -171,7 +171,7 @@ class StraightBlock:
         if len(users) != 1:
             return False
         node = users[0][1]
-        if node is None or node.op not in CONTROL_FLOW:
+        if node is None or node.op not in CONTROL_FLOW or is_recursive_call(node):
             return True
         if node.op == "While":
             return any(tensor is output for tensor in node.inputs[: len(node.outputs)])

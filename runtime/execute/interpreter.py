@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
-from runtime.execute.failure import run_node
-from runtime.execute.prune import Live, find_live
+from runtime.execute.failure import run_node, too_deep
+from runtime.execute.prune import Live, find_live, live_whole
 from runtime.graph import Graph, Node
 
 __all__ = ["run"]
@@ -72,7 +72,13 @@ def _run_while(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
 
 
 def _run_call(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
-    return run(node.attrs["graph"], arguments, bodies[0])
+    graph = node.attrs["graph"]
+    if bodies:
+        return run(graph, arguments, bodies[0])
+    try:
+        return run(graph, arguments, live_whole(graph))
+    except RecursionError as error:
+        raise too_deep(error, graph.name, node) from None
 
 
 _CONTROL_FLOW = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from runtime.execute.block import END, StraightBlock
 from runtime.execute.labels import find_labels
-from runtime.execute.prune import Live, has_effects
+from runtime.execute.prune import Live, has_effects, is_recursive_call
 from runtime.execute.text import Line, Step, Text, negated, normal
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -24,6 +24,8 @@ class Block(StraightBlock):
         """Write a node with sub-graphs."""
         if node.op == "While":
             self._while(node)
+        elif is_recursive_call(node):
+            self._call_function(node)
         elif node.op == "PartitionedCall":
             self._call(node)
         else:
@@ -198,6 +200,21 @@ class Block(StraightBlock):
         targets = self._result_names(node, [graph])
         inputs = self._captured(graph, live, node.inputs)
         self.lines += self._child(graph, live, inputs, kept, targets).lines
+
+    def _call_function(self, node: Node) -> None:
+        """Write the call of a graph that is a function of its own."""
+        value = len(node.outputs) == 1 and not has_effects(node)
+        inline = value and self.may_wait(node.outputs[0])
+        args = self.take(node.inputs, statement=not inline)
+        name = self.program.function(node.attrs["graph"])
+        names = frozenset().union(*(arg.names for arg in args))
+        steps = [step for arg in args for step in arg.steps]
+        code = f"{name}({', '.join(arg.code for arg in args)})"
+        text = Text(code, True, None, names, self.program.in_order(steps))
+        if value:
+            self.deliver(node.outputs[0], text, inline)
+        else:
+            self.statement(node, text)
 
 
 # --- lines ----------------------------------------------------------------------------

@@ -18,7 +18,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from runtime.execute.failure import kernel_failure, raise_from_node, run_node
+from runtime.errors import is_python_limit
+from runtime.execute.failure import (
+    kernel_failure,
+    raise_from_node,
+    run_node,
+    too_deep,
+)
 from runtime.execute.nested import Block
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import find_live, has_effects
@@ -57,6 +63,7 @@ class Executable:
         self.name = name
         self.source = source
         self._function = function
+        self._filename = function.__code__.co_filename
         self._steps = steps
         self._results = results
         self._pure = pure
@@ -79,6 +86,8 @@ class Executable:
 
     def _explain(self, error: Exception) -> NoReturn:
         """Raise what the interpreter would have raised where the source failed."""
+        if isinstance(error, RecursionError) and is_python_limit(error):
+            raise too_deep(error, self.name, None) from None
         frame, lineno = self._failed_line(error.__traceback__)
         steps = self._steps.get(lineno, ())
         values = dict(frame.f_globals) | frame.f_locals
@@ -93,31 +102,36 @@ class Executable:
         raise error
 
     def _failed_line(self, traceback: TracebackType | None) -> tuple[FrameType, int]:
+        found = None
         while traceback is not None:
-            if traceback.tb_frame.f_code is self._function.__code__:
-                return traceback.tb_frame, traceback.tb_lineno
+            if traceback.tb_frame.f_code.co_filename == self._filename:
+                found = traceback.tb_frame, traceback.tb_lineno
+            elif found is not None:
+                break  # what a kernel calls is not of this run
             traceback = traceback.tb_next
-        raise AssertionError("the error did not pass through the generated function")
+        assert found is not None, "the error did not pass through the generated source"
+        return found
 
 
 def compile_graph(graph: Graph) -> Executable:
     """Write and compile the source of a graph."""
     program = Program()
-    name = clean(graph.name.strip("<>"))
-    lines, parameters = _write(program, graph)
+    name = program.function(graph)
+    functions = _write_all(program)
     head = ["import numpy as np"]
     if program.uses_dtypes:
         head.append("from runtime import dtypes as tf")
     if program.header:
         head += ["", *program.header]
-    head += ["", "", f"def {name}({', '.join(parameters)}):"]
     steps: dict[int, tuple[Step, ...]] = {}
     text = head.copy()
-    for line in lines:
-        indent = "    " * (line.indent + 1)
-        for part in wrapped_lines(line.code, WIDTH - len(indent)):
-            text.append(indent + part)
-            steps[len(text)] = line.steps
+    for definition, lines in functions:
+        text += ["", "", definition]
+        for line in lines:
+            indent = "    " * (line.indent + 1)
+            for part in wrapped_lines(line.code, WIDTH - len(indent)):
+                text.append(indent + part)
+                steps[len(text)] = line.steps
     source = "\n".join([*text, ""])
     namespace = program.namespace()
     filename = f"<graph {graph.name} {next(_numbers)}>"
@@ -132,6 +146,16 @@ def compile_graph(graph: Graph) -> Executable:
     )
     _register(filename, source, executable)
     return executable
+
+
+def _write_all(program: Program) -> list[tuple[str, list[Line]]]:
+    """The functions of the program, those that are called before the first one."""
+    written: list[tuple[str, list[Line]]] = []
+    while len(written) < len(program.functions):
+        graph, name = list(program.functions.items())[len(written)]
+        lines, parameters = _write(program, graph)
+        written.append((f"def {name}({', '.join(parameters)}):", lines))
+    return written[::-1]
 
 
 def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.execute.text import Step, Text, literal_attribute, scalar_text
-from runtime.graph import Node
+from runtime.graph import Graph, Node
 from runtime.ops.define import kernel_on_values
 from runtime.ops.registry import get
 from runtime.ops.tensor_arrays import IN_PLACE
@@ -45,6 +45,8 @@ class Program:
         self._constants: dict[int, tuple[Any, str]] = {}
         self._kernels: dict[tuple[str, str], str] = {}
         self._order: dict[Node, int] = {}
+        #: The graphs that are functions of their own, with their names.
+        self.functions: dict[Graph, str] = {}
 
     # --- names ------------------------------------------------------------------------
 
@@ -62,6 +64,13 @@ class Program:
         while name in self._globals or name in self._locals:
             name, number = f"{base}_{number}", number + 1
         self._globals.add(name)
+        return name
+
+    def function(self, graph: Graph) -> str:
+        """The name of the function that a graph becomes."""
+        name = self.functions.get(graph)
+        if name is None:
+            name = self.functions[graph] = self._new_global(graph.name.strip("<>"))
         return name
 
     # --- parts ------------------------------------------------------------------------

@@ -15,7 +15,14 @@ from runtime.graph import Graph, Node
 from runtime.ops import registry
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["CONTROL_FLOW", "Live", "find_live", "has_effects"]
+__all__ = [
+    "CONTROL_FLOW",
+    "Live",
+    "find_live",
+    "has_effects",
+    "is_recursive_call",
+    "live_whole",
+]
 
 
 @dataclass(frozen=True)
@@ -66,11 +73,33 @@ def find_live(graph: Graph, outputs: Collection[int] | None = None) -> Live:
 
 def has_effects(node: Node) -> bool:
     """Whether running the node can be observed other than through its outputs."""
+    return _has_effects(node, set())
+
+
+def _has_effects(node: Node, seen: set[Graph]) -> bool:
     if node.op not in CONTROL_FLOW:
         return registry.get(node.op).stateful
-    return any(
-        has_effects(inner) for _, body in node.subgraphs() for inner in body.nodes
-    )
+    for _, body in node.subgraphs():
+        if body in seen:
+            continue
+        if body.is_recursive:
+            seen.add(body)  # within itself it adds no effects
+        if any(_has_effects(inner, seen) for inner in body.nodes):
+            return True
+    return False
+
+
+def is_recursive_call(node: Node) -> bool:
+    """Whether the node calls a graph that calls itself: as a whole, with all inputs."""
+    return node.op == "PartitionedCall" and node.attrs["graph"].is_recursive
+
+
+def live_whole(graph: Graph) -> Live:
+    """`find_live` of a recursive graph, found once."""
+    if graph.live is None:
+        graph.live = find_live(graph)
+    live: Live = graph.live
+    return live
 
 
 def _live_branches(node: Node, results: list[int]) -> tuple[tuple[Live, ...], set[int]]:
@@ -80,6 +109,8 @@ def _live_branches(node: Node, results: list[int]) -> tuple[tuple[Live, ...], se
 
 
 def _live_call(node: Node, results: list[int]) -> tuple[tuple[Live, ...], set[int]]:
+    if is_recursive_call(node):
+        return (), set(range(len(node.inputs)))
     body = find_live(node.attrs["graph"], results)
     return (body,), set(body.inputs)
 

@@ -21,21 +21,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import CodeType, FunctionType, MethodType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from runtime import nest
 from runtime.context import building, current_graph
-from runtime.errors import StagedStateError
-from runtime.graph import Graph, state_error
-from runtime.ops.convert import cast_alike
+from runtime.errors import StagedStateError, UnknownResultError
+from runtime.graph import Graph, Node, state_error
 from runtime.signature import Signature
 from runtime.specs import TensorSpec
-from runtime.staging.structures import Parts, joined, takes
-from runtime.subgraph import set_outputs, state_tensor
+from runtime.staging.structures import Arguments, Results, with_dtype
+from runtime.subgraph import set_outputs
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing import trace
 
-__all__ = ["call", "is_running", "known"]
+__all__ = ["call", "check_known", "is_staged_again"]
 
 #: Calls within calls of one function that are traced one by one. Beyond that, Python
 #: numbers and shapes that differ from call to call are taken for tensors.
@@ -47,10 +45,6 @@ PASSES = 12
 Watch = Callable[[Any, Sequence[tuple[str, Any]]], Callable[[], str | None]]
 
 
-class _Unknown(Exception):
-    """A recursive call whose result is not known yet was made."""
-
-
 class _Again(BaseException):
     """A call that is being traced was made again: passes through the user's code."""
 
@@ -58,68 +52,29 @@ class _Again(BaseException):
         self.level = level
 
 
-class _Arguments(NamedTuple):
-    """The arguments of a call: ``forms`` has a TensorSpec for each tensor."""
-
-    parts: Parts
-    forms: list[Any]
-    labels: list[str]
-
-    @classmethod
-    def of(cls, signature: Signature, args: Any, kwargs: Any) -> _Arguments:
-        bound = signature.bind(args, kwargs)
-        parts = Parts.of(bound)
-        labels = [
-            name
-            for name, value in signature.named(*bound)
-            for _ in Parts.of(value).leaves
-        ]
-        forms = [
-            leaf.spec if isinstance(leaf, SymbolicTensor) else leaf
-            for leaf in parts.leaves
-        ]
-        return cls(parts, forms, labels)
-
-    def take(self, other: _Arguments) -> bool:
-        """Whether a graph for these arguments can be called with the others."""
-        return self.parts.are_like(other.parts) and all(
-            map(takes, self.forms, other.parts.leaves)
-        )
-
-    def widened(self, other: _Arguments) -> _Arguments | None:
-        """Arguments that take both; None if there are none."""
-        if not self.parts.are_like(other.parts):
-            return None
-        forms = list(map(joined, self.forms, other.forms))
-        if None in [form for form, old in zip(forms, self.forms) if form is not old]:
-            return None
-        return self._replace(forms=forms)
-
-    def tensors(self, leaves: Sequence[Any]) -> list[Tensor]:
-        """What is passed to the graph."""
-        return [
-            state_tensor(leaf)
-            for form, leaf in zip(self.forms, leaves)
-            if isinstance(form, TensorSpec)
-        ]
-
-
 class _Level:
     """A call that is being traced, in place at first, and perhaps as a graph."""
 
-    def __init__(self, function: Any, arguments: _Arguments, graph: Graph) -> None:
+    def __init__(
+        self, function: Any, arguments: Arguments, graph: Graph, exact: bool = False
+    ) -> None:
         self.function = function
+        #: Whether numbers are not to be taken for tensors.
+        self.exact = exact
         self.name = str(getattr(function, "__name__", type(function).__name__))
         self.arguments = arguments
         #: The graph that the call is traced into.
         self.graph = graph
         self.outer = graph
+        self.start = len(graph.nodes)
         #: Whether the call was made again while it was traced in place.
         self.repeated = False
         self.as_graph = False
         self.captures: tuple[Tensor, ...] = ()
         #: What the calls give: None while that is not known.
-        self.results: _Results | None = None
+        self.results: Results | None = None
+        #: Says what the function can reach that has changed since it was traced.
+        self.changed: Callable[[], str | None] = lambda: None
 
     def is_around(self, graph: Graph | None) -> bool:
         """Whether `graph` is that of the call, or written in it."""
@@ -127,17 +82,21 @@ class _Level:
             graph = graph.parent
         return graph is not None
 
-    def repeat(self, arguments: _Arguments) -> Any:
+    def decides(self, graph: Graph) -> bool:
+        """Whether a tensor decides, within the call, about a call made in `graph`."""
+        return graph is not self.graph or _may_end(graph.nodes[self.start :])
+
+    def repeat(self, arguments: Arguments) -> Any:
         """The same call, made within itself."""
         if not self.as_graph:
             self.repeated = True
             raise _Again(self)
         if self.results is None:
-            raise _Unknown
+            raise UnknownResultError
         captured = [self.graph.captures[tensor] for tensor in self.captures]
         return self.emit(arguments, captured)
 
-    def emit(self, arguments: _Arguments, captured: Sequence[Tensor]) -> Any:
+    def emit(self, arguments: Arguments, captured: Sequence[Tensor]) -> Any:
         """Add the call of the graph to the graph being built."""
         graph = current_graph()
         assert graph is not None
@@ -151,52 +110,40 @@ class _Level:
         return self.results.pack(outputs)
 
 
-class _Results(NamedTuple):
-    """What a function gives: ``forms`` has a TensorSpec for each tensor."""
-
-    parts: Parts
-    forms: list[Any]
-
-    @classmethod
-    def of(cls, value: Any) -> _Results:
-        parts = Parts.of(value)
-        forms = [
-            leaf.spec if isinstance(leaf, Tensor) else leaf for leaf in parts.leaves
-        ]
-        return cls(parts, forms)
-
-    def specs(self) -> list[TensorSpec]:
-        """The specs of the tensors."""
-        return [form for form in self.forms if isinstance(form, TensorSpec)]
-
-    def pack(self, tensors: Sequence[Any]) -> Any:
-        """The result around other tensors."""
-        values = iter(tensors)
-        return self.parts.pack(
-            [next(values) if isinstance(f, TensorSpec) else f for f in self.forms]
-        )
-
-    def joined(self, other: _Results) -> _Results | None:
-        """Results that take both; None if there are none."""
-        if not self.parts.are_like(other.parts):
-            return None
-        forms = list(map(joined, self.forms, other.forms))
-        if any(f is None and old is not None for f, old in zip(forms, self.forms)):
-            return None
-        return self._replace(forms=forms)
-
-
 _levels: ContextVar[tuple[_Level, ...]] = ContextVar("recursion levels", default=())
 
 
-def is_running(function: Any) -> bool:
+def is_staged_again(function: Any) -> bool:
+    """Whether `function` is being traced, and a tensor decides whether it is called.
+
+    The branch may be around both calls: then it does not decide how often the function
+    is called, but this one does not come back either.
+    """
+    graph = current_graph()
+    if graph is None or not _is_running(function):
+        return False
+    return graph.parent is not None or _may_end(graph.nodes)
+
+
+def _may_end(nodes: Sequence[Node]) -> bool:
+    """Whether some of the nodes raise what the program raises, in a branch."""
+    return any(
+        inner.op == "Raise" or _may_end([inner])
+        for node in nodes
+        for _, body in node.subgraphs()
+        if not body.is_recursive
+        for inner in body.nodes
+    )
+
+
+def _is_running(function: Any) -> bool:
     """Whether a call of `function` is being traced, somewhere up the stack."""
     code = _code_of(function)
     frame = sys._getframe(1) if code is not None else None
     while frame is not None and frame.f_code is not trace.__code__:
         if frame.f_code is code:
             return True
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False
 
 
@@ -224,26 +171,41 @@ def call(
     graph = current_graph()
     assert graph is not None
     signature = Signature(function, getattr(function, "__name__", "function"))
-    arguments = _Arguments.of(signature, args, kwargs)
+    arguments = Arguments.of(signature, args, kwargs)
     levels = [
         level
         for level in _levels.get()
         if level.function == function and level.is_around(graph)
     ]
     for level in reversed(levels):
-        if level.graph is not graph and level.arguments.take(arguments):
+        if level.decides(graph) and level.arguments.take(arguments):
             return level.repeat(arguments)
+    for level in _finished(function, graph):
+        if level.arguments.take(arguments) and level.changed() is None:
+            return level.emit(arguments, level.captures)
     _widen(levels, arguments)
     level = _Level(function, arguments, graph)
     return _in_place(level, watch)
 
 
-def _widen(levels: Sequence[_Level], arguments: _Arguments) -> None:
+def _finished(function: Any, graph: Graph | None) -> Iterator[_Level]:
+    """The calls of a function that are graphs which `graph` can call."""
+    while graph is not None:
+        for level in graph.recursive:
+            if level.function == function:
+                yield level
+        graph = graph.parent
+
+
+def _widen(levels: Sequence[_Level], arguments: Arguments) -> None:
     """Where calls go very deep: begin again with arguments that take all of them."""
     in_place = [level for level in levels if not level.as_graph]
-    if len(in_place) != LEVELS:
+    if len(in_place) < LEVELS or in_place[0].exact:
         return
-    wide = in_place[0].arguments.widened(arguments)
+    try:
+        wide = in_place[0].arguments.widened(arguments)
+    except StagedStateError:
+        return
     if wide is not None:
         in_place[0].arguments = wide
         in_place[0].repeated = True
@@ -271,10 +233,7 @@ def _in_place(level: _Level, watch: Watch) -> Any:
             raise
     # A number was needed as one: Python decides how deep the calls go.
     level.outer.roll_back(mark)
-    level.as_graph, level.graph = False, level.outer
-    with _tracing(level):
-        args, kwargs = given.parts.pack(given.parts.leaves)
-        return level.function(*args, **kwargs)
+    return _in_place(_Level(level.function, given, level.outer, exact=True), watch)
 
 
 @contextmanager
@@ -289,13 +248,13 @@ def _tracing(level: _Level) -> Iterator[None]:
 # --- as a graph -----------------------------------------------------------------------
 
 
-def _as_graph(level: _Level, given: _Arguments, watch: Watch) -> Any:
+def _as_graph(level: _Level, given: Arguments, watch: Watch) -> Any:
     """Trace the function as a graph that calls itself, and call that."""
     level.as_graph = True
     for _ in range(PASSES):
         with _tracing(level):
             values = _trace(level, watch)
-        found = _Results.of(values)
+        found = Results.of(values)
         if level.results is None:
             level.results = found
             continue
@@ -303,14 +262,25 @@ def _as_graph(level: _Level, given: _Arguments, watch: Watch) -> Any:
         captures = tuple(level.graph.captures)
         if results.forms == level.results.forms and captures == level.captures:
             _set_outputs(level, found)
+            _owner(level).recursive.append(level)
             return level.emit(given, captures)
         level.results, level.captures = results, captures
     raise _refused(level, "what it gives changes with each call within a call")
 
 
+def _owner(level: _Level) -> Graph:
+    """The outermost graph in which the graph of a call can be used."""
+    graph = level.outer
+    if not level.captures and not any(other.as_graph for other in _levels.get()):
+        while graph.parent is not None:
+            graph = graph.parent
+    return graph
+
+
 def _trace(level: _Level, watch: Watch) -> Any:
     """Trace the function once, in a new graph; gives its result."""
     graph = level.graph = Graph(level.name, parent=level.outer)
+    level.start = 0
     graph.is_recursive = True
     arguments = level.arguments
     leaves = [
@@ -320,19 +290,19 @@ def _trace(level: _Level, watch: Watch) -> Any:
     for tensor in level.captures:
         graph.capture(tensor)
     args, kwargs = arguments.parts.pack(leaves)
-    changed = watch(level.function, list(zip(arguments.labels, (*args, kwargs))))
+    level.changed = watch(level.function, list(arguments.signature.named(args, kwargs)))
     with building(graph):
         try:
             result = level.function(*args, **kwargs)
-        except _Unknown:
+        except UnknownResultError:
             return None  # every way through the function calls it again
-    what = changed()
+    what = level.changed()
     if what is not None:
         raise _refused(level, f"it changes {what}")
     return result
 
 
-def _settled(level: _Level, found: _Results) -> _Results:
+def _settled(level: _Level, found: Results) -> Results:
     """What the function gives, and what its calls were taken to give, in one."""
     assert level.results is not None
     try:
@@ -346,7 +316,7 @@ def _settled(level: _Level, found: _Results) -> _Results:
     return results
 
 
-def _set_outputs(level: _Level, found: _Results) -> None:
+def _set_outputs(level: _Level, found: Results) -> None:
     assert level.results is not None
     graph = level.graph
     wanted = level.results.specs()
@@ -358,9 +328,7 @@ def _set_outputs(level: _Level, found: _Results) -> None:
     set_outputs(graph, leaves)
     with building(graph):
         graph.outputs = [
-            cast(SymbolicTensor, cast_alike(tensor, spec.dtype))
-            if tensor.dtype is not spec.dtype
-            else tensor
+            cast(SymbolicTensor, with_dtype(tensor, spec))
             for tensor, spec in zip(graph.outputs, wanted)
         ]
 
@@ -374,7 +342,7 @@ def _refused(level: _Level, why: str) -> Exception:
     )
 
 
-def known(*graphs: Graph) -> None:
+def check_known(*graphs: Graph) -> None:
     """Go on only if no branch waits for the result of a recursive call.
 
     Called where all branches raise: one that does so because it waits for the result
@@ -382,5 +350,7 @@ def known(*graphs: Graph) -> None:
     """
     for graph in graphs:
         last = graph.nodes[-1] if graph.nodes else None
-        if last is not None and isinstance(last.attrs.get("exception"), _Unknown):
-            raise _Unknown
+        if last is not None and isinstance(
+            last.attrs.get("exception"), UnknownResultError
+        ):
+            raise UnknownResultError
