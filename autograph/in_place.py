@@ -132,7 +132,7 @@ def convert_raising(
             except (SourceError, ConversionError) as refusal:
                 is_lost = isinstance(refusal, SourceError)
                 rule = Rule.NO_SOURCE if is_lost else Rule.REFUSED
-                obstacle = obstacle or Obstacle(rule, _name(frame), _module(frame))
+                obstacle = obstacle or Obstacle(rule, *_described(frame))
     return Repair(tuple(changed), obstacle)
 
 
@@ -147,7 +147,7 @@ def _obstacle(
         ):
             rule = Rule.MARKED
         if rule is Rule.MARKED or (is_innermost and not rule.converts):
-            return Obstacle(rule, _name(frame), _module(frame))
+            return Obstacle(rule, *_described(frame))
     return None
 
 
@@ -176,8 +176,13 @@ def _module(frame: FrameType) -> str:
     return frame.f_globals.get("__name__") or "__main__"
 
 
-def _name(frame: FrameType) -> str:
-    return getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+def _described(frame: FrameType) -> tuple[str, str]:
+    """The function that a frame runs, and its module."""
+    if frame.f_code is _CALL_AS_IT_IS:
+        function = frame.f_locals["self"]
+        return function.__qualname__, function.__module__
+    name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    return name, _module(frame)
 
 
 def _contains(outer: CodeType, code: CodeType) -> bool:

@@ -45,7 +45,7 @@ class Rule(Enum):
     C_CODE = "written in C"
     LIBRARY = "library module"
     REGISTERED = "registered library"
-    MARKED = "marked do_not_convert"
+    MARKED = "marked do_not_convert, or called with unconverted()"
     EXCLUDED = "excluded by a pattern"
     CONVERTED_MODULE = "converted with its module"
     NO_SOURCE = "no source"
@@ -89,6 +89,7 @@ class Unconverted:
 
     def __init__(self, function: Any) -> None:
         self._function = function
+        self.__qualname__ = type(function).__qualname__
         functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

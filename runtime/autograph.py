@@ -14,14 +14,14 @@ def double_positive(x):
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any, overload
 
 from runtime import bridge
 from runtime.staging import set_loop_options
 
-__all__ = ["do_not_convert", "experimental", "to_code", "to_graph"]
+__all__ = ["do_not_convert", "experimental", "options", "to_code", "to_graph"]
 
 
 def to_code(
@@ -63,6 +63,19 @@ def do_not_convert(func: Any) -> Any: ...
 def do_not_convert(func: Any = None) -> Any:
     """Mark a function to be called as it is from converted code; also a decorator."""
     return do_not_convert if func is None else bridge.do_not_convert(func)
+
+
+def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
+    """What is converted of the code that a Function calls, by patterns of modules.
+
+    For ``tf.function(experimental_autograph_options=…)``. By default that is your own
+    code; `include` adds modules of libraries, `exclude` leaves out modules of yours.
+    Raises TypeError for what is not a string.
+
+    >>> options(include=["statistics"]).include
+    ('statistics',)
+    """
+    return bridge.options(include, exclude)
 
 
 #: TensorFlow's second home for these names.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import autograph
 from autograph import ConversionError, SourceError
 from autograph import operators as ag
-from autograph.library import Rule, needs_no_conversion
+from autograph.library import Rule, is_marked, needs_no_conversion
 from autograph.operators.calls import set_watcher
 from autograph.operators.mutations import Snapshot, reachable_names
+from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.context import current_graph
 from runtime.errors import SymbolicTensorError, TracingError
 from runtime.ops.convert import convert_to_tensor
@@ -257,14 +258,30 @@ def _watch(
 _NOT_PYTHON = "AG101"
 
 
-def convert(python_function: Callable[..., Any]) -> Callable[..., Any]:
+def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
+    """The record of the patterns of modules to convert, and not to convert."""
+    return ConversionOptions(
+        include=patterns(include, "include"), exclude=patterns(exclude, "exclude")
+    )
+
+
+def _keywords(options: Any) -> dict[str, Any]:
+    """What `autograph.convert` is told; other libraries' options are passed over."""
+    return options._asdict() if isinstance(options, ConversionOptions) else {}
+
+
+def convert(
+    python_function: Callable[..., Any], options: Any = None
+) -> Callable[..., Any]:
     """The function as it is traced: converted, where its source can be had.
 
     Without source, or written in C, it is traced as it is: exact for Python control
     flow, and an error that says so for control flow on tensors.
     """
     try:
-        return autograph.convert(python_function)
+        if is_marked(python_function):
+            return python_function
+        return autograph.convert(python_function, **_keywords(options))
     except SourceError as error:
         return _unconverted(python_function, error.diagnostics[0].message)
     except ConversionError as error:
@@ -291,7 +308,9 @@ _Result = TypeVar("_Result")
 
 
 def repaired(
-    attempt: Callable[[Callable[..., Any]], _Result], function: Callable[..., Any]
+    attempt: Callable[[Callable[..., Any]], _Result],
+    function: Callable[..., Any],
+    options: Any = None,
 ) -> _Result:
     """``attempt(function)``: a trace, made again while what failed can be converted.
 
@@ -299,25 +318,35 @@ def repaired(
     may get to code that is not converted; where a tensor is in its way, the code is
     converted in place. What cannot be is named in the error.
     """
+    scope = options if isinstance(options, ConversionOptions) else DEFAULT
     while True:
-        repairs: list[Repair] = []
-
-        @functools.wraps(function)
-        def watched(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return function(*args, **kwargs)
-            except TracingError as error:
-                repairs.append(autograph.convert_raising(error))
-                raise
-
+        watched = _Watched(function, scope)
         try:
             return attempt(watched)
         except TracingError as error:
-            repair = repairs[-1] if repairs else autograph.convert_raising(error)
+            repair = watched.repair
+            if repair is None:  # it got past the user's own `except`
+                repair = autograph.convert_raising(error, scope)
             if not repair:
                 if isinstance(error, SymbolicTensorError) and repair.obstacle:
                     error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
                 raise
+
+
+class _Watched:
+    """A function that is repaired where it fails, with the whole traceback at hand."""
+
+    def __init__(self, function: Callable[..., Any], scope: ConversionOptions) -> None:
+        self._function = function
+        self._scope = scope
+        self.repair: Repair | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._function(*args, **kwargs)
+        except TracingError as error:
+            self.repair = autograph.convert_raising(error, self._scope)
+            raise
 
 
 def _advice(obstacle: Obstacle) -> str:

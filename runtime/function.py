@@ -36,7 +36,7 @@ from runtime.input_signature import InputSignature
 from runtime.signature import FlatCall, ObjectRef, Signature, flatten_call
 from runtime.tensor import SymbolicTensor
 from runtime.trace_cache import TraceCache
-from runtime.tracing import flatten_results, trace
+from runtime.tracing import Trace, flatten_results, trace
 
 __all__ = ["BoundFunction", "Function", "function"]
 
@@ -61,6 +61,7 @@ class Function:
         autograph: bool = True,
         reduce_retracing: bool = False,
         name: str | None = None,
+        autograph_options: Any = None,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"tf.function takes a callable, not {python_function!r}")
@@ -68,6 +69,7 @@ class Function:
         self._name = name or _name_of(python_function)
         self._python_function = python_function
         self._autograph = autograph
+        self._options = autograph_options
         self._reduce_retracing = reduce_retracing
         self._signature = Signature(python_function, self._name)
         self._input_signature = (
@@ -105,9 +107,9 @@ class Function:
         args, kwargs = self._signature.bind(args, kwargs)
         if self._input_signature is not None:
             args = self._input_signature.fit(args)
-        result = self._converted(*args, **kwargs)
         if current_graph() is None:
-            return result
+            return self._converted(*args, **kwargs)
+        result = bridge.call_again(self._converted, args, kwargs)
         tensors, results = flatten_results(result, self._name)
         return results.pack(tensors)
 
@@ -141,7 +143,9 @@ class Function:
         """The function that is traced: the user's, its control flow converted."""
         if not self._autograph:
             return self._python_function
-        converted: Callable[..., Any] = bridge.convert(self._python_function)
+        converted: Callable[..., Any] = bridge.convert(
+            self._python_function, self._options
+        )
         return converted
 
     # --- traces -----------------------------------------------------------------------
@@ -163,13 +167,23 @@ class Function:
         args, kwargs = nest.pack_sequence_as(specs, leaves)
         created: list[Any] = []
         with watch_variables(self._refuse if self._count else created.append):
-            traced = trace(self._converted, args, kwargs, self._name)
+            traced = self._traced(args, kwargs)
         self._count += 1
         if created:
             # The trace to keep is one of a later call, which creates none.
             with watch_variables(self._refuse):
-                traced = trace(self._converted, args, kwargs, self._name)
+                traced = self._traced(args, kwargs)
         return ConcreteFunction(traced, self._signature, specs)
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+        def attempt(function: Callable[..., Any]) -> Trace:
+            with bridge.watching_calls():
+                return trace(function, args, kwargs, self._name)
+
+        if not self._autograph:
+            return attempt(self._converted)
+        traced: Trace = bridge.repaired(attempt, self._converted, self._options)
+        return traced
 
     def _refuse(self, variable: Any) -> None:
         raise ValueError(
@@ -252,6 +266,7 @@ class Function:
             autograph=self._autograph,
             reduce_retracing=self._reduce_retracing,
             name=self._name,
+            autograph_options=self._options,
         )
         return bound.setdefault(key, (reference, function))
 
@@ -347,7 +362,8 @@ def function(
         jit_compile: True asks for native code, which does not exist yet.
         reduce_retracing: trace for unknown dimensions once shapes begin to vary.
         experimental_relax_shapes: the older name of `reduce_retracing`.
-        experimental_autograph_options: accepted and passed over.
+        experimental_autograph_options: `tf.autograph.options`, which say what of
+            the code that it calls is converted; TensorFlow's features are passed over.
 
     Raises:
         UnimplementedError: for ``jit_compile=True``.
@@ -366,6 +382,7 @@ def function(
             input_signature=input_signature,
             autograph=autograph,
             reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
+            autograph_options=experimental_autograph_options,
         )
 
     return decorate if func is None else decorate(func)
