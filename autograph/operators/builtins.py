@@ -12,6 +12,7 @@ from typing import Any
 
 from . import text
 from .calls import call
+from .comprehensions import generator, list_comp
 from .consumers import consumed
 from .dispatch import backend_of
 from .generators import is_generated
@@ -30,6 +31,7 @@ NAMES = (
     "int",
     "iter",
     "len",
+    "list",
     "map",
     "max",
     "min",
@@ -44,13 +46,15 @@ NAMES = (
     "sorted",
     "str",
     "sum",
+    "tuple",
     "zip",
 )
 
 
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
-_WITH_FUNCTION = frozenset({"filter", "map"})
+_WITH_FUNCTION = frozenset({"map"})
+_LISTING = frozenset({"filter", "list", "tuple"})
 
 
 def _dispatching(name: str) -> Callable[..., Any]:
@@ -67,11 +71,38 @@ def _dispatching(name: str) -> Callable[..., Any]:
                 return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)
 
+    if name in _LISTING:
+        return _named(name, _listing(builtin, function))
     if name in _WITH_FUNCTION:
         return _named(name, lambda *args: function(*map(call, args[:1]), *args[1:]))
     if name in _ASKING:
         return _named(name, _asking(name, function))
     return _named(name, function)
+
+
+def _listing(
+    builtin: Callable[..., Any], function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``list``, ``tuple`` and ``filter``: comprehensions, where a graph has the items.
+
+    A list that is one in the graph already gives a copy of itself.
+    """
+
+    def listing(*args: Any) -> Any:
+        backend = backend_of(args[-1]) if args else None
+        if backend is None or backend.builtin(builtin.__name__) is not None:
+            return function(*args)
+        if builtin is filter:
+            condition = _same if args[0] is None else call(args[0])
+            return generator(_same, args[1], condition)
+        items = list_comp(_same, *args)
+        return items if builtin is list else builtin(items)
+
+    return listing
+
+
+def _same(item: Any) -> Any:
+    return item
 
 
 def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

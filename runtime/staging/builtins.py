@@ -194,9 +194,11 @@ class _Extreme:
         if isinstance(length, int):
             if length > 0:
                 return found()
-            if default is _ABSENT:
-                raise self._empty
-            return default
+            if default is not _ABSENT:
+                return default
+            # As any error of a call: where the program runs up to here.
+            raise_error(self._empty)
+            return None
         if default is not _ABSENT:
             return _chosen(length > 0, found, lambda: default)
         # Reductions of nothing give the limit of the dtype; Python's raises.
@@ -330,6 +332,17 @@ def _zip(*items: Any, strict: bool = False) -> Any:
     return sequences.staged_zip(*items)
 
 
+def _items(values: Any, limit: int | None = None) -> list[Any] | None:
+    """The items, where it is known how many there are and they are not too many."""
+    items = as_sequence(values)
+    if not isinstance(items.length, int):
+        return None
+    length = max(items.length, 0)
+    if limit is not None and length > limit:
+        return None
+    return [items.item(index) for index in builtins.range(length)]
+
+
 def _set(values: Any) -> NoReturn:
     raise UnhashableTensorError(
         "AG313: tensors are not hashable, so that none can be in a set; use tf.unique"
@@ -346,6 +359,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "frozenset": _set,
     "in": contains,
     "int": _int,
+    "items": _items,
     "len": _len,
     "map": sequences.staged_map,
     "max": _Extreme("max", operator.gt, maximum, reduce_max),
