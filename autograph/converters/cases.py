@@ -52,6 +52,16 @@ class Cases:
         """The operator for the chain."""
         return "match" if any(map(self.is_pattern, chain.tests)) else "case"
 
+    def kept(self, chain: Chain) -> frozenset[str]:
+        """What patterns bind and is read later although their guard failed."""
+        found: frozenset[str] = frozenset()
+        for test, orelse in zip(chain.tests, chain.orelses, strict=True):
+            pattern = self._patterns.get(id(test))
+            if pattern is not None and pattern.guard is not None and orelse:
+                live = frozenset(self._facts.live_in(orelse[0]))
+                found |= bound_names([pattern.pattern]) & live
+        return found
+
     def tests(
         self, chain: Chain, observed: frozenset[str], missing: set[str]
     ) -> list[list[gast.AST]]:

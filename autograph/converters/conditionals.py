@@ -16,10 +16,14 @@ Fixed = Callable[[gast.AST], bool]
 
 @dataclass(frozen=True)
 class Chain:
-    """``if tests[0]: bodies[0]  elif tests[1]: bodies[1] …  else: bodies[-1]``."""
+    """``if tests[0]: bodies[0]  elif tests[1]: bodies[1] …  else: bodies[-1]``.
+
+    ``orelses``: what is behind each test that fails.
+    """
 
     tests: list[gast.AST]
     bodies: list[list[gast.AST]]
+    orelses: list[list[gast.AST]]
 
     @property
     def names(self) -> list[str]:
@@ -34,6 +38,7 @@ def chain_of(statement: gast.If, is_fixed: Fixed) -> Chain:
     """The branches of an ``if`` as far as they can be one operator."""
     tests, bodies = [statement.test], [statement.body]
     orelse = statement.orelse
+    orelses = [orelse]
     movable = not is_fixed(statement.test)
     while movable and len(orelse) == 1 and isinstance(orelse[0], gast.If):
         (inner,) = orelse
@@ -42,7 +47,8 @@ def chain_of(statement: gast.If, is_fixed: Fixed) -> Chain:
         tests.append(inner.test)
         bodies.append(inner.body)
         orelse = inner.orelse
-    return Chain(tests, [*bodies, orelse])
+        orelses.append(orelse)
+    return Chain(tests, [*bodies, orelse], orelses)
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,9 @@ class ControlFlow:
         return statements if same else out
 
     def _statement(self, statement: Any, frame: _Frame) -> list[gast.AST]:
-        if self._staging.is_staged(statement):
+        # Dead code keeps its `match` statements; the others have become `if`.
+        dead = isinstance(statement, gast.Match)
+        if self._staging.is_staged(statement) and not dead:
             if isinstance(statement, gast.If):
                 return self._conditional(statement, frame)
             return self._loop(statement, frame)
@@ -205,6 +207,7 @@ class ControlFlow:
         else:
             test = self._expressions.expression(statement.test, frame.generated)
             operator, args = "cond", branches_of(test, branches)
+        observed |= self._cases.kept(chain)
         state = self._variables.state(statement, observed)
         call = self._expressions.operator(
             operator, args, statement, default=default, state=state

@@ -55,6 +55,8 @@ def match(
             matched = pattern.holds()
             if matched is False:
                 continue
+            if matched is True and pattern.asks:
+                pattern.bind()  # it matches whatever the answers
             value = guards[0]() if guards and matched is True else matched
             if value is not True and value is not False:
                 backend = backend_of(value)
@@ -153,6 +155,11 @@ class _Pattern:
                 lambda: self.bind((*answers, False)),
                 ", ".join(self._test.__code__.co_freevars),
             )
+
+    @property
+    def asks(self) -> bool:
+        """Whether the pattern asked a library, so that `holds` has bound nothing."""
+        return self._runs > 0
 
     def binds_any(self, state: str) -> bool:
         """Whether the pattern may bind a variable of the state."""
