@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import gast
 
+from autograph.analysis import iterables
+from autograph.analysis.assigned import assigned_values
 from autograph.analysis.blocks import blocks_of
+from autograph.analysis.lists import changed_lists
 from autograph.analysis.none_tests import (
     default_of,
     is_never_none,
@@ -44,9 +47,6 @@ _TYPES: dict[type, type] = {
 _DISPLAYS = frozenset(
     {gast.Constant, gast.Dict, gast.Lambda, gast.List, gast.Set, gast.Tuple}
 )
-_COMPREHENSIONS = frozenset(
-    {gast.DictComp, gast.GeneratorExp, gast.ListComp, gast.SetComp}
-)
 #: Builtins that answer with a bool whatever they are asked about.
 _PREDICATES = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
 #: Builtins that make plain values of plain values.
@@ -55,11 +55,6 @@ _PLAIN_CALLS = frozenset(
     | {"sum"}
 )
 _CONTAINERS: dict[str, type] = {"dict": dict, "list": list, "set": set, "tuple": tuple}
-_ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
-_VIEWS = frozenset({"items", "keys", "values"})
-#: Methods that tensors do not have; what has them gives Python's own collections.
-_PYTHON_METHODS = _VIEWS | {"split", "splitlines"}
-_ITERABLE_TYPES = frozenset({bytes, dict, list, range, set, str, tuple})
 _JUMPS = frozenset({gast.Break, gast.Continue, gast.Raise, gast.Return})
 
 
@@ -92,7 +87,9 @@ class Plain:
         if kind is gast.NamedExpr:
             return self.truth(expr.value)
         if kind is gast.Name:
-            return self._constant_name(expr) or self._name(expr, "truth", self.truth)
+            if self._constant_name(expr):
+                return True
+            return self.is_kept(expr) and self.ask(expr, "truth", self.truth)
         return self.value(expr)
 
     def value(self, expr: Any) -> bool:
@@ -134,7 +131,7 @@ class Plain:
         return operand is None or self._is_python_none_test(operand)
 
     def _call(self, expr: Any) -> bool:
-        name = self._builtin(expr.func)
+        name = self.builtin(expr.func)
         if name in _PREDICATES:
             test = none_test(expr)
             return test is None or self._is_python_none_test(test.operand)
@@ -147,7 +144,7 @@ class Plain:
         return base.id not in self._facts.scope.bound
 
     def _name_value(self, expr: Any) -> bool:
-        return self._constant_name(expr) or self._name(expr, "value", self.value)
+        return self._constant_name(expr) or self.ask(expr, "value", self.value)
 
     def _constant_name(self, expr: Any) -> bool:
         if expr.id == "TYPE_CHECKING":
@@ -158,7 +155,8 @@ class Plain:
         values = (*call.args, *(keyword.value for keyword in call.keywords))
         return all(map(self.value, values))
 
-    def _builtin(self, func: Any) -> str | None:
+    def builtin(self, func: Any) -> str | None:
+        """The name of the builtin that a callee is, if it is one."""
         if func.__class__ is gast.Name and self._facts.is_builtin(func.id):
             return str(func.id)
         return None
@@ -170,12 +168,12 @@ class Plain:
         return is_never_none(expr) or self._either(self.value, self._none_name, expr)
 
     def _none_name(self, expr: Any) -> bool:
-        return expr.__class__ is gast.Name and self._name(
+        return expr.__class__ is gast.Name and self.ask(
             expr, "none", self.never_staged_none
         )
 
     def _given(self, expr: Any) -> bool:
-        return expr.__class__ is gast.Name and self._name(
+        return expr.__class__ is gast.Name and self.ask(
             expr, "given", self.never_staged_none
         )
 
@@ -220,7 +218,7 @@ class Plain:
         return None
 
     def _type_of_call(self, call: Any) -> type | None:
-        name = self._builtin(call.func)
+        name = self.builtin(call.func)
         if name in _PREDICATES:
             return bool if self.value(call) else None
         if name in _CONTAINERS and not call.args and not call.keywords:
@@ -235,53 +233,23 @@ class Plain:
             types_found.add(self.type_of(value))
             return True
 
-        if not self._name(name, "type", note):
+        if not self.ask(name, "type", note):
             return set()
         return types_found
 
     def iterable(self, expr: Any) -> bool:
         """Whether plain Python surely drives a loop over the expression."""
-        kind = expr.__class__
-        if kind in _COMPREHENSIONS:
-            return self.comprehension(expr)
-        if kind is gast.IfExp:
-            return self.truth(expr.test) and all(
-                map(self.iterable, (expr.body, expr.orelse))
-            )
-        if kind is gast.Call:
-            func = expr.func
-            if func.__class__ is gast.Attribute and func.attr in _VIEWS:
-                return self.type_of(func.value) is dict
-            if self._builtin(func) in _ITERATORS:
-                first = expr.args if func.id == "zip" else expr.args[:1]
-                return bool(first) and all(map(self.iterable, first))
-        if kind is gast.Name and self.type_of(expr) is list:
-            return self._name(expr, "iterable", self.iterable)
-        return self.type_of(expr) in _ITERABLE_TYPES
+        return iterables.is_iterable(self, expr)
 
-    def comprehension(self, expr: Any) -> bool:
-        """Whether plain Python surely decides which items a comprehension has."""
-        if expr.__class__ in (gast.SetComp, gast.DictComp):
-            return True
-        inside = self._inside(expr)
-        return all(self.iterations(expr)) and all(
-            inside.truth(test)
-            for generator in expr.generators
-            for test in generator.ifs
+    def is_kept(self, name: Any) -> bool:
+        """Whether no list is made longer or shorter by this name."""
+        return name.id not in changed_lists(self._facts) or not any(
+            value.__class__ in (gast.List, gast.ListComp)
+            for definition in self._facts.reaching(name)
+            for value in assigned_values(definition, name.id)
         )
 
-    def iterations(self, expr: Any) -> Iterator[bool]:
-        """For each ``for`` of a comprehension, whether plain Python drives it."""
-        inside = self._inside(expr)
-        for number, generator in enumerate(expr.generators):
-            iterated = generator.iter
-            func = iterated.func if iterated.__class__ is gast.Call else None
-            if func.__class__ is gast.Attribute and func.attr in _PYTHON_METHODS:
-                yield True
-            else:
-                yield (inside if number else self).iterable(iterated)
-
-    def _inside(self, comprehension: Any) -> Plain:
+    def inside(self, comprehension: Any) -> Plain:
         """What knows the parts of a comprehension, the first iterable aside."""
         try:
             return Plain(self._facts.inner(comprehension))
@@ -296,7 +264,7 @@ class Plain:
 
     # --- names ------------------------------------------------------------------------
 
-    def _name(self, name: Any, question: str, ask: Callable[[Any], bool]) -> bool:
+    def ask(self, name: Any, question: str, ask: Callable[[Any], bool]) -> bool:
         """Ask about each value that can reach a load of a name."""
         definitions = self._facts.reaching(name)
         return bool(definitions) and all(
@@ -337,11 +305,11 @@ class Plain:
                 ask = self.value
             elif definition.op.__class__ is not gast.Add:
                 return False
-            before = self._name(definition.target, question, ask)
+            before = self.ask(definition.target, question, ask)
             return before and ask(definition.value) and self._settled(definition)
         if kind is gast.FunctionDef:
             return question != "type" and self._settled(definition)
-        values = tuple(_assigned_values(definition, name.id))
+        values = tuple(assigned_values(definition, name.id))
         return bool(values) and self._settled(definition) and all(map(ask, values))
 
     def _plain_items(self, iterated: Any) -> bool:
@@ -401,30 +369,6 @@ def _jumps(stmt: Any) -> bool:
 
 def _inside(stmt: Any) -> Iterator[Any]:
     return chain.from_iterable(blocks_of(stmt))
-
-
-def _assigned_values(definition: Any, name: str) -> Iterator[Any]:
-    """The expressions whose values an assignment gives to a name; none if it takes the
-    value apart.
-    """
-    if definition.__class__ is gast.AnnAssign:
-        yield definition.value
-    elif definition.__class__ is gast.Assign:
-        for target in definition.targets:
-            yield from _matched(target, definition.value, name)
-
-
-def _matched(target: Any, value: Any, name: str) -> Iterator[Any]:
-    if target.__class__ is gast.Name:
-        if target.id == name:
-            yield value
-    elif target.__class__ in (gast.Tuple, gast.List):
-        same = value.__class__ in (gast.Tuple, gast.List) and not any(
-            element.__class__ is gast.Starred for element in (*target.elts, *value.elts)
-        )
-        if same and len(target.elts) == len(value.elts):
-            for part, element in zip(target.elts, value.elts):
-                yield from _matched(part, element, name)
 
 
 def _always(plain: Plain, expr: Any) -> bool:

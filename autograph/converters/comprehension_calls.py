@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import gast
 
 from ..analysis import Facts
+from ..analysis.iterables import is_comprehension, iterations
 from ..analysis.plain import Plain
 from ..lang import nodes
 from ..lang.visitors import child_nodes, clone, walk
@@ -116,14 +117,14 @@ def _text(target: Any, inside: bool = False) -> str:
 
 def _is_python(node: _Comprehension, facts: Facts) -> bool:
     try:
-        return Plain(facts).comprehension(node)
+        return is_comprehension(Plain(facts), node)
     except KeyError:  # inside a lambda or generator expression
         return False
 
 
 def _python_iterations(node: _Comprehension, facts: Facts) -> list[bool]:
     try:
-        return list(Plain(facts).iterations(node))
+        return list(iterations(Plain(facts), node))
     except KeyError:
         return [False] * len(node.generators)
 
@@ -140,9 +141,7 @@ def _is_exact(node: _Comprehension, facts: Facts, expressions: Expressions) -> b
     if any(isinstance(n, gast.Name) and n.id in _FRAME_NAMES for n in walk(node)):
         return False
     targets = frozenset(n for g in node.generators for n in _names(g.target))
-    return not any(
-        names_read([kept], targets) for kept in _kept_functions(node, facts)
-    )
+    return not any(names_read([kept], targets) for kept in _kept_functions(node, facts))
 
 
 def _binds_in_order(generators: Sequence[Any]) -> bool:

@@ -15,6 +15,7 @@ lambdas, evaluated only where Python would; everything else stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import GeneratorType
 from typing import Any
 
 import gast
@@ -106,8 +107,10 @@ class Expressions(Transformer):
     def operator(
         self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any
     ) -> gast.Call:
-        """``ag.name(*args, **keywords)``."""
-        return nodes.call(self.operator_name(name, at), args, at, **keywords)
+        """``ag.name(*args, **keywords)``, known as such by ``operator``."""
+        call = nodes.call(self.operator_name(name, at), args, at, **keywords)
+        call.operator = name
+        return call
 
     def operator_name(self, name: str, at: gast.AST) -> gast.Attribute:
         """``ag.name``."""
@@ -275,7 +278,10 @@ class Expressions(Transformer):
         """Whether an argument is surely no tensor."""
         if isinstance(argument, gast.Starred):
             return False
-        return self._type_of(argument) is not None
+        kind = self._type_of(argument)
+        if kind not in (list, GeneratorType):
+            return kind is not None
+        return self._facts.is_python_iterable(argument)
 
     def _type_of(self, value: gast.AST) -> type | None:
         try:
@@ -285,7 +291,9 @@ class Expressions(Transformer):
 
     def _is_python_method(self, function: gast.AST) -> bool:
         """Whether the function is a method of a value of a known builtin type."""
-        return isinstance(function, gast.Attribute) and self._is_plain(function.value)
+        if not isinstance(function, gast.Attribute):
+            return False
+        return self._type_of(function.value) is not None
 
     # Text --------------------------------------------------------------------------
 

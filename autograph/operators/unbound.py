@@ -42,7 +42,7 @@ def raise_as_python(error: NameError, operator: FrameType) -> None:
 _own_scopes: set[CodeType] = set()
 
 
-def own_scope(*operators: FunctionType) -> None:
+def own_scope(*operators: Any) -> None:
     """Register operators whose functions stand for a scope that Python itself makes
     around them: to it, the variables of the user's function are free ones.
     """

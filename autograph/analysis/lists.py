@@ -1,0 +1,42 @@
+"""Lists that a function makes and changes: a tensor may decide how long they get.
+
+A list display is Python's own, and so is what is asked about it: whether it is empty,
+how long it is, what its items are. Once it grows in a statement that is staged, its
+length is a tensor's business.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import gast
+
+_CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
+_known: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
+
+
+def changed_lists(facts: Any) -> frozenset[str]:
+    """The names in a function by which a list is made longer or shorter."""
+    found = _known.get(facts)
+    if found is None:
+        names = {_changed(node) for node in gast.walk(facts.node)}
+        found = _known[facts] = frozenset(filter(None, names))
+    return found
+
+
+def _changed(node: Any) -> str | None:
+    """The name whose list a node changes the length of, if it does."""
+    kind = node.__class__
+    if kind is gast.Attribute and node.attr in _CHANGES:
+        changed = node.value
+    elif kind is gast.Subscript and node.ctx.__class__ is not gast.Load:
+        is_item = node.slice.__class__ is not gast.Slice
+        if is_item and node.ctx.__class__ is gast.Store:
+            return None
+        changed = node.value
+    elif kind is gast.AugAssign:
+        changed = node.target
+    else:
+        return None
+    return str(changed.id) if changed.__class__ is gast.Name else None
