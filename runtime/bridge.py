@@ -38,6 +38,7 @@ from runtime.staging import (
 from runtime.staging.builtins import BUILTINS
 from runtime.staging.list_builtins import OF_LISTS, for_lists
 from runtime.staging.lists import StagedList
+from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.variable import Variable
@@ -106,17 +107,11 @@ class Staging:
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left and right()``: the right side is computed only if it is needed."""
-        result, _ = stage_cond(
-            predicate(left), lambda _: (right(), ()), lambda _: (left, ()), (), ()
-        )
-        return result
+        return staged_and(left, right)
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left or right()``: the right side is computed only if it is needed."""
-        result, _ = stage_cond(
-            predicate(left), lambda _: (left, ()), lambda _: (right(), ()), (), ()
-        )
-        return result
+        return staged_or(left, right)
 
     def not_(self, value: Any) -> Any:
         """``not value``."""
@@ -151,18 +146,15 @@ class _OptionalStaging(Staging):
         if backend is not None:
             return backend.for_loop(items, body, state, names)
         remaining = iter(items)
+
+        def others(state: State) -> tuple[Any, State]:
+            return None, self.for_loop(remaining, body, state, names)
+
         for item in remaining:
             stop, state = body(item, state)
             if ag.backend_of(stop) is not None:
-                rest = list(remaining)
-                _, state = self.cond(
-                    stop,
-                    lambda state: (None, state),
-                    lambda state: (None, self.for_loop(rest, body, state, names)),
-                    state,
-                    names,
-                )
-                break
+                done = lambda state: (None, state)  # noqa: E731
+                return self.cond(stop, done, others, state, names)[1]
             if stop:
                 break
         return state
@@ -382,6 +374,7 @@ SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 StagedList.__autograph_backend__ = _Lists()
+StagedTruth.__autograph_backend__ = _STAGING
 StagedOptional.__autograph_backend__ = _OptionalStaging()
 Variable.__autograph_backend__ = _STAGING
 EagerTensor.__autograph_backend__ = None

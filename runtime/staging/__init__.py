@@ -8,8 +8,9 @@ together again.
 from __future__ import annotations
 
 from runtime.staging.branches import stage_cond
-from runtime.staging.loops import LoopOptions, set_loop_options, stage_loop
-from runtime.staging.optional import StagedOptional, is_none
+from runtime.staging.loop_options import LoopOptions, set_loop_options
+from runtime.staging.loops import stage_loop
+from runtime.staging.optional import StagedOptional, is_none, unwrapped
 from runtime.staging.sequences import StagedSequence, as_sequence
 from runtime.staging.values import MISSING
 
@@ -23,4 +24,5 @@ __all__ = [
     "set_loop_options",
     "stage_cond",
     "stage_loop",
+    "unwrapped",
 ]

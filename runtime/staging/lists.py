@@ -297,6 +297,11 @@ class StagedList(Parts):
 
     __rmul__ = __mul__
 
+    def __imul__(self, times: Any) -> StagedList:
+        result = self * times
+        self._become(result._buffers, result._count)
+        return self
+
 
 def _moved(tensor: Tensor, axis: int) -> Tensor:
     """The tensor with its first axis in another place."""

@@ -9,9 +9,7 @@ another one, it is traced again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from runtime.context import building, current_graph
@@ -22,6 +20,7 @@ from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.staging.forms import Side, common_form
 from runtime.staging.joins import absent, adopted
+from runtime.staging.loop_options import LoopOptions, collecting
 from runtime.staging.optional import opened, same_form, taken_apart
 from runtime.staging.values import (
     MISSING,
@@ -47,51 +46,6 @@ State = tuple[Any, ...]
 Step = Callable[[State], tuple[Any, State]]
 
 _LAYOUT_LIMIT = 20
-
-
-@dataclass
-class LoopOptions:
-    """What `set_loop_options` says of the loop whose body is being traced."""
-
-    maximum_iterations: int | None = None
-    shape_invariants: list[tuple[Any, TensorShape]] = field(default_factory=list)
-
-
-_options: ContextVar[LoopOptions | None] = ContextVar("loop options", default=None)
-
-
-def set_loop_options(
-    parallel_iterations: int | None = None,
-    swap_memory: bool | None = None,
-    maximum_iterations: int | None = None,
-    shape_invariants: Sequence[tuple[Any, Any]] | None = None,
-) -> None:
-    """Say how the loop around this call is staged; call it first thing in the body.
-
-    Args:
-        parallel_iterations, swap_memory: accepted, without effect.
-        maximum_iterations: the loop stops after so many iterations.
-        shape_invariants: pairs of a loop variable and the shape that it has in every
-            iteration, with None for dimensions that change.
-
-    In a loop that runs in Python it does nothing.
-    """
-    options = _options.get()
-    if options is None:
-        return
-    options.maximum_iterations = maximum_iterations
-    options.shape_invariants = [
-        (tensor, TensorShape(shape)) for tensor, shape in shape_invariants or ()
-    ]
-
-
-@contextmanager
-def _collecting(options: LoopOptions) -> Iterator[None]:
-    token = _options.set(options)
-    try:
-        yield
-    finally:
-        _options.reset(token)
 
 
 # --- what is carried ------------------------------------------------------------------
@@ -230,6 +184,20 @@ class _Layout:
             raise _Relayout
         return values
 
+    def open_lists(self, state: State) -> None:
+        """Begin again if the length of a list in ``state`` was changed in it.
+
+        What Python refuses of a list of tensors (to search it, say), a list in a graph
+        may do.
+        """
+        opened = False
+        for slot, value in zip(self.slots, state, strict=True):
+            if type(slot.template) is list and type(value) is list:
+                if len(value) != len(slot.template):
+                    opened |= self._settle(slot, value)
+        if opened:
+            raise _Relayout from None
+
     def _settle(self, slot: _Slot, after: Any) -> bool:
         """Give the slot a form that both values of the variable can take, if any."""
         body = current_graph()
@@ -257,7 +225,9 @@ class _Layout:
     def _parts(self, slot: _Slot, value: Any) -> list[Any]:
         """The leaves of a new value; `_Misfit` if it has other ones."""
         missing = slot.template is None and slot.leaves[0].start is MISSING
-        inside = taken_apart(absent(slot.name) if missing and value is None else value)
+        if missing and value is None:
+            value = absent(slot.name)
+        inside = taken_apart(value)
         if inside is None:
             if slot.template is not None and value is not MISSING:
                 raise _Misfit(slot.template, value)
@@ -351,7 +321,7 @@ class _Trace:
         cond, go_on = trace_subgraph(lambda test, *_: test, specs, "test")
         set_outputs(cond, [go_on])
         found = LoopOptions()
-        with _collecting(found):
+        with collecting(found):
             body, values = trace_subgraph(self._body, specs, "body")
         self._note_options(found, body)
         set_outputs(body, values)
@@ -366,10 +336,12 @@ class _Trace:
         return [by_index.get(index) for index in range(count)]
 
     def _body(self, _: SymbolicTensor, *tensors: SymbolicTensor) -> list[Any]:
+        state = self._layout.state(tensors)
         try:
-            go_on, after = self._step(self._layout.state(tensors))
+            go_on, after = self._step(state)
         except Exception as error:
             if ends_trace(error):
+                self._layout.open_lists(state)
                 raise
             raise_error(error)
             return [False, *tensors]

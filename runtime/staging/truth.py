@@ -1,0 +1,80 @@
+"""Of ``a and b`` and ``a or b``, where one is a list in a graph, the truth alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NoReturn
+
+from runtime.errors import StagedStateError
+from runtime.graph import state_error
+from runtime.staging.branches import stage_cond
+from runtime.subgraph import predicate
+
+__all__ = ["StagedTruth", "staged_and", "staged_or"]
+
+
+class StagedTruth:
+    """A value that is one thing or another, of which a graph knows whether it is true.
+
+    ``if items and n > 3`` asks for no more.
+    """
+
+    #: The staging protocol of the compiler; `runtime.bridge` fills it in.
+    __autograph_backend__: ClassVar[Any]
+    __slots__ = ("_truth",)
+
+    def __init__(self, truth: Any) -> None:
+        self._truth = truth
+
+    def __staged_truth__(self) -> Any:
+        """``bool(value)``."""
+        return self._truth
+
+    def _flatten(self) -> list[Any]:
+        return [self._truth]
+
+    def _unflatten(self, parts: Sequence[Any]) -> StagedTruth:
+        return StagedTruth(parts[0])
+
+    def __bool__(self) -> NoReturn:
+        raise state_error(
+            "AG301",
+            "`and` or `or` of a list whose length a tensor decides was used as a "
+            "Python bool by code that is not converted",
+            "use it in converted code",
+        )
+
+
+def staged_and(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``: the right side is computed only if it is needed."""
+    return _chosen(predicate(left), right, lambda: left)
+
+
+def staged_or(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``: the right side is computed only if it is needed."""
+    return _chosen(predicate(left), lambda: left, right)
+
+
+def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
+    values: list[Any] = []
+
+    def value(compute: Callable[[], Any]) -> Any:
+        values.append(compute())
+        return values[-1]
+
+    def stage(wanted: Callable[[Any], Any]) -> Any:
+        result, _ = stage_cond(
+            test,
+            lambda _: (wanted(value(if_true)), ()),
+            lambda _: (wanted(value(if_false)), ()),
+            (),
+            (),
+        )
+        return result
+
+    try:
+        return stage(lambda found: found)
+    except StagedStateError:
+        if not any(hasattr(type(found), "__staged_truth__") for found in values):
+            raise
+    return StagedTruth(stage(predicate))
