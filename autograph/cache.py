@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import threading
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -44,6 +46,9 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
             _binders[key] = entry
         new = entry[1](function)
         note_generated(new.__code__)
+        new.__dict__.setdefault(
+            "converted_callees", functools.partial(_callees, new, options)
+        )
         new.__dict__[CONVERTED] = new
         if options == DEFAULT:
             function.__dict__[CONVERTED] = new
@@ -62,6 +67,11 @@ def _form(function: FunctionType, options: ConversionOptions) -> FunctionType | 
         return form if is_its_own else None
     form = function.__dict__.get(_FORMS, {}).get((function, options))
     return form
+
+
+def _callees(function: FunctionType, options: ConversionOptions) -> Any:
+    """What the function calls, converted or not: see `autograph.reached`."""
+    return importlib.import_module("autograph.reached").callees(function, options)
 
 
 def note_generated(code: CodeType) -> None:

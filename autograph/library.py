@@ -13,7 +13,7 @@ import sysconfig
 from collections.abc import Iterator
 from enum import Enum
 from fnmatch import fnmatchcase
-from types import FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from .options import DEFAULT, ConversionOptions, matches
@@ -42,6 +42,7 @@ class Rule(Enum):
 
     OWN = "your own code"
     INCLUDED = "included by a pattern"
+    BUILTIN = "builtin"
     C_CODE = "written in C"
     LIBRARY = "library module"
     REGISTERED = "registered library"
@@ -221,10 +222,12 @@ def rule_for(obj: Any, options: ConversionOptions = DEFAULT) -> Rule:
     """The rule by which a callable is converted where it is called, or is not.
 
     >>> rule_for(len), rule_for(functools.wraps)
-    (<Rule.C_CODE: 'written in C'>, <Rule.LIBRARY: 'library module'>)
+    (<Rule.BUILTIN: 'builtin'>, <Rule.LIBRARY: 'library module'>)
     """
     if is_marked(obj):
         return Rule.MARKED
+    if isinstance(obj, (type, BuiltinFunctionType)) and obj.__module__ == "builtins":
+        return Rule.BUILTIN
     if isinstance(obj, MethodType):
         return rule_for(obj.__func__, options)
     if isinstance(obj, functools.partial):

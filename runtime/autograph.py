@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any, overload
 
-from runtime import bridge
+from runtime import conversion
 from runtime.staging import set_loop_options
 
 __all__ = ["do_not_convert", "experimental", "options", "to_code", "to_graph"]
@@ -36,7 +36,7 @@ def to_code(
         autograph.SourceError: the source is not available.
         autograph.ConversionError: ``entity`` cannot be converted.
     """
-    return bridge.to_code(entity, recursive)
+    return conversion.to_code(entity, recursive)
 
 
 def to_graph(
@@ -53,7 +53,7 @@ def to_graph(
     >>> to_graph(half)(8)
     4
     """
-    return bridge.to_graph(entity, recursive)
+    return conversion.to_graph(entity, recursive)
 
 
 @overload
@@ -62,7 +62,7 @@ def do_not_convert(func: None = None) -> Callable[[Any], Any]: ...
 def do_not_convert(func: Any) -> Any: ...
 def do_not_convert(func: Any = None) -> Any:
     """Mark a function to be called as it is from converted code; also a decorator."""
-    return do_not_convert if func is None else bridge.do_not_convert(func)
+    return do_not_convert if func is None else conversion.do_not_convert(func)
 
 
 def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
@@ -75,7 +75,7 @@ def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
     >>> options(include=["statistics"]).include
     ('statistics',)
     """
-    return bridge.options(include, exclude)
+    return conversion.options(include, exclude)
 
 
 #: TensorFlow's second home for these names.

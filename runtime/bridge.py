@@ -1,27 +1,25 @@
-"""Between the compiler and the runtime: the only module that knows both.
+"""Between the compiler and the runtime: what converted code meets at tensors.
 
 It implements the compiler's staging protocol (`autograph.operators.Backend`) for
-symbolic tensors, and converts the functions that `runtime.function` traces.
+symbolic tensors.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import autograph
-from autograph import ConversionError, SourceError
 from autograph import operators as ag
-from autograph.library import Rule, is_marked, needs_no_conversion
+from autograph.library import needs_no_conversion
 from autograph.operators.calls import set_watcher
 from autograph.operators.mutations import Snapshot, reachable_names
-from autograph.options import DEFAULT, ConversionOptions, patterns
+from runtime import conversion
 from runtime.context import current_graph
-from runtime.errors import SymbolicTensorError, TracingError
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.logical import logical_not
 from runtime.staging import (
@@ -42,9 +40,6 @@ from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.variable import Variable
-
-if TYPE_CHECKING:
-    from autograph.in_place import Obstacle, Repair
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
@@ -190,6 +185,7 @@ def _outside(state: State) -> State:
 # --- builtins -------------------------------------------------------------------------
 
 _BUILTINS: dict[str, Callable[..., Any]] = {
+    "items": sequences.known_items,
     **BUILTINS,
     "is_none": is_none,
     "is_not_none": functools.partial(is_none, negated=True),
@@ -228,6 +224,7 @@ def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
     """What to call in place of a converted function."""
+    conversion.note(function)
     if recursion.is_staged_again(function) and not needs_no_conversion(function):
         return lambda *args, **kwargs: recursion.call(function, args, kwargs, _watch)
     return function
@@ -243,130 +240,6 @@ def _watch(
         function = getattr(function, "func", None) if inner is None else inner
     return Snapshot([*reachable_names(function), *arguments]).change
 
-
-# --- functions ------------------------------------------------------------------------
-
-#: The code of the error for what is not written in Python.
-_NOT_PYTHON = "AG101"
-
-
-def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
-    """The record of the patterns of modules to convert, and not to convert."""
-    return ConversionOptions(
-        include=patterns(include, "include"), exclude=patterns(exclude, "exclude")
-    )
-
-
-def _keywords(options: Any) -> dict[str, Any]:
-    """What `autograph.convert` is told; other libraries' options are passed over."""
-    return options._asdict() if isinstance(options, ConversionOptions) else {}
-
-
-def convert(
-    python_function: Callable[..., Any], options: Any = None
-) -> Callable[..., Any]:
-    """The function as it is traced: converted, where its source can be had.
-
-    Without source, or written in C, it is traced as it is: exact for Python control
-    flow, and an error that says so for control flow on tensors.
-    """
-    try:
-        if is_marked(python_function):
-            return python_function
-        return autograph.convert(python_function, **_keywords(options))
-    except SourceError as error:
-        return _unconverted(python_function, error.diagnostics[0].message)
-    except ConversionError as error:
-        if error.code != _NOT_PYTHON:
-            raise
-        return _unconverted(python_function, error.diagnostics[0].message)
-
-
-def _unconverted(
-    python_function: Callable[..., Any], reason: str
-) -> Callable[..., Any]:
-    @functools.wraps(python_function)
-    def traced(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return python_function(*args, **kwargs)
-        except SymbolicTensorError as error:
-            message = f"{error} The code was not converted: {reason}."
-            raise SymbolicTensorError(message, error.code, error.location) from None
-
-    return traced
-
-
-_Result = TypeVar("_Result")
-
-
-def repaired(
-    attempt: Callable[[Callable[..., Any]], _Result],
-    function: Callable[..., Any],
-    options: Any = None,
-) -> _Result:
-    """``attempt(function)``: a trace, made again while what failed can be converted.
-
-    Python calls properties, operators and callbacks by itself, so a converted function
-    may get to code that is not converted; where a tensor is in its way, the code is
-    converted in place. What cannot be is named in the error.
-    """
-    scope = options if isinstance(options, ConversionOptions) else DEFAULT
-    while True:
-        watched = _Watched(function, scope)
-        try:
-            return attempt(watched)
-        except TracingError as error:
-            repair = watched.repair
-            if repair is None:  # it got past the user's own `except`
-                repair = autograph.convert_raising(error, scope)
-            if not repair:
-                if isinstance(error, SymbolicTensorError) and repair.obstacle:
-                    error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
-                raise
-
-
-class _Watched:
-    """A function that is repaired where it fails, with the whole traceback at hand."""
-
-    def __init__(self, function: Callable[..., Any], scope: ConversionOptions) -> None:
-        self._function = function
-        self._scope = scope
-        self.repair: Repair | None = None
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self._function(*args, **kwargs)
-        except TracingError as error:
-            self.repair = autograph.convert_raising(error, self._scope)
-            raise
-
-
-def _advice(obstacle: Obstacle) -> str:
-    return f" {obstacle}. {_FIXES.get(obstacle.rule, '')}".rstrip()
-
-
-_FIXES = {
-    Rule.LIBRARY: "Write it with operations on tensors, or have the module converted: "
-    "tf.autograph.options(include=[...])",
-    Rule.EXCLUDED: "Do not exclude its module",
-    Rule.MARKED: "Take the mark off, or let it get no tensor to decide on",
-    Rule.NO_SOURCE: "Define it in a file",
-}
-
-
-def to_code(entity: Any, recursive: bool) -> str:
-    """The converted code of ``entity``, which may be a Function."""
-    python_function = getattr(entity, "python_function", entity)
-    return autograph.to_code(python_function, recursive=recursive)
-
-
-def to_graph(entity: Any, recursive: bool) -> Any:
-    """The converted form of ``entity``, which may be a Function."""
-    python_function = getattr(entity, "python_function", entity)
-    return autograph.convert(python_function, recursive=recursive)
-
-
-do_not_convert = autograph.do_not_convert
 
 autograph.add_library("runtime")
 _STAGING = Staging()

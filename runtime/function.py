@@ -23,7 +23,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from runtime import bridge, nest
+from runtime import bridge, conversion, nest
 from runtime.concrete import ConcreteFunction
 from runtime.context import (
     current_graph,
@@ -143,10 +143,15 @@ class Function:
         """The function that is traced: the user's, its control flow converted."""
         if not self._autograph:
             return self._python_function
-        converted: Callable[..., Any] = bridge.convert(
+        converted: Callable[..., Any] = conversion.convert(
             self._python_function, self._options
         )
         return converted
+
+    @functools.cached_property
+    def _met(self) -> Any:
+        """Collects the functions that are called in traces."""
+        return conversion.new_met()
 
     # --- traces -----------------------------------------------------------------------
 
@@ -182,7 +187,9 @@ class Function:
 
         if not self._autograph:
             return attempt(self._converted)
-        traced: Trace = bridge.repaired(attempt, self._converted, self._options)
+        traced: Trace = conversion.repaired(
+            attempt, self._converted, self._options, self._met
+        )
         return traced
 
     def _refuse(self, variable: Any) -> None:
@@ -204,6 +211,17 @@ class Function:
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
         return self._count
+
+    def converted_callees(self) -> Any:
+        """What the function calls, and by which rule it is converted or not.
+
+        Methods of objects, and what Python calls by itself, are known once it was
+        traced. The result is a tuple of records, readable when printed; it has
+        ``converted``, ``skipped`` and ``to_json()``.
+        """
+        return conversion.converted_callees(
+            self._python_function, self._options, self._met
+        )
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, in the order in which they were made."""

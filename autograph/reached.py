@@ -1,0 +1,196 @@
+"""What a converted function calls, and by which rule each callee is converted or not.
+
+`callees` follows the calls that it can tell from the code: of functions by name, of
+attributes of modules and classes, of methods of the function's own class. Which method
+of another object is called is known when it is: tensor libraries that trace tell it
+through `Met`.
+"""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator
+from types import CodeType, FunctionType, MethodType
+from typing import Any, NamedTuple, cast
+
+from .cache import converted, is_generated
+from .callees import is_from_converted_module
+from .errors import ConversionError, SourceError
+from .lang.parse import find_function
+from .library import Rule, as_written, functions_of, is_dispatcher, rule_for
+from .names_of import called_expressions, resolved
+from .options import DEFAULT, ConversionOptions
+
+__all__ = ["Callee", "Callees", "Met", "callees"]
+
+
+class Callee(NamedTuple):
+    """A function that converted code calls, and what was decided about it."""
+
+    name: str
+    module: str
+    rule: Rule
+    filename: str | None = None
+    line: int | None = None
+
+    @property
+    def converted(self) -> bool:
+        """Whether it runs as converted code."""
+        return self.rule.converts
+
+    def record(self) -> dict[str, Any]:
+        """The callee for JSON."""
+        rule = self.rule.name.lower().replace("_", "-")
+        return {**self._asdict(), "converted": self.converted, "rule": rule}
+
+    def __str__(self) -> str:
+        where = f"{self.module}:{self.line}" if self.line else self.module
+        if self.rule is Rule.UNKNOWN:
+            return f"unknown    {self.name}: {self.rule.value}"
+        state = "converted" if self.converted else "skipped"
+        return f"{state:<10} {self.name} ({where}): {self.rule.value}"
+
+
+class Callees(tuple[Callee, ...]):
+    """The callees of a function. Printed, it has a line for each."""
+
+    __slots__ = ()
+
+    @property
+    def converted(self) -> Callees:
+        """Those that run as converted code."""
+        return Callees(callee for callee in self if callee.converted)
+
+    @property
+    def skipped(self) -> Callees:
+        """Those that are called as they are."""
+        unknown = Rule.UNKNOWN
+        return Callees(c for c in self if not (c.converted or c.rule is unknown))
+
+    def to_json(self) -> str:
+        """The records of all callees, as a JSON list."""
+        return json.dumps([callee.record() for callee in self], indent=2)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} callees, {len(self.converted)} of them converted>"
+
+
+class Met:
+    """Functions that were called in a trace. It keeps none of them alive."""
+
+    def __init__(self) -> None:
+        self._met: dict[CodeType, tuple[Callee, weakref.ref[FunctionType]]] = {}
+
+    def add(self, function: FunctionType, options: ConversionOptions = DEFAULT) -> None:
+        """Note a function that is called, or its converted form."""
+        written = as_written(function)
+        if written.__code__ not in self._met and not is_generated(written.__code__):
+            callee = _callee(written, written, options)
+            self._met[written.__code__] = (callee, weakref.ref(written))
+
+    def __iter__(self) -> Iterator[tuple[Callee, FunctionType | None]]:
+        return iter([(callee, function()) for callee, function in self._met.values()])
+
+
+def callees(
+    function: Any,
+    options: ConversionOptions = DEFAULT,
+    met: Iterable[tuple[Callee, FunctionType | None]] = (),
+) -> Callees:
+    """What a function, and what it calls, call: the nearest first.
+
+    >>> import math
+    >>> def f(x):
+    ...     return round(x) + math.sqrt(x)
+    >>> print(callees(f))
+    skipped    round (builtins): builtin
+    skipped    sqrt (math): written in C
+    """
+    found: dict[Any, Callee] = {}
+    pending = deque(_written_functions(function))
+    seen = {written.__code__ for written in pending}
+    for callee, known in met:
+        if known is None or known.__code__ not in seen:
+            found[callee[:2]] = callee
+        if known is not None and callee.converted and known.__code__ not in seen:
+            pending.append(known)
+            seen.add(known.__code__)
+    while pending:
+        for callee, value in _direct(pending.popleft(), options):
+            found.setdefault(callee[:2], callee)
+            if callee.rule in (Rule.OWN, Rule.INCLUDED):
+                for inner in _written_functions(value):
+                    if inner.__code__ not in seen:
+                        seen.add(inner.__code__)
+                        pending.append(inner)
+    return Callees(found.values())
+
+
+def _direct(
+    function: FunctionType, options: ConversionOptions
+) -> Iterator[tuple[Callee, Any]]:
+    """What the code of one function calls."""
+    try:
+        node = find_function(function).node
+    except SourceError:
+        return
+    for expression, text in called_expressions(node):
+        known, value = resolved(expression, function)
+        if known:
+            yield _callee(value, _function_of(value), options), value
+        else:
+            yield Callee(text, function.__module__, Rule.UNKNOWN), None
+
+
+def _callee(
+    value: Any, function: FunctionType | None, options: ConversionOptions
+) -> Callee:
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if name is None:
+        name = function.__qualname__ if function else type(value).__qualname__
+    module = getattr(value, "__module__", None) or type(value).__module__
+    rule = rule_for(value, options)
+    if rule.converts and function is not None:
+        rule = _outcome(function, rule, options)
+    if function is None:
+        return Callee(name, module, rule)
+    code = function.__code__
+    return Callee(name, module, rule, code.co_filename, code.co_firstlineno)
+
+
+def _outcome(function: FunctionType, rule: Rule, options: ConversionOptions) -> Rule:
+    if is_from_converted_module(function.__globals__):
+        return Rule.CONVERTED_MODULE
+    try:
+        converted(function, options)
+    except SourceError:
+        return Rule.NO_SOURCE
+    except ConversionError:
+        return Rule.REFUSED
+    return rule
+
+
+def _function_of(value: Any) -> FunctionType | None:
+    return next(_written_functions(value), None)
+
+
+def _written_functions(value: Any) -> Iterator[FunctionType]:
+    """The Python functions that run when a value is called."""
+    if isinstance(value, MethodType):
+        value = value.__func__
+    if isinstance(value, type):
+        members = [getattr(value, name) for name in ("__new__", "__init__")]
+    elif is_dispatcher(value):
+        members = list(value.registry.values())
+    else:
+        members = [value]
+        if not list(functions_of(value)):
+            members = [getattr(type(value), "__call__", None)]
+    for member in members:
+        for function in functions_of(member):
+            yield cast(FunctionType, as_written(function))

@@ -1,0 +1,178 @@
+"""How the functions that are traced are converted, and what they call with them.
+
+`convert` gives the function that is traced; `repaired` converts what Python called by
+itself, where that turns out to be in the way.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import autograph
+from autograph import ConversionError, SourceError
+from autograph.library import Rule, is_marked
+from autograph.options import DEFAULT, ConversionOptions, patterns
+from runtime.errors import SymbolicTensorError, TracingError
+
+if TYPE_CHECKING:
+    from autograph.in_place import Obstacle, Repair
+    from autograph.reached import Callees, Met
+
+_Result = TypeVar("_Result")
+
+#: The code of the error for what is not written in Python.
+_NOT_PYTHON = "AG101"
+
+
+def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
+    """The record of the patterns of modules to convert, and not to convert."""
+    return ConversionOptions(
+        include=patterns(include, "include"), exclude=patterns(exclude, "exclude")
+    )
+
+
+def _scope(options: Any) -> ConversionOptions:
+    """The options, if they are the compiler's; TensorFlow's are passed over."""
+    return options if isinstance(options, ConversionOptions) else DEFAULT
+
+
+def convert(
+    python_function: Callable[..., Any], options: Any = None
+) -> Callable[..., Any]:
+    """The function as it is traced: converted, where its source can be had.
+
+    Without source, or written in C, it is traced as it is: exact for Python control
+    flow, and an error that says so for control flow on tensors.
+    """
+    try:
+        if is_marked(python_function):
+            return python_function
+        return autograph.convert(python_function, **_scope(options)._asdict())
+    except SourceError as error:
+        return _unconverted(python_function, error.diagnostics[0].message)
+    except ConversionError as error:
+        if error.code != _NOT_PYTHON:
+            raise
+        return _unconverted(python_function, error.diagnostics[0].message)
+
+
+def _unconverted(
+    python_function: Callable[..., Any], reason: str
+) -> Callable[..., Any]:
+    @functools.wraps(python_function)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return python_function(*args, **kwargs)
+        except SymbolicTensorError as error:
+            message = f"{error} The code was not converted: {reason}."
+            raise SymbolicTensorError(message, error.code, error.location) from None
+
+    return traced
+
+
+def repaired(
+    attempt: Callable[[Callable[..., Any]], _Result],
+    function: Callable[..., Any],
+    options: Any,
+    met: Met,
+) -> _Result:
+    """``attempt(function)``: a trace, made again while what failed can be converted.
+
+    Python calls properties, operators and callbacks by itself, so a converted function
+    may get to code that is not converted; where a tensor is in its way, the code is
+    converted in place. What cannot be is named in the error. ``met`` collects the
+    functions that are called.
+    """
+    scope = _scope(options)
+    while True:
+        watched = _Watched(function, scope, met)
+        try:
+            return attempt(watched)
+        except TracingError as error:
+            repair = watched.repair
+            if repair is None:  # it got past the user's own `except`
+                repair = autograph.convert_raising(error, scope)
+            for converted in repair.converted:
+                met.add(converted, scope)
+            if not repair:
+                if isinstance(error, SymbolicTensorError) and repair.obstacle:
+                    error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
+                raise
+
+
+class _Watched:
+    """A function that is repaired where it fails, with the whole traceback at hand."""
+
+    def __init__(
+        self, function: Callable[..., Any], scope: ConversionOptions, met: Met
+    ) -> None:
+        self._function = function
+        self._scope = scope
+        self._met = met
+        self.repair: Repair | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        token = _met.set((self._met, self._scope))
+        try:
+            return self._function(*args, **kwargs)
+        except TracingError as error:
+            self.repair = autograph.convert_raising(error, self._scope)
+            raise
+        finally:
+            _met.reset(token)
+
+
+def note(function: Any) -> None:
+    """Note that a function is called in the trace that is made now."""
+    current = _met.get()
+    if current is not None and isinstance(function, FunctionType):
+        met, scope = current
+        met.add(function, scope)
+
+
+#: The functions that were called in the trace that is made now, and its options.
+_met: ContextVar[tuple[Met, ConversionOptions] | None] = ContextVar("met", default=None)
+
+
+def new_met() -> Met:
+    """An empty collection of the functions that are called in traces."""
+    return cast("Met", importlib.import_module("autograph.reached").Met())
+
+
+def converted_callees(function: Any, options: Any, met: Met) -> Callees:
+    """What a function calls, and what was met when it was traced."""
+    reached = importlib.import_module("autograph.reached")
+    return cast("Callees", reached.callees(function, _scope(options), met))
+
+
+def _advice(obstacle: Obstacle) -> str:
+    return f" {obstacle}. {_FIXES.get(obstacle.rule, '')}".rstrip()
+
+
+_FIXES = {
+    Rule.LIBRARY: "Write it with operations on tensors, or have the module converted: "
+    "tf.autograph.options(include=[...])",
+    Rule.EXCLUDED: "Do not exclude its module",
+    Rule.MARKED: "Take the mark off, or let it get no tensor to decide on",
+    Rule.NO_SOURCE: "Define it in a file",
+}
+
+
+def to_code(entity: Any, recursive: bool) -> str:
+    """The converted code of ``entity``, which may be a Function."""
+    python_function = getattr(entity, "python_function", entity)
+    return autograph.to_code(python_function, recursive=recursive)
+
+
+def to_graph(entity: Any, recursive: bool) -> Any:
+    """The converted form of ``entity``, which may be a Function."""
+    python_function = getattr(entity, "python_function", entity)
+    return autograph.convert(python_function, recursive=recursive)
+
+
+do_not_convert = autograph.do_not_convert
