@@ -11,6 +11,7 @@ from runtime.context import current_graph
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.ops.convert import as_tensor, cast, cast_alike, constant, promote
+from runtime.ops.flow import none_test, optional_parts
 from runtime.ops.pointwise import (
     ALL,
     INEXACT,
@@ -24,7 +25,7 @@ from runtime.ops.pointwise import (
     promote_or_leave,
     run_quietly,
 )
-from runtime.ops.registry import apply_one, as_array, get, infer_specs
+from runtime.ops.registry import apply, apply_one, as_array, get, infer_specs
 from runtime.tensor import Tensor, operators
 
 __all__ = [
@@ -305,6 +306,10 @@ def _operator(op: str, node_name: str, general: Any = None) -> Any:
 
 def _equal_operator(x: Any, y: Any) -> Any:
     """``x == y``: nothing equals None, nor a tensor that it does not broadcast with."""
+    for one, other in ((x, y), (y, x)):
+        parts = optional_parts(one)
+        if parts is not None:
+            return _equal_or_none(*parts, other)
     if x is None or y is None:
         return False
     try:
@@ -315,10 +320,23 @@ def _equal_operator(x: Any, y: Any) -> Any:
         return constant(False)
 
 
+def _equal_or_none(value: Tensor, some: Tensor, other: Any) -> Any:
+    """``x == other`` of a tensor `value` that is None where `some` is off."""
+    if other is None:
+        return none_test(some)
+    parts = optional_parts(other)
+    if parts is None:
+        return apply("LogicalAnd", some, _equal_operator(value, other))
+    same = apply("LogicalAnd", some, _equal_operator(value, parts[0]))
+    both = apply("Equal", some, parts[1])
+    return apply("LogicalAnd", both, apply("LogicalOr", same, none_test(some)))
+
+
 def _not_equal_operator(x: Any, y: Any) -> Any:
     """``x != y``: everything differs from None, and from a tensor of another shape."""
-    if x is None or y is None:
-        return True
+    if x is None or y is None or optional_parts(x) or optional_parts(y):
+        same = _equal_operator(x, y)
+        return True if same is False else apply("LogicalNot", same)
     try:
         return not_equal(x, y)
     except DTypeMismatchError:

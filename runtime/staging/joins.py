@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from runtime import nest
 from runtime.context import building, current_graph
 from runtime.graph import Graph
 from runtime.staging.optional import (
@@ -15,7 +16,7 @@ from runtime.staging.optional import (
     packed,
     same_form,
 )
-from runtime.staging.values import Marker, children, placeholder, same_structure
+from runtime.staging.values import Marker, placeholder
 from runtime.tensor import Tensor
 
 __all__ = ["absent", "adopted", "in_one_form"]
@@ -67,13 +68,12 @@ def adopted(template: Any, value: Any, name: str) -> Any:
         if value._value is NOTHING and graph is not None:
             return _filled(value, template._value, graph)
         return value
-    inside = children(template), children(value)
-    if inside[0] is None or inside[1] is None or not same_structure(template, value):
+    inside, beside = nest.children(template), nest.children(value)
+    if inside is None or beside is None or len(inside) != len(beside):
         return value
-    parts = [adopted(t, v, name) for t, v in zip(inside[0][0], inside[1][0])]
-    if all(new is old for new, old in zip(parts, inside[1][0])):
-        return value
-    return inside[1][1](parts)
+    parts = [adopted(t, v, name) for (_, t), (_, v) in zip(inside, beside)]
+    same = all(new is old for new, (_, old) in zip(parts, beside))
+    return value if same else nest.rebuild(value, parts)
 
 
 def _is_optional(value: Any) -> bool:

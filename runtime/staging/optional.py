@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
+from runtime import nest
 from runtime.context import current_graph
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops.flow import none_test, optional_parts, raise_error, require_some
@@ -20,11 +21,11 @@ from runtime.staging.values import (
     MISSING,
     Marker,
     can_be_tensor,
-    children,
+    is_composite,
     same_structure,
 )
 from runtime.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
-from runtime.tensor import SymbolicTensor
+from runtime.tensor import EagerTensor, SymbolicTensor
 
 __all__ = [
     "NOTHING",
@@ -62,6 +63,8 @@ class StagedOptional:
 
     __slots__ = ("_checked", "_name", "_some", "_value")
 
+    __autograph_backend__: ClassVar[Any]
+
     def __init__(self, value: Any, some: Any, name: str) -> None:
         self._value = value
         self._some = some
@@ -78,6 +81,8 @@ class StagedOptional:
         some, *leaves = parts
         if some is MISSING:
             return MISSING
+        if isinstance(some, EagerTensor):  # the results of a call
+            some = bool(some)
         if some is False:
             return None
         value = packed(self._value, leaves)
@@ -110,12 +115,9 @@ class StagedOptional:
     def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Any:
         like, parts = metadata
         tensors = iter(components)
-        some, *leaves = [next(tensors) if can_be_tensor(p) else p for p in parts]
-        if isinstance(some, SymbolicTensor):
-            return like._unflatten([some, *leaves])
-        if like._value is NOTHING or not some:
-            return None
-        return packed(like._value, leaves)
+        return like._unflatten(
+            [next(tensors) if can_be_tensor(p) else p for p in parts]
+        )
 
     # --- as its value -----------------------------------------------------------------
 
@@ -143,7 +145,10 @@ class StagedOptional:
     def __class__(self) -> type:
         # isinstance asks for it once `type` has failed. In the user's code its answer
         # would be one for None and the value alike.
-        if is_user_file(sys._getframe(1).f_code.co_filename):
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename.startswith("<frozen") and frame.f_back:
+            frame = frame.f_back  # abc's, where the class is an abstract one
+        if is_user_file(frame.f_code.co_filename):
             raise self._misuse("asked for its type")
         return StagedOptional
 
@@ -246,9 +251,20 @@ def under(test: Any, holds: bool, branch: _Branch) -> _Branch:
     def run(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         with assuming(test, holds):
             result, after = branch(state)
-            return known(result), tuple(map(known, after))
+            return _known_within(result), tuple(map(_known_within, after))
 
     return run
+
+
+def _known_within(value: Any) -> Any:
+    """`known`, also of what is in lists, tuples, dicts and the like."""
+    value = known(value)
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    parts = [_known_within(part) for _, part in inside]
+    same = all(new is old for new, (_, old) in zip(parts, inside))
+    return value if same else nest.rebuild(value, parts)
 
 
 # --- structures with optionals in them ------------------------------------------------
@@ -270,16 +286,16 @@ def packed(like: Any, leaves: list[Any]) -> Any:
 def same_form(one: Any, other: Any) -> bool:
     """Whether two values have their leaves in the same places."""
     one, other = opened(one), opened(other)
-    inside = _parts(one), _parts(other)
-    if inside[0] is None or inside[1] is None:
+    if is_composite(one) or is_composite(other):
+        return same_structure(one, other)
+    inside, beside = nest.children(one), nest.children(other)
+    if inside is None or beside is None:
         markers = one is NOTHING or other is NOTHING
-        return inside[0] is inside[1] and (one is other or not markers)
-    if not same_structure(one, other):
+        return inside is beside and (one is other or not markers)
+    if [step for step, _ in inside] != [step for step, _ in beside]:
         return False
-    pairs = zip(inside[0][0], inside[1][0])
-    return len(inside[0][0]) == len(inside[1][0]) and all(
-        same_form(a, b) for a, b in pairs
-    )
+    pairs = zip(inside, beside)
+    return type(one) is type(other) and all(same_form(a, b) for (_, a), (_, b) in pairs)
 
 
 def taken_apart(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
@@ -291,7 +307,12 @@ def taken_apart(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | No
 
 def _parts(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     value = opened(value)
-    return None if can_be_tensor(value) else children(value)
+    if is_composite(value):
+        return list(value._flatten()), value._unflatten
+    inside = nest.children(value)
+    if inside is None:
+        return None
+    return [part for _, part in inside], lambda parts: nest.rebuild(value, parts)
 
 
 def _pack(like: Any, leaves: Iterator[Any]) -> Any:

@@ -22,6 +22,12 @@ _BOOL_USE = (
     "let the code be converted (tf.function converts what it calls, where the source "
     "is to be had), or write tf.cond, tf.where or tf.logical_and",
 )
+_NONE_USE = (
+    "used as a Python bool: a tensor decides whether what it asks about is None, and "
+    "this test of a parameter that may be left out (or in code that is not converted) "
+    "is one for Python",
+    "give the parameter no default, or pass it a value that is not None",
+)
 #: What stays Python in converted code: how its line looks, the use and the way out.
 _BOOL_USES = (
     (
@@ -121,6 +127,8 @@ class SymbolicTensor(Tensor):
         answer: bool | None = self.asked_by_pattern(self)
         if answer is not None:
             return answer
+        if self.node.op in ("IsNone", "IsNotNone"):
+            raise self._no_value("AG209", *_NONE_USE)
         location = user_location()
         line = linecache.getline(*location) if location else ""
         for pattern, use, fix in _BOOL_USES:
