@@ -18,6 +18,7 @@ import gast
 
 from .converters import Context, convert_function
 from .converters.bindings import bound_names, local_functions
+from .converters.direct import direct
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
@@ -77,7 +78,12 @@ class Conversion:
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
-        return compile_module(self.tree, self.source.filename, self.helpers)
+        return compile_module(self.executed, self.source.filename, self.helpers)
+
+    @cached_property
+    def executed(self) -> Any:
+        """The tree that is compiled: see `autograph.converters.direct`."""
+        return direct(self.tree, self.helpers)
 
 
 # --- functions ------------------------------------------------------------------------
@@ -113,7 +119,7 @@ def convert_callable(
 
     found, conversion, context = convert_tree(function, options)
     code = compile_function(
-        conversion.tree,
+        conversion.executed,
         function,
         (context.ag,),
         conversion.helpers,
@@ -135,7 +141,7 @@ def convert_code(
     from .operators import scopes
 
     found, conversion, context = convert_tree(function, options)
-    tree = placeheld(conversion.tree, context.ag)
+    tree = placeheld(conversion.executed, context.ag)
     code = compile_function(tree, function, (), conversion.helpers, found.class_name)
     return filled(code, scopes.operators(options))
 

@@ -28,6 +28,7 @@ from ..lang.visitors import Transformer, clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
 from .comprehension_calls import call_for, unrolled
 from .comprehensions import comprehension_targets, unhidden
+from .indexing import INDEXED, arguments_of, ends_of
 from .texts import joined, templates_of
 
 #: Tells whether the function that an expression names is surely called as it is.
@@ -294,6 +295,21 @@ class Expressions(Transformer):
         if not isinstance(function, gast.Attribute):
             return False
         return self._type_of(function.value) is not None
+
+    def visit_Subscript(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        is_plain = all(map(self._holds_no_tensor, ends_of(node.slice)))
+        if is_plain or not isinstance(node.ctx, gast.Load):
+            return new
+        if not self._may_hold_items(node.value):
+            return new
+        return self.operator("getitem", [new.value, *arguments_of(new.slice)], node)
+
+    def _may_hold_items(self, value: gast.AST) -> bool:
+        """Whether an expression is a Python container, or a constant of a module."""
+        if self._type_of(value) in INDEXED:
+            return True
+        return isinstance(value, gast.Name) and value.id in self._facts.scope.free
 
     # Text --------------------------------------------------------------------------
 

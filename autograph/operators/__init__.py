@@ -13,7 +13,7 @@ from .assertions import holds
 from .builtins import functions as _builtin_functions
 from .calls import call, set_converter
 from .comprehensions import generator, list_comp, unrolled
-from .control_flow import case, cond, for_loop, while_loop
+from .control_flow import case, cond, decided, for_loop, while_loop
 from .dispatch import (
     UNBOUND,
     Backend,
@@ -22,13 +22,15 @@ from .dispatch import (
     register,
     unregister,
 )
+from .generators import python_iterates
+from .items import getitem
 from .location import user_location
 from .logical import and_, compare, not_, or_
 from .matching import match, pattern_truth
 from .membership import in_, not_in
+from .none_tests import is_none, is_not_none
 from .scopes import scoped
 from .text import fstring, join, percent
-from .none_tests import is_none, is_not_none
 from .unbound import unbound_local_error, unbound_locals
 
 __all__ = [
@@ -41,21 +43,24 @@ __all__ = [
     "case",
     "compare",
     "cond",
+    "decided",
     "for_loop",
     "fstring",
     "generator",
+    "getitem",
     "holds",
     "in_",
+    "is_none",
+    "is_not_none",
     "join",
     "list_comp",
     "match",
-    "is_none",
-    "is_not_none",
     "not_",
     "not_in",
     "or_",
     "pattern_truth",
     "percent",
+    "python_iterates",
     "register",
     "scoped",
     "set_converter",

@@ -27,6 +27,26 @@ Body = Callable[[], Any]
 UNROLL_LIMIT = 10_000
 
 
+def decided(value: Any, number: int | None = None) -> Any:
+    """The truth of a Python value; a value of a tensor library as it is.
+
+    What is compiled asks for it where a test gave neither True nor False. ``number``
+    is that of the test in a `case`; the value of a library comes with it.
+
+    >>> decided([]), decided("text")
+    (False, True)
+    """
+    if backend_of(value) is None:
+        return bool(value)
+    return value if number is None else (number, value)
+
+
+def _backend(value: Any) -> Backend:
+    backend = backend_of(value)
+    assert backend is not None, "a value that `decided` left alone"
+    return backend
+
+
 def cond(
     test: Any, if_true: Body | None, if_false: Body | None = None, *, state: str = ""
 ) -> Any:
@@ -59,6 +79,7 @@ def case(
     *branches: tuple[Callable[[], Any], Body],
     default: Body | None = None,
     state: str = "",
+    first: tuple[int, Any] | None = None,
 ) -> Any:
     """``if … elif … else``: the result of the first branch whose test holds.
 
@@ -66,11 +87,17 @@ def case(
         branches: pairs ``(test, body)``; a test is called when those before it failed.
         default: the ``else`` branch.
         state: as for `cond`.
+        first: the number of the test that a tensor library decides, as `decided` gave
+            it, and its value, if the tests up to it have been evaluated.
 
     >>> case((lambda: 1 > 2, lambda: "a"), (lambda: 2 > 1, lambda: "b"))
     'b'
     """
     try:
+        if first is not None:
+            position, value = first
+            left = branches[position:]
+            return _staged_case(_backend(value), value, left, default, state)
         for position, (test, body) in enumerate(branches):
             value = test()
             if value is not True and value is not False:
@@ -92,6 +119,7 @@ def while_loop(
     *,
     until: Callable[[], Any] | None = None,
     state: str = "",
+    first: Any = None,
 ) -> None:
     """``while test(): body()``, stopping early once ``until()`` holds after a round.
 
@@ -101,11 +129,16 @@ def while_loop(
         until: tells whether the body executed ``break``; None where it has none.
         state: the variables that the loop may change and that are observed later or in
             the next iteration.
+        first: the value of the first test, if it has been evaluated and a tensor
+            library decides whether it, or ``until()``, holds.
 
     A loop that starts with Python values and meets a tensor in its condition runs in
     Python up to there; the rest is staged.
     """
     try:
+        if first is not None:
+            _staged_while(*_going_on(first, test, until), test, body, until, state)
+            return
         while True:
             value = test()
             if value is not True:
@@ -146,7 +179,8 @@ def for_loop(
         until, state: as for `while_loop`.
 
     When a tensor decides whether a loop over a Python iterable stops, the remaining
-    iterations are staged one by one, each under the condition.
+    iterations are staged one by one, each under the condition; also where ``until()``
+    is such a tensor before the first iteration.
     """
     try:
         backend = backend_of(iterated)
@@ -156,6 +190,8 @@ def for_loop(
             loop_over(iterated, body, until, state)
         elif backend is not None:
             _staged_for(backend, iterated, body, until, state)
+        elif until is not None and backend_of(until()) is not None:
+            _staged_rest(iterated, body, until, state)
         elif until is None:
             for item in iterated:
                 body(item)
@@ -235,6 +271,17 @@ def _staged_while(
             return _goes_on(test, until), variables.read()
 
     variables.write(backend.while_loop(first, step, variables.read(), variables.names))
+
+
+def _going_on(
+    first: Any, test: Callable[[], Any], until: Callable[[], Any] | None
+) -> tuple[Backend, Any]:
+    """Whether a loop goes on that has run in Python so far, and who decides it."""
+    stop = None if until is None else until()
+    backend = backend_of(stop)
+    if backend is None:
+        return _backend(first), first
+    return backend, backend.and_(backend.not_(stop), test)
 
 
 def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:

@@ -176,6 +176,14 @@ def is_generated(value: Any) -> bool:
     return kind is StagedGenerator
 
 
+def python_iterates(value: Any) -> bool:
+    """Whether nothing but Python's own ``for`` knows what to do with a value."""
+    kind = type(value)
+    if kind is list or kind is range:
+        return True
+    return backend_of(value) is None and not is_generated(value)
+
+
 def stream(iterated: Any) -> Any:
     """What to iterate over in place of ``iterated``: a `Stream` of generators."""
     return Stream(iterated) if is_generated(iterated) else iterated

@@ -1,0 +1,171 @@
+"""What conversion costs on Python values: converted time over the original's.
+
+    python -m benchmarks.overhead [--rounds N] [--json]
+
+The programs are tight loops of single operations, where a call for each statement
+weighs most; `benchmarks.suites` has whole programs. README.md in this folder says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import autograph
+from benchmarks.measures import Measure, as_json, finish, table
+
+__all__ = ["PROGRAMS", "main"]
+
+
+def collatz(n: int) -> int:
+    """Steps until the sequence of n reaches 1: a loop around one ``if``."""
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+def fizzbuzz(count: int) -> int:
+    """A chain of ``elif`` in a ``for`` loop."""
+    found = 0
+    for i in range(count):
+        if i % 15 == 0:
+            found += 15
+        elif i % 5 == 0:
+            found += 5
+        elif i % 3 == 0:
+            found += 3
+    return found
+
+
+def first_factor(n: int) -> int:
+    """A ``while`` that is left by ``break``."""
+    factor = 2
+    while factor * factor <= n:
+        if n % factor == 0:
+            break
+        factor += 1
+    return factor
+
+
+def inversions(items: list[int]) -> int:
+    """Nested loops over the items of a list."""
+    count = 0
+    for i, left in enumerate(items):
+        for right in items[i + 1 :]:
+            if left > right:
+                count += 1
+    return count
+
+
+def words(text: str) -> dict[str, int]:
+    """A dict that is filled in a loop over strings."""
+    counts: dict[str, int] = {}
+    for word in text.split():
+        if word in counts:
+            counts[word] += 1
+        else:
+            counts[word] = 1
+    return counts
+
+
+def clipped(items: list[int]) -> list[int]:
+    """A comprehension with a filter and a conditional expression."""
+    return [item if item < 50 else 50 for item in items if item > 10]
+
+
+def fibonacci(n: int) -> int:
+    """Recursion: a call and an ``if`` for each addition."""
+    if n < 2:
+        return n
+    return fibonacci(n - 1) + fibonacci(n - 2)
+
+
+class Program(NamedTuple):
+    """A function, its arguments, and how many times longer it may take converted."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    budget: float
+
+
+_ITEMS = [(i * 37) % 101 for i in range(100)]
+PROGRAMS = (
+    Program(collatz, (77031,), 6),
+    Program(fizzbuzz, (1000,), 6),
+    Program(first_factor, (1_000_003,), 6),
+    Program(inversions, (_ITEMS,), 6),
+    Program(words, ("a b c d " * 200,), 6),
+    Program(clipped, (_ITEMS * 10,), 6),
+    Program(fibonacci, (14,), 6),
+)
+
+
+def ratio(program: Program, rounds: int) -> Measure:
+    """Converted over plain time, both measured in turns."""
+    function, arguments, budget = program
+    converted = autograph.convert(function)
+    expected = function(*arguments)
+    if converted(*arguments) != expected:
+        raise AssertionError(f"{function.__name__} is not the same converted")
+    ratios = []
+    for _ in range(rounds):
+        plain = _best(function, arguments)
+        ratios.append(_best(converted, arguments) / plain)
+    return Measure.of(f"{function.__name__}", ratios, "x", budget)
+
+
+def _best(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
+    """The least of several times, in seconds: what disturbs can only add."""
+    times = []
+    for _ in range(20):
+        start = perf_counter()
+        function(*arguments)
+        times.append(perf_counter() - start)
+    return min(times)
+
+
+def depth(function: Callable[[int], int]) -> int:
+    """How deep a function may call itself before Python's limit."""
+    low, high = 1, sys.getrecursionlimit()
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            function(middle)
+            low = middle
+        except RecursionError:
+            high = middle
+    return low
+
+
+def count_down(n: int) -> int:
+    """The recursion whose depth is measured."""
+    if n > 0:
+        return count_down(n - 1) + 1
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; gives its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    measures = [ratio(program, options.rounds) for program in PROGRAMS]
+    plain, converted = depth(count_down), depth(autograph.convert(count_down))
+    measures.append(
+        Measure("recursion depth, plain / converted", plain / converted, "x")
+    )
+    print(as_json(measures) if options.json else table(measures))
+    return finish(measures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
