@@ -16,6 +16,7 @@ from runtime import nest
 from runtime.context import building
 from runtime.errors import ConversionError, EndlessRecursionError, is_python_limit
 from runtime.graph import Graph, raise_location, user_frames
+from runtime.handlers import unhandled
 from runtime.loop_tests import tidy
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.flow import optional_parts, require_some
@@ -79,7 +80,7 @@ def trace(
         for leaf in nest.flatten((tuple(args), kwargs))
     ]
     arguments, keywords = nest.pack_sequence_as((tuple(args), kwargs), leaves)
-    with building(graph):
+    with building(graph), unhandled():
         try:
             result = fn(*arguments, **keywords)
         except RecursionError as error:

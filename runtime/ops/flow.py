@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from runtime.context import current_graph
-from runtime.errors import InvalidArgumentError
+from runtime.errors import InvalidArgumentError, UnknownResultError
 from runtime.graph import raise_location
+from runtime.handlers import check_raise
 from runtime.ops.registry import OpDef, apply, register
 from runtime.ops.text import shown_values
 from runtime.specs import TensorSpec
@@ -106,6 +107,8 @@ def raise_error(exception: BaseException) -> None:
     is raised at once. If the exception has been raised already, it points there again.
     Tensors among its arguments and attributes have their values then.
     """
+    if not isinstance(exception, UnknownResultError):
+        check_raise(exception)
     location = raise_location(exception)
     tensors = _tensors_of(exception)
     if tensors:

@@ -20,6 +20,7 @@ import numpy as np
 from runtime.context import current_graph
 from runtime.errors import InternalError, InvalidArgumentError, OpError
 from runtime.graph import Graph, leak_error
+from runtime.handlers import check_op
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -125,6 +126,7 @@ def add_node(
     name: str | None = None,
 ) -> Any:
     """Append the operation to `graph`; gives what `apply` gives."""
+    check_op(definition.name, definition.stateful)
     specs = [tensor.spec for tensor in tensors]
     inferred = infer_specs(definition, specs, attrs)
     results = inferred if type(inferred) is tuple else (inferred,)
