@@ -27,6 +27,7 @@ from runtime.ops.reductions import (
 from runtime.ops.sorting import argsort, sort
 from runtime.staging import sequences, text
 from runtime.staging.branches import stage_cond
+from runtime.staging.items import getitem
 from runtime.staging.loops import stage_loop
 from runtime.staging.membership import contains
 from runtime.staging.sequences import StagedSequence, as_sequence, weakened
@@ -357,6 +358,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "enumerate": sequences.staged_enumerate,
     "float": _float,
     "frozenset": _set,
+    "getitem": getitem,
     "in": contains,
     "int": _int,
     "items": _items,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from runtime.dtypes import DType
 from runtime.errors import UnhashableTensorError
@@ -63,6 +63,12 @@ class Tensor(OperatorMixin):
     def ref(self) -> Reference:
         """A hashable reference to this tensor, for dicts and sets."""
         return Reference(self)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError(
+            "a tensor does not support item assignment, because it never changes; use "
+            "x = tf.tensor_scatter_nd_update(x, [[i]], [v]), a list, or a tf.Variable"
+        )
 
     def __hash__(self) -> int:
         raise UnhashableTensorError(

@@ -1,0 +1,32 @@
+"""Which items of Python containers a tensor may choose: ``xs[i]``, ``xs[:n]``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..lang import nodes
+
+#: Containers of Python whose items a tensor can choose.
+INDEXED = frozenset({dict, list, range, tuple})
+_NO_INDEX = (gast.JoinedStr, gast.Tuple, gast.Lambda)
+
+
+def ends_of(key: Any) -> list[gast.AST]:
+    """The index, or the ends of the slice, that may be tensors.
+
+    None at all where one is surely no number.
+    """
+    ends = [key]
+    if isinstance(key, gast.Slice):
+        ends = [end for end in (key.lower, key.upper, key.step) if end is not None]
+    return [] if not ends or isinstance(ends[0], _NO_INDEX) else ends
+
+
+def arguments_of(key: Any) -> list[gast.AST]:
+    """What ``ag.getitem`` is given: an index, or the ends of a slice."""
+    if not isinstance(key, gast.Slice):
+        return [key]
+    ends = [key.lower, key.upper, *([] if key.step is None else [key.step])]
+    return [nodes.constant(None, key) if end is None else end for end in ends]

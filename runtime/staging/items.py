@@ -1,0 +1,86 @@
+"""``xs[i]`` of Python lists, ranges and dicts, where a tensor is the index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.errors import SymbolicTensorError
+from runtime.graph import user_location
+from runtime.ops.convert import as_tensor, cast
+from runtime.ops.elementwise import equal
+from runtime.ops.flow import raise_error
+from runtime.ops.gather import where
+from runtime.ops.logical import logical_not, logical_or
+from runtime.ops.reductions import argmax, reduce_any
+from runtime.staging.branches import stage_cond
+from runtime.staging.lists import StagedList
+from runtime.staging.sequences import weakened
+from runtime.tensor import Tensor
+
+__all__ = ["getitem"]
+
+
+def getitem(items: Any, index: Any) -> Any:
+    """``items[index]``; IndexError and KeyError are raised when the graph runs.
+
+    Raises:
+        StagedStateError: a graph cannot choose among the items.
+        SymbolicTensorError: AG302, the index is one of a str.
+    """
+    if isinstance(items, str):
+        location = user_location()
+        raise SymbolicTensorError(
+            "AG302: a str was indexed with a tensor; use tf.strings.substr",
+            "AG302",
+            location,
+        )
+    if isinstance(items, dict):
+        return _value(items, as_tensor(index))
+    if isinstance(index, slice):
+        return _staged(items)[index]
+    place = _place(as_tensor(index), items)
+    if isinstance(items, range):
+        return weakened(place) * items.step + items.start
+    return _staged(items)[place]
+
+
+def _staged(items: Any) -> StagedList:
+    return StagedList.of(list(items), "items", None)
+
+
+def _place(index: Tensor, items: Any) -> Tensor:
+    """The index counted from the front; IndexError if there is no such item."""
+    if not index.dtype.is_integer or index.shape.rank not in (0, None):
+        raise TypeError(
+            f"{_named(items)} indices must be integers or slices, not "
+            f"{index.spec.describe()}"
+        )
+    length = len(items)
+    outside = logical_or(index < -length, index >= length)
+    name = "range object" if isinstance(items, range) else _named(items)
+    _raise_if(outside, IndexError(f"{name} index out of range"))
+    place: Tensor = where(index < 0, index + length, index)
+    return place
+
+
+def _named(items: Any) -> str:
+    return "tuple" if isinstance(items, tuple) else type(items).__name__
+
+
+def _value(items: dict[Any, Any], key: Tensor) -> Any:
+    """The value of the key that equals a tensor."""
+    error = KeyError(weakened(key))
+    if not items:
+        raise error
+    same = equal(key, list(items))
+    _raise_if(logical_not(reduce_any(same)), error)
+    place = argmax(cast(same, "int32"), axis=0, output_type="int32")
+    return _staged(items.values())[place]
+
+
+def _raise_if(test: Any, error: Exception) -> None:
+    def fail(_: Any) -> tuple[None, tuple[()]]:
+        raise_error(error)
+        return None, ()
+
+    stage_cond(test, fail, lambda _: (None, ()), (), ())
