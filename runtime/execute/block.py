@@ -18,6 +18,7 @@ from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
 from runtime.execute.text import Line, Text, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.registry import get
+from runtime.ops.tensor_arrays import IN_PLACE
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["END", "StraightBlock"]
@@ -120,9 +121,16 @@ class StraightBlock:
         if any(not self.texts[tensor].atom for tensor in node.inputs):
             repeated = repeated_arguments(node)
             self.flush_inputs([node.inputs[index] for index in repeated])
+        in_place = node.op in IN_PLACE
+        if in_place:
+            # Only what is a variable can be given away.
+            self.flush_inputs(node.inputs[:1])
         args = self.take(node.inputs, statement=not inline)
         written = template(node, args)
         gives_away = bool(args) and self._is_last_use(args[0])
+        if in_place and gives_away:
+            # No other variable is left that would hold the array in the next iteration.
+            self.targets.setdefault(node.outputs[0], args[0].code)
         code, atom = written or (self.program.call(node, args, gives_away), True)
         steps = [step for arg in args for step in arg.steps]
         names = frozenset().union(*(arg.names for arg in args))

@@ -216,19 +216,19 @@ def _infer_rows(buffer: TensorSpec, count: TensorSpec) -> TensorSpec:
 register(OpDef("ListRows", _rows, _infer_rows, source="{0}[:{1}]"))
 
 
-def _place_of(count: Array, index: Array, empty: str, outside: str) -> Array:
-    size = int(count)
-    return np.array(_place(int(index), size, outside if size else empty), np.int32)
+#: What Python raises for an element that is to be taken out, and is not there.
+_PLACE_ERRORS = {
+    "pop": ("pop from empty list", "pop index out of range"),
+    "del": ("list assignment index out of range",) * 2,
+}
 
 
-register(
-    OpDef(
-        "ListPlace",
-        _place_of,
-        lambda count, index, empty, outside: _COUNT,
-        stateful=True,
-    )
-)
+def _place_of(count: Array, index: Array, use: str) -> Array:
+    size, messages = int(count), _PLACE_ERRORS[use]
+    return np.array(_place(int(index), size, messages[size > 0]), np.int32)
+
+
+register(OpDef("ListPlace", _place_of, lambda count, index, use: _COUNT, stateful=True))
 
 
 def _find(found: Array, message: str) -> Array:

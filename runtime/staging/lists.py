@@ -204,13 +204,11 @@ class StagedList(Parts):
 
     def pop(self, index: Any = -1) -> Any:
         """Take an element out; IndexError if there is none."""
-        return self._take(index, "pop from empty list", "pop index out of range")
+        return self._take(index, "pop")
 
-    def _take(self, index: Any, empty: str, outside: str) -> Any:
+    def _take(self, index: Any, use: str) -> Any:
         self._check()
-        place = emit(
-            "ListPlace", self._count, index_tensor(index), empty=empty, outside=outside
-        )
+        place = emit("ListPlace", self._count, index_tensor(index), use=use)
         value = self._read(place, shared=False)
         if type(index) is int and index == -1:
             self._become(self._buffers, place)
@@ -266,8 +264,7 @@ class StagedList(Parts):
         if isinstance(key, slice):
             self[key] = []
         else:
-            message = "list assignment index out of range"
-            self._take(key, message, message)
+            self._take(key, "del")
 
     # --- joining ----------------------------------------------------------------------
 

@@ -162,6 +162,7 @@ CALLS: list[Call] = [
     (lambda x: tf.math.cumulative_logsumexp(x, axis=1), (A,)),
     (lambda x: tf.cast(x, tf.int32) + tf.cast(x > 0, tf.int32), (A,)),
     (lambda n, x: tf.TensorArray(tf.int32, size=n).unstack(x).size(), (3, K)),
+    (lambda n, x: registry.apply("ListRows", x, n), (2, K)),
 ]
 
 CASES = [
