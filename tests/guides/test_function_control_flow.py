@@ -166,16 +166,31 @@ def test_a_value_may_be_assigned_in_both_branches() -> None:
     assert halved_or_increased(tf.constant([2, 1])).numpy().tolist() == [-1, -1]
 
 
-def test_branches_of_two_dtypes_are_refused() -> None:
+def test_branches_of_two_dtypes_meet_in_the_wider_one() -> None:
+    """TensorFlow refuses this; in Python both are numbers."""
+
     @tf.function
     def mixed(x: Any) -> Any:
         if x > 0:
             result = tf.constant(1)
         else:
-            result = tf.constant(1.0)
+            result = tf.constant(1.5)
         return result
 
-    with pytest.raises(TypeError, match=r"AG206: .* two dtypes: int32 and float32"):
+    assert mixed(tf.constant(1)).numpy() == 1
+    assert mixed(tf.constant(0)).numpy() == 1.5
+
+
+def test_branches_of_a_bool_and_a_number_are_refused() -> None:
+    @tf.function
+    def mixed(x: Any) -> Any:
+        if x > 0:
+            result = tf.constant(1)
+        else:
+            result = tf.constant(True)
+        return result
+
+    with pytest.raises(TypeError, match=r"AG206: .* two dtypes: int32 and bool"):
         mixed(tf.constant(1))
 
 
