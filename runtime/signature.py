@@ -23,6 +23,7 @@ import numpy as np
 
 from runtime import nest
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.flow import optional_parts
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor
 
@@ -248,7 +249,8 @@ def _has_tensor(value: Any) -> bool:
 def _described(value: Any) -> str:
     """A spec or tensor in words; a structure with a line for each leaf."""
     if isinstance(value, (TensorSpec, SymbolicTensor)):
-        return f"{value.dtype.name} Tensor, shape={value.shape}"
+        maybe = "" if optional_parts(value) is None else ", or None"
+        return f"{value.dtype.name} Tensor, shape={value.shape}{maybe}"
     if not nest.is_nested(value):
         return repr(value)
     leaves = nest.flatten(value)

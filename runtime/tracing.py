@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from runtime import nest
-from runtime.context import building
+from runtime.context import building, current_graph
 from runtime.errors import ConversionError, EndlessRecursionError, is_python_limit
 from runtime.graph import Graph, raise_location, user_frames
 from runtime.handlers import unhandled
@@ -122,8 +122,14 @@ def _some_or_none(variable: str) -> Callable[..., Any]:
     def rebuild(value: Any, some: Any) -> Any:
         if not isinstance(some, SymbolicTensor):
             return value if some else None
-        with building(some.graph):
+        if current_graph() is not None:
             return require_some(value, some, variable)
+        # The results of a trace, which are only looked at.
+        mark = some.graph.mark()
+        with building(some.graph):
+            shown = require_some(value, some, variable)
+        some.graph.roll_back(mark)
+        return shown
 
     return rebuild
 

@@ -16,6 +16,7 @@ from runtime import nest
 from runtime.execute import interpreter
 from runtime.execute.numpy_source import compile_graph
 from runtime.ops import registry
+from runtime.ops.flow import none_test
 from runtime.verify import verify
 
 A = [[1.0, -2.0, 3.5], [0.25, 5.0, -0.5]]
@@ -78,6 +79,8 @@ CALLS: list[Call] = [
     (tf.logical_or, (T, [True, False, False])),
     (tf.logical_not, (T,)),
     (tf.logical_not, (True,)),
+    (none_test, (True,)),
+    (lambda some: none_test(some, negated=True), (True,)),
     (tf.bitwise.bitwise_and, (N, J)),
     (tf.bitwise.bitwise_or, (N, J)),
     (tf.bitwise.bitwise_xor, (N, 6)),

@@ -400,8 +400,11 @@ def loop_over_it(x):
     if x > 0:
         numbers = [x, 2, 3]
     total = 0
-    for n in numbers or ():
-        total += n
+    if numbers:
+        for n in numbers:
+            if n > 6:
+                break
+            total += n
     return total
 
 
