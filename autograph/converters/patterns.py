@@ -12,12 +12,14 @@ the subject stays as it is and is kept in `Staging.patterns` under its test:
             return n                        return n
         case _:                         else:
             return "many"                   return "many"
+
+A subject such as ``a, b`` is taken apart: ``case 0, _`` becomes ``a == 0``.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gast
@@ -69,25 +71,20 @@ class Matching:
 
 
 class _Chain:
-    """The rewriting of one ``match``.
-
-    ``hoisted``: names of the subject that are bound before the first test.
-    """
+    """The rewriting of one ``match``."""
 
     def __init__(self, statement: gast.Match, matching: Matching) -> None:
         self._matching = matching
         self._facts = matching.facts
         self._cases = statement.cases
-        self._subject = statement.subject
+        self._subject: Any = statement.subject
+        parts = [self._subject]
+        if any(_is_taken_apart(self._subject, case.pattern) for case in self._cases):
+            parts = self._subject.elts
+        early = self._bound_early(statement)
         self._before: list[gast.AST] = []
-        self._hoisted = self._bound_early(statement)
-        if not self._is_steady(statement.subject):
-            name = next(iter(self._hoisted), None) or matching.namer.fresh("subject")
-            self._bind(name, statement.subject)
-            self._subject = nodes.name(name, statement.subject)
-        for name in self._hoisted:
-            if name != getattr(self._subject, "id", None):
-                self._bind(name, self._subject)
+        self._name_parts(parts, early, frozenset(self._facts.assigned_in(statement)))
+        self._hoisted = frozenset(early)
 
     def statements(self) -> list[gast.AST]:
         """The whole of it."""
@@ -96,173 +93,211 @@ class _Chain:
             rest = self._case(case, rest)
         return [*self._before, *rest]
 
-    def _bind(self, name: str, value: gast.AST) -> None:
-        self._before.append(nodes.assign(name, value, value))
-
     def _case(self, case: Any, rest: list[gast.AST]) -> list[gast.AST]:
-        guard, pattern = case.guard, case.pattern
-        names = [name for name in self._names(pattern) if name not in self._hoisted]
-        test = self._test(pattern)
-        if guard is not None:
-            if test is None or names or _is_fixed(guard):
-                test = self._structure(pattern, guard)
-                names = []
+        guard, pattern, body = case.guard, case.pattern, case.body
+        test = self._test(pattern, self._subject)
+        captures = [
+            nodes.assign(name, clone(part), pattern)
+            for name, part in _captures(pattern, self._subject)
+            if name not in self._hoisted
+        ]
+        binds = guard is not None and (captures or _has_walrus(guard))
+        if test is None or binds:
+            test = self._structure(pattern, guard)
+        else:
+            body = [*captures, *body]
+            if guard is not None:
+                test = self._all([test, guard], pattern)
             elif test is _ALWAYS:
-                test = guard
-            else:
-                test = nodes.located(gast.BoolOp(gast.And(), [test, guard]), pattern)
-        elif test is _ALWAYS:
-            return [*self._bindings(names, pattern), *case.body]
-        elif test is None:
-            test = self._structure(pattern, None)
-            names = []
-        body = [*self._bindings(names, pattern), *case.body]
+                return body
         return [self._matching.staging.mark(nodes.if_(test, body, rest, pattern))]
 
-    def _bindings(self, names: Iterable[str], at: gast.AST) -> list[gast.AST]:
-        return [nodes.assign(name, self._subject_at(), at) for name in names]
+    # The subject -------------------------------------------------------------------
 
-    def _subject_at(self) -> Any:
-        return clone(self._subject)
+    def _name_parts(
+        self, parts: list[Any], early: dict[str, Any], assigned: frozenset[str]
+    ) -> None:
+        """Give the parts of the subject names, so that tests can mention them again."""
+        names: dict[int, str] = {}
+        if not all(self._is_steady(part, assigned) for part in parts):
+            names = {id(part): name for name, part in reversed(early.items())}
+            base = "subject" if len(parts) == 1 else "subject_{}"
+            for number, part in enumerate(parts, 1):
+                if id(part) not in names:
+                    fresh = self._matching.namer.fresh(base.format(number))
+                    names[id(part)] = fresh
+            self._assign([names[id(part)] for part in parts], self._subject)
+            new = [nodes.name(names[id(part)], part) for part in parts]
+            apart = parts is not self._subject and len(new) > 1
+            self._subject = clone(self._subject, elts=new) if apart else new[0]
+            early = {n: p for n, p in early.items() if names[id(p)] != n}
+        for name, part in early.items():
+            value = nodes.name(names[id(part)], part) if id(part) in names else part
+            self._assign([name], value)
+
+    def _assign(self, names: list[str], value: gast.AST) -> None:
+        target: Any = nodes.target(names[0], value)
+        if len(names) > 1:
+            targets = [nodes.target(name, value) for name in names]
+            target = nodes.located(gast.Tuple(targets, gast.Store()), value)
+        self._before.append(nodes.located(gast.Assign([target], value, None), value))
+
+    def _is_steady(self, part: Any, assigned: frozenset[str]) -> bool:
+        """Whether evaluating the part again gives the same until a case is taken."""
+        if isinstance(part, gast.Constant):
+            return True
+        if not isinstance(part, gast.Name) or part.id in self._matching.shared:
+            return False
+        tests = [test for case in self._cases for test in (case.pattern, case.guard)]
+        is_local = part.id in self._facts.scope.bound and part.id in assigned
+        return is_local and part.id not in bound_names(filter(None, tests))
 
     # Patterns about the whole subject ----------------------------------------------
 
-    def _test(self, pattern: Any) -> Any:
+    def _test(self, pattern: Any, subject: Any) -> Any:
         """The pattern as an expression: `_ALWAYS` for one that matches all, None for
         one that looks into the subject.
         """
         if isinstance(pattern, gast.MatchAs):
-            return _ALWAYS if pattern.pattern is None else self._test(pattern.pattern)
+            inner = pattern.pattern
+            return _ALWAYS if inner is None else self._test(inner, subject)
+        if _is_taken_apart(subject, pattern):
+            pairs = zip(pattern.patterns, subject.elts, strict=True)
+            return self._all([self._test(*pair) for pair in pairs], pattern)
+        if isinstance(subject, gast.Tuple):
+            return None
         if isinstance(pattern, gast.MatchValue):
-            return self._comparison(gast.Eq(), pattern.value, pattern)
+            return _comparison(subject, gast.Eq(), pattern.value, pattern)
         if isinstance(pattern, gast.MatchSingleton):
             constant = nodes.constant(pattern.value, pattern)
-            return self._comparison(gast.Is(), constant, pattern)
+            return _comparison(subject, gast.Is(), constant, pattern)
         if isinstance(pattern, gast.MatchOr) and not bound_names([pattern]):
-            tests = [self._test(part) for part in pattern.patterns]
+            tests = [self._test(part, subject) for part in pattern.patterns]
             if None in tests or _ALWAYS in tests:
                 return None
             return nodes.located(gast.BoolOp(gast.Or(), tests), pattern)
         if isinstance(pattern, gast.MatchClass):
-            return self._class_test(pattern)
+            return self._class_test(pattern, subject)
         return None
 
-    def _comparison(self, operator: gast.AST, value: gast.AST, at: gast.AST) -> Any:
-        compared = gast.Compare(self._subject_at(), [operator], [value])
-        return nodes.located(compared, at)
-
-    def _class_test(self, pattern: Any) -> Any:
+    def _class_test(self, pattern: Any, subject: Any) -> Any:
         """``isinstance(subject, int)``, for ``int()`` and ``int(n)``."""
-        cls, parts = pattern.cls, pattern.patterns
-        name = getattr(cls, "id", "")
+        parts, name = pattern.patterns, getattr(pattern.cls, "id", "")
         is_class = isinstance(getattr(builtins, name, None), type)
         if not (is_class and all(map(self._matching.is_builtin, (name, "isinstance")))):
             return None
         if pattern.kwd_attrs or len(parts) > (name in _SELF_MATCHING):
             return None
         function = nodes.name("isinstance", pattern)
-        test = nodes.call(function, [self._subject_at(), cls], pattern)
-        if not parts:
-            return test
-        inner = self._test(parts[0])
-        if inner is None or inner is _ALWAYS:
-            return inner and test
-        return nodes.located(gast.BoolOp(gast.And(), [test, inner]), pattern)
+        test = nodes.call(function, [clone(subject), pattern.cls], pattern)
+        inner = [self._test(part, subject) for part in parts]
+        return self._all([test, *inner], pattern)
+
+    def _all(self, tests: list[Any], at: gast.AST) -> Any:
+        if None in tests:
+            return None
+        tests = [test for test in tests if test is not _ALWAYS]
+        if len(tests) < 2:
+            return tests[0] if tests else _ALWAYS
+        return nodes.located(gast.BoolOp(gast.And(), tests), at)
 
     # Patterns that look into the subject -------------------------------------------
 
     def _structure(self, pattern: Any, guard: gast.AST | None) -> gast.AST:
         """A test that stands for a pattern: it reads and binds the same names."""
-        found = Pattern(self._subject, pattern, guard)
         subject = self._subject
-        what = nodes.attribute(self._subject_at(), "matches", subject)
+        what = nodes.attribute(clone(subject), "matches", subject)
         parts: list[gast.AST] = [nodes.call(what, _expressions_of(pattern), pattern)]
         for name in dict.fromkeys(_names_in(pattern)):
             # Not the subject itself: nothing follows about the part from the whole.
-            part = nodes.attribute(self._subject_at(), "part", subject)
+            part = nodes.attribute(clone(subject), "part", subject)
             target = nodes.target(name, pattern)
             parts.append(nodes.located(gast.NamedExpr(target, part), pattern))
         if guard is not None:
             parts.append(guard)
-        if len(parts) == 1:
-            (test,) = parts
-        else:
-            test = nodes.located(gast.BoolOp(gast.And(), parts), pattern)
-        self._matching.staging.patterns[id(test)] = found
-        self._matching.staging.keep(test)
-        return test
+        test = self._all(parts, pattern)
+        staging = self._matching.staging
+        staging.patterns[id(test)] = Pattern(subject, pattern, guard)
+        return staging.keep(test)
 
     # Names -------------------------------------------------------------------------
 
-    def _is_steady(self, subject: Any) -> bool:
-        """Whether evaluating the subject again gives the same until a case is taken."""
-        if isinstance(subject, gast.Constant):
-            return True
-        if not isinstance(subject, gast.Name) or subject.id in self._matching.shared:
-            return False
-        tests = [part for case in self._cases for part in (case.pattern, case.guard)]
-        is_local = subject.id in self._facts.scope.bound
-        return is_local and subject.id not in bound_names(filter(None, tests))
-
-    def _bound_early(self, statement: gast.Match) -> list[str]:
-        """Names of the whole subject, seen by guards, that can be bound before the
-        first test without anybody noticing.
+    def _bound_early(self, statement: gast.Match) -> dict[str, Any]:
+        """Names of parts of the subject, seen by guards, that can be bound before the
+        first test without anybody noticing; and these parts.
         """
         observed = Variables(self._facts, ()).observed(statement)
-        found: list[str] = []
+        found: dict[str, Any] = {}
         for position, case in enumerate(self._cases):
-            if case.guard is None or _is_fixed(case.guard):
+            if case.guard is None or _has_walrus(case.guard):
                 continue
-            always = not position and _is_capture(case.pattern)
+            test = self._test(case.pattern, self._subject)
+            always = not position and test is _ALWAYS
             others = [other for other in self._cases if other is not case]
-            for name in self._names(case.pattern):
+            for name, part in _captures(case.pattern, self._subject):
                 seen = name in observed or any(name in self._exposed(c) for c in others)
-                if (always or not seen) and self._is_only_the_subject(name, statement):
-                    found.append(name)
-        return list(dict.fromkeys(found))
+                if test is None or (seen and not always):
+                    continue
+                if self._is_only(name, part):
+                    found[name] = part
+        return found
 
     def _exposed(self, case: Any) -> frozenset[str]:
         """The names that a case may read of what was bound before it."""
-        parts = [part for part in (case.guard, *case.body) if part is not None]
-        read = frozenset(self._facts.reads([case.pattern, *parts]))
+        guard = [] if case.guard is None else [case.guard]
+        read = frozenset(self._facts.reads([case.pattern, *guard, *case.body]))
         return read - frozenset(_names_in(case.pattern))
 
-    def _is_only_the_subject(self, name: str, statement: gast.Match) -> bool:
-        """Whether a name stands for the subject wherever a test sees it."""
+    def _is_only(self, name: str, part: Any) -> bool:
+        """Whether a name stands for the part wherever a test sees it."""
         if name in self._matching.shared or name in self._facts.reads(self._subject):
             return False
-        for case in statement.cases:
-            elsewhere = frozenset(_names_in(case.pattern))
-            elsewhere -= frozenset(self._names(case.pattern))
-            if case.guard is not None:
-                elsewhere |= bound_names([case.guard])
-            if name in elsewhere:
+        for case in self._cases:
+            captures = dict(_captures(case.pattern, self._subject))
+            if self._test(case.pattern, self._subject) is None:
+                captures = {}
+            if name in _names_in(case.pattern) and captures.get(name) is not part:
+                return False
+            if case.guard is not None and name in bound_names([case.guard]):
                 return False
         return True
 
-    def _names(self, pattern: Any) -> list[str]:
-        """The names that a pattern binds to the subject, if it does nothing else."""
-        names: list[str] = []
-        while self._test(pattern) is not None:
-            if isinstance(pattern, gast.MatchClass) and pattern.patterns:
-                (pattern,) = pattern.patterns
-                continue
-            if not isinstance(pattern, gast.MatchAs):
-                return names
-            if pattern.name is not None:
-                names.append(pattern.name)
-            if pattern.pattern is None:
-                return names
-            pattern = pattern.pattern
-        return []
+
+def _comparison(subject: Any, operator: gast.AST, value: Any, at: gast.AST) -> Any:
+    return nodes.located(gast.Compare(clone(subject), [operator], [value]), at)
 
 
-def _is_fixed(guard: gast.AST) -> bool:
+def _is_taken_apart(subject: Any, pattern: Any) -> bool:
+    """Whether subject and pattern are sequences, written out, of the same length."""
+    if not (
+        isinstance(subject, gast.Tuple) and isinstance(pattern, gast.MatchSequence)
+    ):
+        return False
+    loose = (gast.Starred, gast.MatchStar)
+    if any(isinstance(part, loose) for part in (*subject.elts, *pattern.patterns)):
+        return False
+    return len(subject.elts) == len(pattern.patterns) > 1
+
+
+def _captures(pattern: Any, subject: Any) -> Iterator[tuple[str, Any]]:
+    """The names that a pattern binds to the subject or, taken apart, to its parts; all
+    that it binds, if it is an expression.
+    """
+    if isinstance(pattern, gast.MatchAs):
+        if pattern.pattern is not None:
+            yield from _captures(pattern.pattern, subject)
+        if pattern.name is not None:
+            yield pattern.name, subject
+    elif _is_taken_apart(subject, pattern):
+        for inner, part in zip(pattern.patterns, subject.elts, strict=True):
+            yield from _captures(inner, part)
+    elif isinstance(pattern, gast.MatchClass):
+        for inner in pattern.patterns:
+            yield from _captures(inner, subject)
+
+
+def _has_walrus(guard: gast.AST) -> bool:
     return any(isinstance(node, gast.NamedExpr) for node in walk(guard))
-
-
-def _is_capture(pattern: Any) -> bool:
-    return isinstance(pattern, gast.MatchAs) and pattern.pattern is None
 
 
 def _names_in(pattern: gast.AST) -> Iterable[str]:

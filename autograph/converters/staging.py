@@ -8,12 +8,14 @@ or jumps out of a ``finally``, and all of a function that looks at its own frame
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from ..analysis import Facts
+from ..analysis.plain import Plain
 from ..lang.visitors import walk
 from .jumps import LOOPS, blocks, leaves, leaves_in_finally
 
@@ -118,8 +120,8 @@ class Staging:
         return bool(self._exits_of(statement.body) or self._exits_of(statement.orelse))
 
     def _a_tensor_may_match(self, statement: Any) -> bool:
-        facts = self._facts
-        python = facts.is_plain(statement.subject)
+        facts, subject = self._facts, statement.subject
+        python = facts.is_plain(subject)
         for case in statement.cases:
             if case.guard is not None and not facts.is_python_bool(case.guard):
                 return True
@@ -127,7 +129,14 @@ class Staging:
                 if isinstance(node, gast.MatchValue):
                     if not (python and facts.is_plain(node.value)):
                         return True
+            if any(map(self._may_be_none, _asked_for_none(case.pattern, subject))):
+                return True
         return False
+
+    def _may_be_none(self, part: gast.AST) -> bool:
+        """Whether a tensor may decide whether a part of a subject is None."""
+        none = gast.Constant(None, None)
+        return not Plain(self._facts).truth(gast.Compare(part, [gast.Is()], [none]))
 
     def _include_returning_loops(self, statement: gast.AST, inside: bool) -> None:
         """A loop that returns from within a staged loop is staged with it."""
@@ -138,3 +147,22 @@ class Staging:
         for block in blocks(statement):
             for inner in block:
                 self._include_returning_loops(inner, inside)
+
+
+def _asked_for_none(pattern: Any, subject: Any) -> Iterator[gast.AST]:
+    """The subject, or those of its parts that are written out, that ``None`` is asked
+    of.
+    """
+    if isinstance(pattern, gast.MatchSingleton):
+        if pattern.value is None:
+            yield subject
+    elif isinstance(pattern, gast.MatchAs):
+        if pattern.pattern is not None:
+            yield from _asked_for_none(pattern.pattern, subject)
+    elif isinstance(pattern, gast.MatchOr):
+        for part in pattern.patterns:
+            yield from _asked_for_none(part, subject)
+    elif isinstance(pattern, gast.MatchSequence) and isinstance(subject, gast.Tuple):
+        if len(pattern.patterns) == len(subject.elts):
+            for part, element in zip(pattern.patterns, subject.elts, strict=True):
+                yield from _asked_for_none(part, element)
