@@ -124,7 +124,8 @@ class ControlFlow:
                 return self._conditional(statement, frame)
             return self._loop(statement, frame)
         if isinstance(statement, _FUNCTIONS):
-            return [self._nested(statement)]
+            inner = self._nested(statement)
+            return [self._expressions.with_defaults(inner, frame.generated)]
         if isinstance(statement, gast.ClassDef):
             body = [
                 self._nested(inner) if isinstance(inner, _FUNCTIONS) else inner

@@ -369,10 +369,25 @@ class Expressions(Transformer):
         return new
 
     def visit_Lambda(self, node: Any) -> Any:
+        node = self._with_defaults(node)
         generated, self._generated = self._generated, False
         body = self.visit(node.body)
         self._generated = generated
         return node if body is node.body else clone(node, body=body)
+
+    def with_defaults(self, node: Any, generated: bool) -> Any:
+        """The function inside this one, its default values rewritten."""
+        self._generated = generated
+        return self._with_defaults(node)
+
+    def _with_defaults(self, node: Any) -> Any:
+        args = node.args
+        defaults = self.visit_list(args.defaults)
+        others = self.visit_list(args.kw_defaults)
+        if defaults is args.defaults and others is args.kw_defaults:
+            return node
+        new = clone(args, defaults=defaults, kw_defaults=others)
+        return clone(node, args=new)
 
 
 def _values(keywords: list[Any]) -> list[gast.AST]:
