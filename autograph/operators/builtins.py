@@ -15,7 +15,7 @@ from .calls import call
 from .comprehensions import generator, list_comp
 from .consumers import consumed
 from .dispatch import backend_of
-from .generators import is_generated
+from .generators import is_generator
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.
 NAMES = (
@@ -67,7 +67,7 @@ def _dispatching(name: str) -> Callable[..., Any]:
                 staged = backend.builtin(name)
                 if staged is not None:
                     return staged(*args, **kwargs)
-            elif is_generated(argument):
+            elif is_generator(argument):
                 return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""What consumes the items of generators that a graph computes: loops, and builtins.
+"""What consumes generators: loops, and builtins. A graph may compute their items.
 
     sum(f(x) for x in xs if p(x))
 
@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .calls import call
-from .control_flow import cond, for_loop
+from .control_flow import cond, for_loop, staged_rest
 from .dispatch import UNBOUND, backend_of
 from .generators import (
     Ready,
     StagedGenerator,
     Stream,
-    is_generated,
+    is_generator,
     passes,
     refused,
 )
@@ -41,8 +41,12 @@ def loop_over(items: Any, body: Body, until: Until, state: str) -> None:
     finally:
         # An exception keeps this frame alive: a generator must be closed all the same.
         del items, stream
-    if rest is None:
-        return
+    if rest is not None:
+        _go_on(rest, body, until, state)
+
+
+def _go_on(rest: StagedGenerator, body: Body, until: Until, state: str) -> None:
+    """What is left of a loop after Python's part of it, unless it has stopped."""
 
     def others() -> None:
         _staged_loop(rest, body, until, state)
@@ -101,7 +105,7 @@ def consumed(
         StagingError: AG213, the items would have to be known.
     """
     consumer = _CONSUMERS.get(name)
-    if consumer is not None and is_generated(args[0]):
+    if consumer is not None and is_generator(args[0]):
         return consumer(*args, **kwargs)
     if not any(type(argument) is StagedGenerator for argument in args):
         return getattr(builtins, name)(*args, **kwargs)
@@ -116,25 +120,32 @@ def consumed(
 
 
 def _any(items: Any) -> Any:
+    return _search(items, lambda item: item)
+
+
+def _all(items: Any) -> Any:
+    return not_(_search(items, not_))
+
+
+def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
+    """Whether there is an item of a kind; those after it are not computed."""
     found: Any = False
 
     def body(item: Any) -> None:
         nonlocal found
-        found = _truth(item)
+        found = _truth(is_found(item))
 
-    for_loop(items, body, until=lambda: found, state="found")
+    stream = Stream(items)
+    for item in stream:
+        body(item)
+        if found is True:
+            return True
+        if found is not False:
+            staged_rest(stream, body, lambda: found, "found")
+            break
+    if stream.rest is not None:
+        _go_on(stream.rest, body, lambda: found, "found")
     return found
-
-
-def _all(items: Any) -> Any:
-    failed: Any = False
-
-    def body(item: Any) -> None:
-        nonlocal failed
-        failed = not_(_truth(item))
-
-    for_loop(items, body, until=lambda: failed, state="failed")
-    return not_(failed)
 
 
 def _truth(item: Any) -> Any:

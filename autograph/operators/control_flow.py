@@ -191,7 +191,7 @@ def for_loop(
         elif backend is not None:
             _staged_for(backend, iterated, body, until, state)
         elif until is not None and backend_of(until()) is not None:
-            _staged_rest(iterated, body, until, state)
+            staged_rest(iterated, body, until, state)
         elif until is None:
             for item in iterated:
                 body(item)
@@ -202,7 +202,7 @@ def for_loop(
                 stop = until()
                 if stop is not False:
                     if backend_of(stop) is not None:
-                        _staged_rest(iterated, body, until, state)
+                        staged_rest(iterated, body, until, state)
                         return
                     if stop:
                         return
@@ -311,7 +311,7 @@ def _staged_for(
     variables.write(backend.for_loop(iterated, step, variables.read(), variables.names))
 
 
-def _staged_rest(
+def staged_rest(
     items: Iterator[Any] | Iterable[Any],
     body: Callable[[Any], Any],
     until: Callable[[], Any],

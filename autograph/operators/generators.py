@@ -168,6 +168,12 @@ class Stream:
         return self.rest
 
 
+def is_generator(value: Any) -> bool:
+    """Whether a value is a generator, Python's own or one of a graph."""
+    kind = type(value)
+    return kind is GeneratorType or kind is StagedGenerator
+
+
 def is_generated(value: Any) -> bool:
     """Whether a value is what the operator of generator expressions made."""
     kind = type(value)
