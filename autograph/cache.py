@@ -7,7 +7,7 @@ import importlib
 import threading
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any, cast
+from typing import Any
 
 from .library import CONVERTED
 from .operators.scopes import are_operators
@@ -63,7 +63,7 @@ def _form(function: FunctionType, options: ConversionOptions) -> FunctionType | 
     form: FunctionType | None
     if options == DEFAULT:
         form = function.__dict__.get(CONVERTED)
-        is_its_own = form is not None and cast(Any, form).__wrapped__ is function
+        is_its_own = getattr(form, "__wrapped__", None) is function
         return form if is_its_own else None
     form = function.__dict__.get(_FORMS, {}).get((function, options))
     return form

@@ -13,6 +13,7 @@ whatever wrapper or registry, has it converted; what it is compared with still h
 from __future__ import annotations
 
 import gc
+from inspect import CO_NESTED
 from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple
 
@@ -198,9 +199,23 @@ _Functions = dict[CodeType, list[FunctionType]]
 
 
 def _functions(codes: list[CodeType]) -> _Functions:
-    """All functions that run these code objects now."""
+    """All functions that run these code objects now, or make functions of them."""
     found: _Functions = {code: [] for code in codes}
     for holder in gc.get_referrers(*codes) if codes else ():
         if isinstance(holder, FunctionType) and holder.__code__ in found:
             found[holder.__code__].append(holder)
+    for code in codes:
+        if code.co_flags & CO_NESTED:
+            found[code] += _makers(code)
     return found
+
+
+def _makers(code: CodeType) -> list[FunctionType]:
+    """The functions that make functions of a code object, such as decorators."""
+    return [
+        function
+        for function in gc.get_objects()
+        if isinstance(function, FunctionType)
+        and function.__code__.co_filename == code.co_filename
+        and _contains(function.__code__, code)
+    ]

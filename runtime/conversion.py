@@ -10,12 +10,12 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import autograph
 from autograph import ConversionError, SourceError
-from autograph.library import Rule, is_marked
+from autograph.library import Rule, as_written, is_marked
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.errors import SymbolicTensorError, TracingError
 
@@ -89,6 +89,7 @@ def repaired(
     functions that are called.
     """
     scope = _scope(options)
+    repaired: set[CodeType] = set()
     while True:
         watched = _Watched(function, scope, met)
         try:
@@ -97,12 +98,14 @@ def repaired(
             repair = watched.repair
             if repair is None:  # it got past the user's own `except`
                 repair = autograph.convert_raising(error, scope)
-            for converted in repair.converted:
-                met.add(converted, scope)
-            if not repair:
+            codes = {as_written(function).__code__ for function in repair.converted}
+            for met_function in repair.converted:
+                met.add(met_function, scope)
+            if codes <= repaired:  # nothing that was not tried before
                 if isinstance(error, SymbolicTensorError) and repair.obstacle:
                     error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
                 raise
+            repaired |= codes
 
 
 class _Watched:

@@ -59,7 +59,10 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         # functools.wraps copies the attribute to wrappers: check whose it is.
         if converted is not None and (
             converted is function
-            or (options is DEFAULT and converted.__wrapped__ is function)
+            or (
+                options is DEFAULT
+                and getattr(converted, "__wrapped__", None) is function
+            )
         ):
             return converted if _watcher is None else _watcher(converted)
         if is_dispatcher(function):
