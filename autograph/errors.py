@@ -7,6 +7,8 @@ and conversion, ``AG2xx`` staging, ``AG3xx`` values, ``AG4xx`` the command line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .diagnostics import Diagnostic
 
 __all__ = [
@@ -16,7 +18,19 @@ __all__ = [
     "SourceError",
     "StagingError",
     "TargetError",
+    "listen",
 ]
+
+
+_listeners: list[Callable[[AutographError], None]] = []
+
+
+def listen(listener: Callable[[AutographError], None]) -> None:
+    """Have each error told to ``listener``.
+
+    For a tensor library that wants to know what a program it traces swallows.
+    """
+    _listeners.append(listener)
 
 
 class AutographError(Exception):
@@ -35,6 +49,8 @@ class AutographError(Exception):
             raise ValueError("an AutographError needs at least one Diagnostic")
         super().__init__(*diagnostics)
         self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+        for listener in _listeners:
+            listener(self)
 
     @property
     def code(self) -> str:

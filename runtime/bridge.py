@@ -15,11 +15,13 @@ from typing import Any
 
 import autograph
 from autograph import operators as ag
+from autograph.errors import listen
 from autograph.library import needs_no_conversion
 from autograph.operators.calls import set_watcher
 from autograph.operators.mutations import Snapshot, reachable_names
 from runtime import conversion
 from runtime.context import current_graph
+from runtime.errors import note
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.logical import logical_not
 from runtime.staging import (
@@ -34,7 +36,7 @@ from runtime.staging import (
     unwrapped,
 )
 from runtime.staging.builtins import BUILTINS
-from runtime.staging.list_builtins import OF_LISTS, for_lists
+from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.lists import StagedList
 from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
@@ -88,7 +90,9 @@ class Staging:
 
         def step(inside: State) -> tuple[Any, State]:
             index, *values = inside
+            check = watched(iterated, state, values)
             stop, after = body(sequence.item(index), _outside(tuple(values)))
+            check(after)
             following = index + 1
             go_on = following < sequence.length
             if stop is not None:
@@ -185,7 +189,6 @@ def _outside(state: State) -> State:
 # --- builtins -------------------------------------------------------------------------
 
 _BUILTINS: dict[str, Callable[..., Any]] = {
-    "items": sequences.known_items,
     **BUILTINS,
     "is_none": is_none,
     "is_not_none": functools.partial(is_none, negated=True),
@@ -242,6 +245,7 @@ def _watch(
 
 
 autograph.add_library("runtime")
+listen(note)
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)

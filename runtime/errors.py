@@ -11,6 +11,9 @@ Every class carries a stable ``code`` (``AG3xx``) that ``docs/errors.md`` explai
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 __all__ = [
@@ -43,10 +46,33 @@ __all__ = [
     "UnknownResultError",
     "ends_trace",
     "is_python_limit",
+    "note",
+    "noting",
 ]
 
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
+
+_noted: ContextVar[list[Exception] | None] = ContextVar("noted errors", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[list[Exception]]:
+    """Collects the errors about staging that are raised within the block."""
+    errors: list[Exception] = []
+    token = _noted.set(errors)
+    try:
+        yield errors
+    finally:
+        _noted.reset(token)
+
+
+def note(error: Exception) -> None:
+    """Note an error about staging, which the program must not swallow."""
+    errors = _noted.get()
+    if errors is not None:
+        errors.append(error)
 
 
 class OpError(Exception):
@@ -210,10 +236,14 @@ class TracingError(TypeError):
     """A program could not be traced: the base of the errors about staging itself.
 
     Unlike the errors that a program raises, which are raised when the graph runs the
-    branch that they are in, these end the trace.
+    branch that they are in, these end the trace, even if the program swallows them.
     """
 
     code = "AG300"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        note(self)
 
 
 class UnknownResultError(Exception):

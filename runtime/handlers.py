@@ -15,6 +15,7 @@ import contextlib
 import functools
 import linecache
 import sys
+import sysconfig
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from types import FrameType
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 from runtime.errors import InvalidArgumentError
 from runtime.graph import is_user_file, raise_location, state_error
 
-__all__ = ["check_op", "check_raise", "unhandled"]
+__all__ = ["check_op", "check_raise", "swallowed", "unhandled"]
 
 _FUNCTIONS: tuple[Any, ...] = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _TRY: tuple[Any, ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -50,6 +51,8 @@ _RAISING: dict[str, Exception] = {
     "ListSet": IndexError("list assignment index out of range"),
 }
 
+_LIBRARIES = ("<frozen", *(sysconfig.get_path(k) for k in ("stdlib", "platstdlib")))
+
 _cleanups: ContextVar[list[_Cleanup] | None] = ContextVar("cleanups", default=None)
 
 
@@ -73,7 +76,7 @@ def check_raise(error: BaseException) -> None:
     if cleanups is None:
         return
     for frame in _user_frames():
-        for statement in _statements(frame):
+        for statement in _statements(frame, frame.f_lineno):
             if isinstance(statement, _TRY):
                 handler = _handler(statement, error, frame)
                 if handler is not None:
@@ -133,6 +136,45 @@ def _check_effect(op: str, cleanups: Sequence[_Cleanup]) -> None:
                 )
 
 
+def swallowed(errors: Sequence[Exception]) -> Exception | None:
+    """The first of some errors that an ``except`` clause of the program has caught.
+
+    What libraries and this package catch was a question whether something can be done;
+    a clause that names errors about staging knows what it does.
+    """
+    for error in errors:
+        if error.__traceback__ is None:
+            continue
+        # The outermost frame that an exception reached is the one that caught it.
+        frame, line = error.__traceback__.tb_frame, error.__traceback__.tb_lineno
+        filename = frame.f_code.co_filename
+        if not is_user_file(filename) or filename.startswith(_LIBRARIES):
+            continue
+        if "site-packages" not in filename and not _is_asked_for(error, frame, line):
+            return error
+    return None
+
+
+def _is_asked_for(error: Exception, frame: FrameType, line: int) -> bool:
+    """Whether what caught the error at a line names a class of errors about staging."""
+    for statement in _statements(frame, line):
+        if isinstance(statement, _TRY):
+            kinds = [h.type for h in statement.handlers if h.type is not None]
+        else:
+            calls = [i.context_expr for i in statement.items]
+            kinds = [a for call in calls for a in getattr(call, "args", ())]
+        for kind in kinds:
+            for part in kind.elts if isinstance(kind, ast.Tuple) else [kind]:
+                if _value(part, frame) in _kinds_of(error):
+                    return True
+    return False
+
+
+def _kinds_of(error: Exception) -> list[type]:
+    """The classes of an error that are not Python's own."""
+    return [k for k in type(error).__mro__ if k.__module__ != "builtins"]
+
+
 def _user_frames() -> Iterator[FrameType]:
     """The frames of the user's functions, the innermost first, up to the trace."""
     frame: FrameType | None = sys._getframe(2)
@@ -145,8 +187,8 @@ def _user_frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _statements(frame: FrameType) -> Iterator[Any]:
-    """The ``try`` and ``with`` statements whose bodies a frame is in, innermost first.
+def _statements(frame: FrameType, line: int) -> Iterator[Any]:
+    """The ``try`` and ``with`` statements around a line of a frame, innermost first.
 
     Generated functions run under the lines of the statements that they are made of.
     """
@@ -155,7 +197,6 @@ def _statements(frame: FrameType) -> Iterator[Any]:
         return
     lines = linecache.getlines(code.co_filename, frame.f_globals)
     found = _statements_of(code.co_filename, "".join(lines))
-    line = frame.f_lineno
     functions = [span for span, node in found if isinstance(node, _FUNCTIONS)]
     inside = [span for span in functions if span[0] <= line <= span[1]]
     function = inside[-1] if inside else (1, len(lines))

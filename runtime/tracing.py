@@ -14,9 +14,14 @@ from typing import Any, NamedTuple
 
 from runtime import nest
 from runtime.context import building, current_graph
-from runtime.errors import ConversionError, EndlessRecursionError, is_python_limit
+from runtime.errors import (
+    ConversionError,
+    EndlessRecursionError,
+    is_python_limit,
+    noting,
+)
 from runtime.graph import Graph, raise_location, user_frames
-from runtime.handlers import unhandled
+from runtime.handlers import swallowed, unhandled
 from runtime.loop_tests import tidy
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.flow import optional_parts, require_some
@@ -80,7 +85,7 @@ def trace(
         for leaf in nest.flatten((tuple(args), kwargs))
     ]
     arguments, keywords = nest.pack_sequence_as((tuple(args), kwargs), leaves)
-    with building(graph), unhandled():
+    with building(graph), unhandled(), noting() as errors:
         try:
             result = fn(*arguments, **keywords)
         except RecursionError as error:
@@ -88,6 +93,9 @@ def trace(
         except Exception as error:
             error.__traceback__ = user_frames(error.__traceback__)
             raise
+        error = swallowed(errors)
+        if error is not None:
+            raise error
         tensors, results = flatten_results(result, name)
         graph.outputs = [_output(graph, tensor) for tensor in tensors]
     tidy(graph)
