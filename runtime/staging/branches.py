@@ -29,6 +29,7 @@ from runtime.staging.values import (
     checked_parts,
     children,
     describe,
+    missing_keys,
     part_names,
     placeholder,
     same_object,
@@ -111,6 +112,7 @@ class _Merge:
         self._then: list[Any] = []
         self._else: list[Any] = []
         self.names: list[str] = []
+        self._known: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
 
     def value(self, one: Any, other: Any, name: str) -> _Rebuild:
         """Merge what a variable is after the branches; gives what rebuilds it."""
@@ -126,8 +128,24 @@ class _Merge:
         elif one is None and other is MISSING:
             one = absent(name)
         if self._is_structure(one) or self._is_structure(other):
-            return self._structure(one, other, name)
+            return self._once(one, other, lambda: self._structure(one, other, name))
         return self._leaf(one, other, name)
+
+    def _once(self, one: Any, other: Any, merge: Callable[[], _Rebuild]) -> _Rebuild:
+        """One structure for all names that both branches leave with one structure."""
+        key = id(one), id(other)
+        if key not in self._known:
+            build = merge()
+            built: list[Any] = []
+
+            def once(outputs: Sequence[Tensor]) -> Any:
+                if not built:
+                    built.append(build(outputs))
+                return built[0]
+
+            # The two are kept, so that no other objects get their ids.
+            self._known[key] = one, other, once
+        return self._known[key][2]
 
     def _is_structure(self, value: Any) -> bool:
         return not can_be_tensor(value) and children(value) is not None
@@ -219,5 +237,6 @@ def _different(one: Any, other: Any, name: str) -> Exception:
         "AG201",
         f"{what} is {describe(one)} where the condition holds and {describe(other)} "
         "where it does not, and a graph cannot choose between them",
-        "give values of the same kind in both branches",
+        missing_keys(one, other, name)
+        or "give values of the same kind in both branches",
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from runtime.graph import state_error
 from runtime.staging.lists import StagedList
 from runtime.subgraph import predicate
 
-__all__ = ["OF_LISTS", "for_lists"]
+__all__ = ["OF_LISTS", "for_lists", "watched"]
 
 Builtin = Callable[..., Any]
 
@@ -28,6 +29,38 @@ def for_lists(name: str, staged: Builtin | None) -> Builtin | None:
         return staged(*args, **options)
 
     return builtin
+
+
+def watched(
+    iterated: Any, state: Sequence[Any], inside: Sequence[Any]
+) -> Callable[[Sequence[Any]], None]:
+    """What to call with the state after an iteration of a loop over ``iterated``.
+
+    It raises AG210 if the loop changes the list that it runs over, where Python would
+    run over what is added. ``state`` is the state before the loop, ``inside`` that of
+    the iteration.
+    """
+    before = [
+        (place, value._flatten())
+        for place, (old, value) in enumerate(zip(state, inside))
+        if old is iterated and isinstance(value, StagedList)
+    ]
+
+    def check(after: Sequence[Any]) -> None:
+        for place, parts in before:
+            value = after[place]
+            same = isinstance(value, StagedList) and all(
+                one is other for one, other in zip(parts, value._flatten())
+            )
+            if not same:
+                raise state_error(
+                    "AG210",
+                    f"a loop over the list {iterated.name!r}, whose length a tensor "
+                    "decides, changes the list",
+                    "loop over a copy, or with `while` and an index",
+                )
+
+    return check
 
 
 def _items(value: Any) -> Any:

@@ -28,6 +28,7 @@ from runtime.staging.values import (
     can_be_tensor,
     checked_parts,
     describe,
+    missing_keys,
     part_names,
     placeholder,
     same_object,
@@ -272,7 +273,8 @@ def _changed(slot: _Slot, before: Any, after: Any) -> Exception:
         "AG202",
         f"{slot.name!r} is {before_text} before an iteration of the loop and "
         f"{describe(after)} after it, which a graph cannot carry",
-        f"keep {slot.name!r} a value of one kind, or assign it before the loop",
+        missing_keys(before, after, slot.name)
+        or f"keep {slot.name!r} a value of one kind, or assign it before the loop",
     )
 
 

@@ -132,6 +132,18 @@ def placeholder(spec: TensorSpec) -> Tensor:
     return value
 
 
+def missing_keys(one: Any, other: Any, name: str) -> str | None:
+    """The advice for two dicts that do not have the same keys; else None."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return None
+    keys = [key for key in (*one, *other) if key not in one or key not in other]
+    if not keys:
+        return None
+    listed = f"key{'s' if len(keys) > 1 else ''} {', '.join(map(repr, keys))}"
+    example = f": `{name}[{keys[0]!r}] = ...`" if name.isidentifier() else ""
+    return f"a graph adds no keys: have the {listed} in the dict before{example}"
+
+
 def describe(value: Any) -> str:
     """What a value is, for messages."""
     if value is MISSING:

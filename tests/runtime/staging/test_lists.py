@@ -6,7 +6,6 @@ import collections
 from typing import Any
 
 import hypothesis.strategies as st
-import numpy as np
 import pytest
 from hypothesis import given, reject, settings
 
@@ -64,7 +63,8 @@ def check_unless_refused(function: Any, *args: Any) -> None:
     try:
         check(function, *args)
     except SymbolicTensorError as error:
-        assert error.code == "AG301"
+        if error.code != "AG301":
+            raise
         reject()
 
 
@@ -408,3 +408,241 @@ def test_random_changes_in_a_loop(start, changes, count):
         return times(n, body, list(start))
 
     check_unless_refused(program, count)
+
+
+# --- dicts of other keys --------------------------------------------------------------
+
+
+def test_a_dict_of_other_keys_is_refused_by_the_key():
+    @tf.function
+    def branch(x):
+        d = {"a": x}
+        if x > 2:
+            d = {"a": x, "b": x}
+        return d["a"]
+
+    @tf.function
+    def loop(x):
+        d = {"a": x}
+        for i in range(x):
+            d = {**d, "b": i}
+        return d["a"]
+
+    with pytest.raises(StagedStateError, match=r"AG201.*have the key 'b' in the dict"):
+        branch(tf.constant(1))
+    with pytest.raises(StagedStateError, match=r"AG202.*the key 'b' .*: `d\['b'\] = "):
+        loop(tf.constant(1))
+
+
+# --- what a list in a graph cannot do -------------------------------------------------
+
+
+def open_list(n):
+    items = [0]
+    for i in range(n):
+        items = items + [i]
+    return items
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (
+            lambda x, items: items + [tf.ones([2])],
+            r"'items'.*int32\[\]\* and float32\[2\]",
+        ),
+        (
+            lambda x, items: items + [(x, x)],
+            r"'items'.* and tuple\(int32\[\], int32\[\]\)",
+        ),
+        (lambda x, items: items + [True], r"'items'.* and bool\[\]"),
+        (lambda x, items: items + [None], "'items'.* and None"),
+        (
+            lambda x, items: items + [{1, 2}],
+            "'items'.* was given a Python object of type set",
+        ),
+        (lambda x, items: items.append(items), "'items'.* was given .* StagedList"),
+        (lambda x, items: items.sort(key=abs), "sorted by a key"),
+        (lambda x, items: items < [1], "be ordered"),
+        (lambda x, items: len(items), None),
+    ],
+)
+def test_what_a_list_cannot_do_is_refused(use, message):
+    @tf.function
+    def f(x):
+        items = open_list(x)
+        use(x, items)
+
+    if message is None:
+        f(tf.constant(1))
+        return
+    with pytest.raises(StagedStateError, match=rf"test_lists.py:\d+: AG210.*{message}"):
+        f(tf.constant(1))
+
+
+def test_elements_of_several_shapes_are_an_error_at_run_time():
+    @tf.function
+    def f(n):
+        items = [tf.range(0)]
+        for i in range(n):
+            items = items + [tf.range(i)]
+        return tf.stack(items)
+
+    assert f(tf.constant(1)).shape == [2, 0]
+    with pytest.raises(InvalidArgumentError, match=r"AG210: .*\(1,\).*\(0,\)"):
+        f(tf.constant(2))
+
+
+def test_an_element_that_is_read_cannot_be_changed():
+    """The list would not see it: that is said."""
+
+    @tf.function
+    def changed(n):
+        items = [[0, 1]]
+        for i in range(n):
+            items = items + [[i, i]]
+        items[0].append(n)
+        return items
+
+    @tf.function
+    def copied(n):
+        items = [[0, 1]]
+        for i in range(n):
+            items = items + [[i, i]]
+        row = list(items[0])
+        row[1] = n
+        items[0] = row
+        last = items.pop()
+        last.append(7)
+        return items, last
+
+    with pytest.raises(StagedStateError, match=r"AG210: an element .* was changed"):
+        changed(tf.constant(2))
+    assert plain(copied(tf.constant(2))) == ([[0, 2], [0, 0]], [1, 1, 7])
+
+
+def test_a_list_ends_with_its_function():
+    leaked = []
+
+    @tf.function
+    def f(n):
+        leaked.append(open_list(n))
+        return n
+
+    f(tf.constant(1))
+
+    with pytest.raises(
+        StagedStateError, match=r"AG210.*function that made it has ended"
+    ):
+        leaked[0].append(1)
+
+    @tf.function
+    def g(n):
+        return n + leaked[0][0]
+
+    with pytest.raises(StagedStateError, match=r"AG210.*has ended"):
+        g(tf.constant(1))
+
+
+def test_a_loop_over_a_list_may_not_change_it():
+    @tf.function
+    def f(n):
+        items = open_list(n)
+        for item in items:
+            items = items + [item]
+        return items
+
+    with pytest.raises(
+        StagedStateError, match=r"AG210: a loop over .* changes the list"
+    ):
+        f(tf.constant(1))
+
+
+def test_a_list_that_nothing_changes_stays_the_object_that_it_is():
+    seen = []
+
+    def branch(state):
+        (inner,) = state
+        seen.append(inner is items)
+        return None, state
+
+    items = [1, 2]
+
+    @tf.function(autograph=False)
+    def f(x):
+        _, (after,) = stage_cond(x > 0, branch, branch, (items,), ("items",))
+        assert after is items
+        return x
+
+    f(tf.constant(1))
+    assert seen == [False, False]
+
+
+def test_two_names_of_a_list_stay_names_of_one_list():
+    @tf.function(autograph=False)
+    def f(x):
+        items = [x]
+
+        def grow(state):
+            state[0].append(x)
+            return None, state
+
+        _, (one, other) = stage_cond(
+            x > 0, grow, lambda state: (None, state), (items, items), ("one", "other")
+        )
+        assert one is other
+        return one
+
+    assert plain(f(tf.constant(1))) == [1, 1]
+
+
+def test_a_list_as_tensors():
+    @tf.function
+    def f(n):
+        items = []
+        for i in range(n):
+            items = items + [tf.fill([2], i)]
+        return (
+            tf.stack(items, axis=1),
+            tf.concat(items, 0),
+            tf.reduce_sum(tf.convert_to_tensor(items)),
+        )
+
+    assert plain(f(tf.constant(3))) == ([[0, 1, 2], [0, 1, 2]], [0, 0, 1, 1, 2, 2], 6)
+
+
+def test_numbers_stay_python_numbers():
+    """Beside a tensor they take its dtype, as they would outside of the graph."""
+
+    @tf.function
+    def f(n, x):
+        items = [1]
+        for i in range(n):
+            items = items + [2]
+        return items[0] + x, sum(items) * x, len(items) * x, items.pop() * x
+
+    x = tf.constant(0.5, tf.float64)
+    found = f(tf.constant(2), x)
+    assert plain(found) == (1.5, 2.5, 1.5, 1.0)
+    assert {part.dtype for part in found} == {tf.float64}
+
+
+def test_appending_copies_no_list():
+    """Appending in a loop, under a condition too, takes time in proportion."""
+
+    @tf.function(autograph=False)
+    def f(n):
+        def body(items, i):
+            items.append(i)
+            return when(i % 2 == 0, lambda inside: inside.append(i), items)
+
+        def step(state):
+            i, items = state
+            return i + 1 < n, (i + 1, body(items, i))
+
+        return stage_loop(n > 0, step, (tf.constant(0), []), ("i", "items"))[1]
+
+    source = f.get_concrete_function(tf.TensorSpec([], tf.int32)).to_source()
+
+    assert source.count("items = ListAppend(items,") == 2
+    assert "ListAppend = kernel_in_place" in source
