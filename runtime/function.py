@@ -33,7 +33,14 @@ from runtime.context import (
 from runtime.errors import UnimplementedError
 from runtime.graph import leak_error
 from runtime.input_signature import InputSignature
-from runtime.signature import FlatCall, ObjectRef, Signature, flatten_call
+from runtime.signature import (
+    FlatCall,
+    ObjectRef,
+    Signature,
+    callable_name,
+    flatten_call,
+    method_of,
+)
 from runtime.tensor import SymbolicTensor
 from runtime.trace_cache import TraceCache
 from runtime.tracing import Trace, flatten_results, trace
@@ -66,7 +73,7 @@ class Function:
         if not callable(python_function):
             raise TypeError(f"tf.function takes a callable, not {python_function!r}")
         functools.update_wrapper(self, python_function)
-        self._name = name or _name_of(python_function)
+        self._name = name or callable_name(python_function)
         self._python_function = python_function
         self._autograph = autograph
         self._options = autograph_options
@@ -279,7 +286,7 @@ class Function:
                 return instance
 
         function = Function(
-            _method(self._python_function, reference),
+            method_of(self._python_function, reference),
             input_signature=self.input_signature,
             autograph=self._autograph,
             reduce_retracing=self._reduce_retracing,
@@ -287,13 +294,6 @@ class Function:
             autograph_options=self._options,
         )
         return bound.setdefault(key, (reference, function))
-
-
-def _name_of(python_function: Callable[..., Any]) -> str:
-    """The name of a function; that of the class for other callables."""
-    if isinstance(python_function, functools.partial):
-        return _name_of(python_function.func)
-    return str(getattr(python_function, "__name__", type(python_function).__name__))
 
 
 class BoundFunction:
@@ -314,21 +314,6 @@ class BoundFunction:
 
     def __repr__(self) -> str:
         return f"<bound {self._function!r} of {self.__self__!r}>"
-
-
-def _method(
-    python_function: Callable[..., Any], reference: Callable[[], Any]
-) -> Callable[..., Any]:
-    """The method of an instance that is only referred to."""
-
-    @functools.wraps(python_function)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return python_function(reference(), *args, **kwargs)
-
-    parameters = inspect.signature(python_function)
-    _, *others = parameters.parameters.values()
-    method.__signature__ = parameters.replace(parameters=others)  # type: ignore[attr-defined]
-    return method
 
 
 # --- the decorator --------------------------------------------------------------------

@@ -13,6 +13,7 @@ says which calls may share a trace:
 
 from __future__ import annotations
 
+import functools
 import inspect
 import pprint
 import weakref
@@ -27,7 +28,14 @@ from runtime.ops.flow import optional_parts
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor
 
-__all__ = ["FlatCall", "ObjectRef", "Signature", "flatten_call"]
+__all__ = [
+    "FlatCall",
+    "ObjectRef",
+    "Signature",
+    "callable_name",
+    "flatten_call",
+    "method_of",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -71,6 +79,28 @@ class FlatCall(NamedTuple):
     arrays: list[Array | None]
     #: The objects that are known by identity.
     objects: list[Any]
+
+
+def callable_name(python_function: Callable[..., Any]) -> str:
+    """The name of a function; that of the class for other callables."""
+    if isinstance(python_function, functools.partial):
+        return callable_name(python_function.func)
+    return str(getattr(python_function, "__name__", type(python_function).__name__))
+
+
+def method_of(
+    python_function: Callable[..., Any], reference: Callable[[], Any]
+) -> Callable[..., Any]:
+    """The method of an instance that is only referred to."""
+
+    @functools.wraps(python_function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return python_function(reference(), *args, **kwargs)
+
+    parameters = inspect.signature(python_function)
+    _, *others = parameters.parameters.values()
+    method.__signature__ = parameters.replace(parameters=others)  # type: ignore[attr-defined]
+    return method
 
 
 class Signature:

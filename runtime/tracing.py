@@ -93,9 +93,9 @@ def trace(
         except Exception as error:
             error.__traceback__ = user_frames(error.__traceback__)
             raise
-        error = swallowed(errors)
-        if error is not None:
-            raise error
+        lost = swallowed(errors)
+        if lost is not None:
+            raise lost
         tensors, results = flatten_results(result, name)
         graph.outputs = [_output(graph, tensor) for tensor in tensors]
     tidy(graph)
