@@ -188,8 +188,16 @@ def _outside(state: State) -> State:
 
 # --- builtins -------------------------------------------------------------------------
 
+
+def _is_bool(value: Any, expected: bool) -> Any:
+    """Whether a pattern ``True`` or ``False`` matches: only bools can be the one."""
+    dtype = getattr(value, "dtype", None)
+    return value == expected if dtype is not None and dtype.is_bool else False
+
+
 _BUILTINS: dict[str, Callable[..., Any]] = {
     **BUILTINS,
+    "is_bool": _is_bool,
     "is_none": is_none,
     "is_not_none": functools.partial(is_none, negated=True),
 }

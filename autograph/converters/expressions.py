@@ -57,6 +57,10 @@ _SYMBOLS = {
 
 
 class Expressions(Transformer):
+class IsBool(gast.Is):
+    """``is`` of a pattern ``True`` or ``False``, which tensors of bools match too."""
+
+
     """Rewrites the expressions of one function.
 
     Args:
@@ -174,6 +178,9 @@ class Expressions(Transformer):
             return self._search(self.generic_visit(node))
         if not all(map(_is_simple, node.comparators[:-1])):
             return self._chain(node)
+        if isinstance(node.ops[0], IsBool):
+            args = [self.visit(node.left), *node.comparators]
+            return self.operator("is_bool", args, node)
         left = self.visit(node.left)
         pairs: list[gast.AST] = []
         for op, right in zip(node.ops, node.comparators, strict=True):

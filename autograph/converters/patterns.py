@@ -29,6 +29,7 @@ from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import clone, walk
 from .bindings import bound_names
+from .expressions import IsBool
 from .staging import Pattern, Staging
 from .variables import Variables
 
@@ -81,6 +82,7 @@ class _Chain:
         parts = [self._subject]
         if any(_is_taken_apart(self._subject, case.pattern) for case in self._cases):
             parts = self._subject.elts
+        self._plain = {id(part) for part in parts if self._facts.is_plain(part)}
         early = self._bound_early(statement)
         self._before: list[gast.AST] = []
         self._name_parts(parts, early, frozenset(self._facts.assigned_in(statement)))
@@ -128,6 +130,8 @@ class _Chain:
                     names[id(part)] = fresh
             self._assign([names[id(part)] for part in parts], self._subject)
             new = [nodes.name(names[id(part)], part) for part in parts]
+            pairs = zip(parts, new, strict=True)
+            self._plain |= {id(name) for part, name in pairs if id(part) in self._plain}
             apart = parts is not self._subject and len(new) > 1
             self._subject = clone(self._subject, elts=new) if apart else new[0]
             early = {n: p for n, p in early.items() if names[id(p)] != n}
@@ -170,7 +174,9 @@ class _Chain:
             return _comparison(subject, gast.Eq(), pattern.value, pattern)
         if isinstance(pattern, gast.MatchSingleton):
             constant = nodes.constant(pattern.value, pattern)
-            return _comparison(subject, gast.Is(), constant, pattern)
+            staged = pattern.value is not None and id(subject) not in self._plain
+            operator = IsBool() if staged else gast.Is()
+            return _comparison(subject, operator, constant, pattern)
         if isinstance(pattern, gast.MatchOr) and not bound_names([pattern]):
             tests = [self._test(part, subject) for part in pattern.patterns]
             if None in tests or _ALWAYS in tests:

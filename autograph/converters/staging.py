@@ -129,14 +129,17 @@ class Staging:
                 if isinstance(node, gast.MatchValue):
                     if not (python and facts.is_plain(node.value)):
                         return True
-            if any(map(self._may_be_none, _asked_for_none(case.pattern, subject))):
-                return True
+            for value, part in _singletons(case.pattern, subject):
+                if not (
+                    facts.is_plain(part) if value is not None else self._given(part)
+                ):
+                    return True
         return False
 
-    def _may_be_none(self, part: gast.AST) -> bool:
-        """Whether a tensor may decide whether a part of a subject is None."""
+    def _given(self, part: gast.AST) -> bool:
+        """Whether Python decides if a part of a subject is None."""
         none = gast.Constant(None, None)
-        return not Plain(self._facts).truth(gast.Compare(part, [gast.Is()], [none]))
+        return Plain(self._facts).truth(gast.Compare(part, [gast.Is()], [none]))
 
     def _include_returning_loops(self, statement: gast.AST, inside: bool) -> None:
         """A loop that returns from within a staged loop is staged with it."""
@@ -149,20 +152,19 @@ class Staging:
                 self._include_returning_loops(inner, inside)
 
 
-def _asked_for_none(pattern: Any, subject: Any) -> Iterator[gast.AST]:
-    """The subject, or those of its parts that are written out, that ``None`` is asked
-    of.
+def _singletons(pattern: Any, subject: Any) -> Iterator[tuple[bool | None, gast.AST]]:
+    """The patterns ``None``, ``True`` and ``False``, each with the subject or the part
+    of it, written out, that it is about.
     """
     if isinstance(pattern, gast.MatchSingleton):
-        if pattern.value is None:
-            yield subject
+        yield pattern.value, subject
     elif isinstance(pattern, gast.MatchAs):
         if pattern.pattern is not None:
-            yield from _asked_for_none(pattern.pattern, subject)
+            yield from _singletons(pattern.pattern, subject)
     elif isinstance(pattern, gast.MatchOr):
         for part in pattern.patterns:
-            yield from _asked_for_none(part, subject)
+            yield from _singletons(part, subject)
     elif isinstance(pattern, gast.MatchSequence) and isinstance(subject, gast.Tuple):
         if len(pattern.patterns) == len(subject.elts):
             for part, element in zip(pattern.patterns, subject.elts, strict=True):
-                yield from _asked_for_none(part, element)
+                yield from _singletons(part, element)

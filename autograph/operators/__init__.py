@@ -26,7 +26,7 @@ from .generators import python_iterates
 from .items import getitem
 from .location import user_location
 from .logical import and_, compare, not_, or_
-from .matching import match, pattern_truth
+from .matching import is_bool, match, pattern_truth
 from .membership import in_, not_in
 from .none_tests import is_none, is_not_none
 from .scopes import scoped
@@ -52,6 +52,7 @@ __all__ = [
     "in_",
     "is_none",
     "is_not_none",
+    "is_bool",
     "join",
     "list_comp",
     "match",

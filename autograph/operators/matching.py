@@ -71,6 +71,18 @@ def match(
         raise
 
 
+def is_bool(value: Any, expected: bool) -> Any:
+    """Whether the pattern ``True`` or ``False`` matches: by identity, as in Python, or
+    as a library says of its bools.
+
+    >>> is_bool(1 == 1, True), is_bool(1, True)
+    (True, False)
+    """
+    backend = backend_of(value)
+    staged = None if backend is None else backend.builtin("is_bool")
+    return value is expected if staged is None else staged(value, expected)
+
+
 class _Rest:
     """The cases of a ``match`` from the first one on that a tensor decides."""
 
