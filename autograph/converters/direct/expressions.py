@@ -88,7 +88,7 @@ class DirectExpressions(Transformer):
             return self._comprehension(node)
         if operator == "not_":
             (operand,) = node.args
-            asked = self._asked(self.visit(operand), operand)
+            asked = self._asked(self._tested(operand), operand)
             slow = clone(node, args=[nodes.name(self._test, node)])
             true, false = (nodes.constant(value, node) for value in (True, False))
             other = gast.IfExp(self._is(False, node), true, slow)
@@ -121,34 +121,48 @@ class DirectExpressions(Transformer):
         slow = clone(node, args=[element, items])
         return nodes.located(gast.IfExp(python, nodes.located(made, node), slow), node)
 
-    def _logic(self, node: Any) -> gast.AST:
-        """``a and b``: b if a is true, a if it is false, else the operator's answer."""
+    def _tested(self, test: gast.AST) -> Any:
+        """What has the truth of a test: its operands are not asked again for theirs."""
+        if operator_of(test) in ("and_", "or_"):
+            return self._logic(test, tested=True)
+        return self.visit(test)
+
+    def _logic(self, node: Any, tested: bool = False) -> gast.AST:
+        """``a and b``: b if a is true, a if it is false, else the operator's answer.
+
+        ``tested``: only its truth is asked for.
+        """
         first, *rest = node.args
         if not all(isinstance(operand, gast.Lambda) for operand in rest):
             return self.generic_visit(node)
         deciding = node.operator == "and_"
-        asked = self._asked(self.visit(first), first)
+        visit = self._tested if tested else self.visit
+        asked = self._asked(visit(first), first)
         holds = self._holds_of(asked, first, node, None, self._truth)
-        value = self._logic_of(node, [operand.body for operand in rest])
+        value = self._logic_of(node, [operand.body for operand in rest], tested)
         test = nodes.name(self._test, node)
         slow = clone(node, args=[test, *rest])
         is_false = compare(nodes.name(self._truth, node), gast.Is(), False)
-        if_true, if_false = (value, test) if deciding else (test, value)
+        decisive = nodes.constant(not deciding, node) if tested else test
+        if_true, if_false = (value, decisive) if deciding else (decisive, value)
         other = nodes.located(gast.IfExp(is_false, if_false, slow), node)
         return nodes.located(gast.IfExp(holds, if_true, other), node)
 
-    def _logic_of(self, node: Any, operands: Sequence[gast.AST]) -> gast.AST:
+    def _logic_of(
+        self, node: Any, operands: Sequence[gast.AST], tested: bool
+    ) -> gast.AST:
         first, *rest = operands
         if not rest:
-            return self.visit(first)
+            value: gast.AST = self._tested(first) if tested else self.visit(first)
+            return value
         thunks = [nodes.lambda_(operand, operand) for operand in rest]
-        return self._logic(clone(node, args=[first, *thunks]))
+        return self._logic(clone(node, args=[first, *thunks]), tested)
 
     # Tests -------------------------------------------------------------------------
 
     def _holds(self, test: gast.AST, call: Any, number: gast.AST | None) -> gast.AST:
         """Whether a test holds, as Python has it; asks it once."""
-        return self._holds_of(self.visit(test), test, call, number, self._test)
+        return self._holds_of(self._tested(test), test, call, number, self._test)
 
     def _holds_of(
         self, value: gast.AST, at: gast.AST, call: Any, number: Any, name: str

@@ -60,8 +60,10 @@ class DirectStatements(DirectExpressions):
         return items if same else new
 
     def _is_helper(self, statement: Any) -> bool:
+        """Whether a function is generated, and for the operator of a statement."""
         return (
             isinstance(statement, gast.FunctionDef)
+            and not hasattr(statement, "is_operand")
             and (statement.name, statement.lineno) in self._helpers
         )
 
