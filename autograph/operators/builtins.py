@@ -16,6 +16,7 @@ from .comprehensions import generator, list_comp
 from .consumers import consumed
 from .dispatch import backend_of
 from .generators import is_generator
+from .protocols import METHODS, asking_methods
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.
 NAMES = (
@@ -71,6 +72,8 @@ def _dispatching(name: str) -> Callable[..., Any]:
                 return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)
 
+    if name in METHODS:
+        return _named(name, asking_methods(name, builtin, function))
     if name in _LISTING:
         return _named(name, _listing(builtin, function))
     if name in _WITH_FUNCTION:

@@ -1,0 +1,73 @@
+"""Methods of the user's whose result Python insists on: ``__bool__``, ``__len__``, ….
+
+Python calls them by itself and takes a bool or a number only. Where a tensor comes out
+of the converted method, that is the answer; anything else Python checks, as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from .calls import call
+from .dispatch import backend_of
+
+#: The methods that answer for a builtin: the first that a class has.
+METHODS = {
+    "bool": ("__bool__", "__len__"),
+    "float": ("__float__",),
+    "int": ("__int__",),
+    "len": ("__len__",),
+}
+
+
+def asking_methods(
+    name: str, builtin: Callable[..., Any], function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The builtin ``function``, asking an object of the user's itself.
+
+    ``function`` answers for tensors and all else; ``builtin`` is Python's.
+    """
+
+    def asking(*args: Any, **kwargs: Any) -> Any:
+        method = _method(name, args[0]) if len(args) == 1 and not kwargs else None
+        target = None if method is None else call(method)
+        if target is method:
+            return function(*args, **kwargs)
+        found = target(args[0])
+        if backend_of(found) is not None:
+            # What has a length is true where that is not 0.
+            return function(found) if name != "len" else found
+        return builtin(_returning(method.__name__, found))
+
+    return asking
+
+
+def truth(value: Any) -> Any:
+    """What decides for an object: a bool, or a tensor that its ``__bool__`` returned.
+
+    >>> truth([]), truth(3)
+    (False, True)
+    """
+    return bool(value) if _method("bool", value) is None else _truth_of(value)
+
+
+def _method(name: str, value: Any) -> FunctionType | None:
+    """The method of the user's that answers for a builtin, if there is one."""
+    cls = type(value)
+    if hasattr(cls, "__autograph_backend__") or backend_of(value) is not None:
+        return None
+    for method_name in METHODS[name]:
+        method = getattr(cls, method_name, None)
+        if method is not None:
+            return method if type(method) is FunctionType else None
+    return None
+
+
+def _returning(method: str, value: Any) -> Any:
+    """An object whose method returns a value."""
+    return type("_Answer", (), {method: lambda self: value})()
+
+
+_truth_of = asking_methods("bool", bool, lambda found: found)
