@@ -7,16 +7,29 @@ from collections.abc import Iterable, Iterator
 
 import gast
 
+from ..lang import nodes
 from ..lang.visitors import child_nodes, walk, walk_scope
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+_SUSPENDING = (gast.Yield, gast.YieldFrom, gast.Await)
 _WRITES = (gast.Store, gast.Del)
 
 
 def bound_names(statements: Iterable[gast.AST]) -> frozenset[str]:
     """The names that the statements bind or delete, those of inner scopes left out."""
     return frozenset(name for node in statements for name in _bound(node))
+
+
+def bound_by(operands: Iterable[gast.AST], at: gast.AST) -> gast.Constant | None:
+    """The argument ``state='a, b'`` of the names that some operands bind, if any."""
+    names = [name for operand in operands for name in _bound(operand)]
+    return nodes.constant(", ".join(dict.fromkeys(names)), at) if names else None
+
+
+def suspends(expression: gast.AST) -> bool:
+    """Whether an expression contains ``yield`` or ``await``."""
+    return any(isinstance(inner, _SUSPENDING) for inner in walk(expression))
 
 
 def _bound(node: gast.AST, in_comprehension: bool = False) -> Iterator[str]:

@@ -117,6 +117,19 @@ class ControlFlow:
         return statements if same else out
 
     def _statement(self, statement: Any, frame: _Frame) -> list[gast.AST]:
+        around, self._expressions.hoisted = self._expressions.hoisted, []
+        out = self._converted(statement, frame)
+        for function in reversed(self._expressions.hoisted):
+            written = bound_names(function.body)
+            frame.missing.update(written)
+            scoping = self._variables.scoping(written, function)
+            function.body = [*scoping, *function.body]
+            out = [function, *out]
+            self.helpers.add((function.name, function.lineno))
+        self._expressions.hoisted = around
+        return out
+
+    def _converted(self, statement: Any, frame: _Frame) -> list[gast.AST]:
         # Dead code keeps its `match` statements; the others have become `if`.
         dead = isinstance(statement, gast.Match)
         if self._staging.is_staged(statement) and not dead:
@@ -294,7 +307,7 @@ class ControlFlow:
         self, test: gast.AST, frame: _Frame, functions: list[gast.AST]
     ) -> gast.AST:
         thunk = self._expressions.thunk(test)
-        written = frozenset(self._facts.writes(test))
+        written = bound_names([thunk.body])
         if not written:
             return thunk
         name = self._namer.fresh("while_test")

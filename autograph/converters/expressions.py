@@ -14,8 +14,7 @@ lambdas, evaluated only where Python would; everything else stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import GeneratorType
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -24,12 +23,12 @@ from ..analysis import Facts
 from ..analysis.none_tests import NoneTest, none_test
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import Transformer, clone, walk
+from ..lang.visitors import clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
+from .bindings import bound_by, bound_names, suspends
 from .comprehension_calls import call_for, unrolled
 from .comprehensions import comprehension_targets, unhidden
-from .indexing import INDEXED, arguments_of, ends_of
-from .texts import joined, templates_of
+from .values import Values
 
 #: Tells whether the function that an expression names is surely called as it is.
 Known = Callable[[gast.AST], bool]
@@ -40,7 +39,6 @@ _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annota
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
 #: Builtins that show also what is in a list.
 _SHOWING = frozenset({"format", "print", "repr", "str"})
-_TEXT_METHODS = {"format": "fstring", "join": "join"}
 _SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
 _SYMBOLS = {
     gast.Lt: "<",
@@ -56,11 +54,11 @@ _SYMBOLS = {
 }
 
 
-class Expressions(Transformer):
 class IsBool(gast.Is):
     """``is`` of a pattern ``True`` or ``False``, which tensors of bools match too."""
 
 
+class Expressions(Values):
     """Rewrites the expressions of one function.
 
     Args:
@@ -74,13 +72,14 @@ class IsBool(gast.Is):
     def __init__(
         self, facts: Facts, ag: str, namer: Namer, known: Known, recursive: bool
     ) -> None:
-        super().__init__()
-        self._facts = facts
-        self._ag = ag
+        super().__init__(facts, ag)
         self._known = known
         self._recursive = recursive
         self._generated = False
         self._namer = namer
+        #: Functions that operands became, to stand before the statement that is being
+        #: converted; None where there is none.
+        self.hoisted: list[Any] | None = None
         body = facts.node.body
         parts = body if isinstance(body, list) else [body]
         #: The names that the function's comprehensions bind.
@@ -109,18 +108,6 @@ class IsBool(gast.Is):
                 changes[field] = new
         return clone(node, **changes) if changes else node
 
-    def operator(
-        self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any
-    ) -> gast.Call:
-        """``ag.name(*args, **keywords)``, known as such by ``operator``."""
-        call = nodes.call(self.operator_name(name, at), args, at, **keywords)
-        call.operator = name
-        return call
-
-    def operator_name(self, name: str, at: gast.AST) -> gast.Attribute:
-        """``ag.name``."""
-        return nodes.attribute(nodes.name(self._ag, at), name, at)
-
     def _is_operator(self, node: Any, name: str) -> bool:
         return (
             isinstance(node, gast.Call)
@@ -145,11 +132,14 @@ class IsBool(gast.Is):
     def visit_BoolOp(self, node: Any) -> Any:
         *decided, _ = node.values
         lazy = node.values[1:]
-        if all(map(self._is_python, decided)) or any(map(self.is_fixed, lazy)):
+        if all(map(self._is_python, decided)) or any(map(self._must_stay, lazy)):
             return self.generic_visit(node)
         name = "and_" if isinstance(node.op, gast.And) else "or_"
         first = self.visit(node.values[0])
-        args = [first, *map(self.thunk, lazy)]
+        args = [first, *map(self._operand, lazy)]
+        state = bound_by(lazy, node)
+        if state is not None:
+            return self.operator(f"{name}binding", args, node, state=state)
         if self._is_operator(first, name):
             args = [*first.args, *args[1:]]  # a chain: `0 < x < 9 and y`
         return self.operator(name, args, node)
@@ -162,15 +152,18 @@ class IsBool(gast.Is):
 
     def visit_IfExp(self, node: Any) -> Any:
         values = (node.body, node.orelse)
-        if self._is_python(node.test) or any(map(self.is_fixed, values)):
+        if self._is_python(node.test) or any(map(self._must_stay, values)):
             return self.generic_visit(node)
-        test = self.visit(node.test)
-        return self.operator("cond", [test, *map(self.thunk, values)], node)
+        args = [self.visit(node.test), *map(self._operand, values)]
+        return self.operator("cond", args, node, state=bound_by(values, node))
 
     def visit_Compare(self, node: Any) -> Any:
         test = none_test(node)
         if test is not None:
             return self._none_test(node, test)
+        if isinstance(node.ops[0], IsBool):
+            args = [self.visit(node.left), *node.comparators]
+            return self.operator("is_bool", args, node)
         lazy = node.comparators[1:]
         if self._is_python(node) or any(map(self.is_fixed, lazy)):
             return self.generic_visit(node)
@@ -178,9 +171,6 @@ class IsBool(gast.Is):
             return self._search(self.generic_visit(node))
         if not all(map(_is_simple, node.comparators[:-1])):
             return self._chain(node)
-        if isinstance(node.ops[0], IsBool):
-            args = [self.visit(node.left), *node.comparators]
-            return self.operator("is_bool", args, node)
         left = self.visit(node.left)
         pairs: list[gast.AST] = []
         for op, right in zip(node.ops, node.comparators, strict=True):
@@ -241,16 +231,6 @@ class IsBool(gast.Is):
         target = self.operator("call", [new.func], function)
         return clone(new, func=target)
 
-    def _method(self, new: Any, old: Any) -> Any:
-        """A method of a value of a builtin type: two of a text may show tensors."""
-        name = _TEXT_METHODS.get(old.func.attr)
-        if name is None or self._type_of(old.func.value) is not str:
-            return new
-        if all(map(self._holds_no_tensor, (*old.args, *_values(old.keywords)))):
-            return new
-        args = [new.func.value, *new.args]
-        return clone(new, func=self.operator_name(name, old.func), args=args)
-
     def _builtin(self, node: Any) -> Any:
         name = node.func.id
         if name == "super" and self._generated and not node.args:
@@ -276,85 +256,49 @@ class IsBool(gast.Is):
             return self._holds_no_tensor(call.args[0])
         return all(map(self._is_plain, call.args))
 
-    def _holds_no_tensor(self, argument: gast.AST) -> bool:
-        try:
-            return self._facts.is_plain(argument)
-        except KeyError:  # inside a lambda or generator expression
-            return False
-
-    def _is_plain(self, argument: gast.AST) -> bool:
-        """Whether an argument is surely no tensor."""
-        if isinstance(argument, gast.Starred):
-            return False
-        kind = self._type_of(argument)
-        if kind not in (list, GeneratorType):
-            return kind is not None
-        return self._facts.is_python_iterable(argument)
-
-    def _type_of(self, value: gast.AST) -> type | None:
-        try:
-            return self._facts.python_type(value)
-        except KeyError:  # inside a lambda or generator expression
-            return type(value.value) if isinstance(value, gast.Constant) else None
-
-    def _is_python_method(self, function: gast.AST) -> bool:
-        """Whether the function is a method of a value of a known builtin type."""
-        if not isinstance(function, gast.Attribute):
-            return False
-        return self._type_of(function.value) is not None
-
-    def visit_Subscript(self, node: Any) -> Any:
-        new = self.generic_visit(node)
-        is_plain = all(map(self._holds_no_tensor, ends_of(node.slice)))
-        if is_plain or not isinstance(node.ctx, gast.Load):
-            return new
-        if not self._may_hold_items(node.value):
-            return new
-        return self.operator("getitem", [new.value, *arguments_of(new.slice)], node)
-
-    def _may_hold_items(self, value: gast.AST) -> bool:
-        """Whether an expression is a Python container, or a constant of a module."""
-        if self._type_of(value) in INDEXED:
-            return True
-        return isinstance(value, gast.Name) and value.id in self._facts.scope.free
-
-    # Text --------------------------------------------------------------------------
-
-    def visit_JoinedStr(self, node: Any) -> Any:
-        texts = templates_of(node)
-        if texts is None or all(
-            self._holds_no_tensor(v) for _, vs in texts for v in vs
-        ):
-            return self.generic_visit(node)
-        return joined(
-            self.operator(
-                "fstring", [nodes.constant(text, node), *map(self.visit, values)], node
-            )
-            for text, values in texts
-        )
-
-    def visit_BinOp(self, node: Any) -> Any:
-        new = self.generic_visit(node)
-        if (
-            not isinstance(node.op, gast.Mod)
-            or self._type_of(node.left) is not str
-            or self._holds_no_tensor(node.right)
-        ):
-            return new
-        return self.operator("percent", [new.left, new.right], node)
-
     # Comprehensions ----------------------------------------------------------------
 
     def visit_ListComp(self, node: Any) -> Any:
-        call = call_for(node, self._facts, self)
+        call = self._apart(lambda n: call_for(n, self._facts, self), node)
         return self.visit_SetComp(node) if call is None else call
 
     visit_GeneratorExp = visit_ListComp
 
     def visit_SetComp(self, node: Any) -> Any:
-        return unrolled(node, self._facts, self)
+        return self._apart(lambda n: unrolled(n, self._facts, self), node)
 
     visit_DictComp = visit_SetComp
+
+    # Operands that bind ------------------------------------------------------------
+
+    def _must_stay(self, operand: gast.AST) -> bool:
+        """Whether an operand cannot become a function: it suspends, or it binds where
+        no function can stand.
+        """
+        if self.hoisted is not None and not suspends(operand):
+            return False
+        return self.is_fixed(operand)
+
+    def _operand(self, operand: gast.AST) -> gast.AST:
+        """``lambda: operand``, or the name of a function before the statement."""
+        if not bound_names([operand]):
+            return self.thunk(operand)
+        assert self.hoisted is not None
+        value = self._lazy(operand)
+        number = len(self.hoisted) + 1
+        name = self._namer.fresh("operand" if number == 1 else f"operand_{number}")
+        body = [nodes.return_(value, operand)]
+        function = nodes.function(name, body, operand)
+        function.is_operand = True
+        self.hoisted.append(function)
+        return nodes.name(name, operand)
+
+    def _apart(self, visit: Callable[[Any], Any], node: Any) -> Any:
+        """Visit a node whose variables a function before the statement cannot see."""
+        hoisted, self.hoisted = self.hoisted, None
+        new = visit(node)
+        self.hoisted = hoisted
+        return new
 
     # Functions ---------------------------------------------------------------------
 
@@ -378,7 +322,7 @@ class IsBool(gast.Is):
     def visit_Lambda(self, node: Any) -> Any:
         node = self._with_defaults(node)
         generated, self._generated = self._generated, False
-        body = self.visit(node.body)
+        body = self._apart(self.visit, node.body)
         self._generated = generated
         return node if body is node.body else clone(node, body=body)
 
@@ -395,10 +339,6 @@ class IsBool(gast.Is):
             return node
         new = clone(args, defaults=defaults, kw_defaults=others)
         return clone(node, args=new)
-
-
-def _values(keywords: list[Any]) -> list[gast.AST]:
-    return [keyword.value for keyword in keywords]
 
 
 def _is_simple(node: gast.AST) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .assertions import holds
+from .bindings import and_binding, or_binding
 from .builtins import functions as _builtin_functions
 from .calls import call, set_converter
 from .comprehensions import generator, list_comp, unrolled
@@ -38,6 +39,7 @@ __all__ = [
     "Backend",
     "Unbound",
     "and_",
+    "and_binding",
     "backend_of",
     "call",
     "case",
@@ -50,15 +52,16 @@ __all__ = [
     "getitem",
     "holds",
     "in_",
+    "is_bool",
     "is_none",
     "is_not_none",
-    "is_bool",
     "join",
     "list_comp",
     "match",
     "not_",
     "not_in",
     "or_",
+    "or_binding",
     "pattern_truth",
     "percent",
     "python_iterates",
