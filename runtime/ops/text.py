@@ -62,7 +62,7 @@ def shown_values(arrays: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
 def _is_bool(array: Any) -> bool:
     """Whether an array is one bool: Python's own are tensors like any in a graph."""
     array = as_array(array)
-    return array.dtype.kind == "b" and array.ndim == 0
+    return bool(array.dtype.kind == "b" and array.ndim == 0)
 
 
 def _tensor(array: Any) -> EagerTensor:

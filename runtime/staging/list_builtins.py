@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime.graph import state_error
+from runtime.staging import text
 from runtime.staging.lists import StagedList
 from runtime.subgraph import predicate
 
@@ -83,6 +84,7 @@ def _in(item: Any, items: Any) -> Any:
 
 #: The builtins of a list that are not those of a sequence of its items.
 OF_LISTS: dict[str, Builtin] = {
+    **text.BUILTINS,
     "bool": predicate,
     "in": _in,
     "len": StagedList.length,

@@ -17,6 +17,7 @@ from runtime.ops.registry import OpDef, apply, register
 from runtime.specs import TensorSpec
 from runtime.staging.loops import stage_loop
 from runtime.staging.sequences import StagedRange, StagedSequence
+from runtime.staging.text import is_text
 from runtime.subgraph import predicate
 from runtime.tensor import SymbolicTensor, Tensor
 
@@ -32,6 +33,8 @@ def contains(item: Any, items: Any) -> Any:
         return _in_range(as_tensor(item), items)
     if isinstance(items, StagedSequence):
         return _in_sequence(item, items)
+    if is_text(items):
+        return apply("TextContains", items, as_tensor(item))
     if is_tensor(items):
         return reduce_any(equal(items, item))
     if isinstance(items, (str, bytes)):

@@ -11,9 +11,13 @@ import string
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from runtime import dtypes
 from runtime.ops.convert import as_tensor, is_tensor
-from runtime.ops.text import Fill, Format, format_text, print_text
+from runtime.ops.flow import optional_parts
+from runtime.ops.text import Fill, Format, format_text, print_text, shown_values
+from runtime.staging.lists import StagedList
 from runtime.staging.sequences import weakened
 from runtime.staging.values import children
 from runtime.tensor import SymbolicTensor, Tensor
@@ -46,7 +50,16 @@ class _Values:
         if isinstance(value, Variable):
             return self._variable(value)
         if isinstance(value, SymbolicTensor):
-            return self._tensor(value)
+            parts = optional_parts(value)
+            return self._tensor(value) if parts is None else self._optional(*parts)
+        if isinstance(value, StagedList):
+            return self._list(value)
+        if type(value) is dict:
+            items = {key: self.fill(item) for key, item in value.items()}
+            return lambda found: {key: fill(found) for key, fill in items.items()}
+        if type(value) in (set, frozenset):
+            kind, members = type(value), list(map(self.fill, value))
+            return lambda found: kind(fill(found) for fill in members)
         inside = None if isinstance(value, _ATOMS) else children(value)
         if inside is None or is_tensor(value):
             shown = value if isinstance(value, _ATOMS) else _Shown(value)
@@ -59,6 +72,22 @@ class _Values:
         index = len(self.tensors)
         self.tensors.append(tensor)
         return lambda found: found[index]
+
+    def _optional(self, value: Tensor, some: Tensor) -> Fill:
+        shown, exists = self._tensor(value), self._tensor(some)
+        return lambda found: shown(found) if exists(found) else None
+
+    def _list(self, value: StagedList) -> Fill:
+        (element, _), (*buffers, count) = value.__tf_flatten__()
+        weak = [buffer.spec.weak for buffer in buffers]
+        columns, length = list(map(self._tensor, buffers)), self._tensor(count)
+
+        def fill(found: Sequence[Any]) -> list[Any]:
+            rows = zip(*(np.asarray(column(found)) for column in columns))
+            shown = [element.pack(shown_values(row, weak)) for row in rows]
+            return shown[: int(length(found))]
+
+        return fill
 
     def _variable(self, variable: Variable) -> Fill:
         value = self._tensor(as_tensor(variable))
