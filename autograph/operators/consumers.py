@@ -16,11 +16,13 @@ from .calls import call
 from .control_flow import cond, for_loop, staged_rest
 from .dispatch import UNBOUND, backend_of
 from .generators import (
+    Parts,
     Ready,
     StagedGenerator,
     Stream,
     is_generator,
     passes,
+    python_iterates,
     refused,
 )
 from .logical import not_, or_
@@ -47,22 +49,25 @@ def loop_over(items: Any, body: Body, until: Until, state: str) -> None:
 
 def _go_on(rest: StagedGenerator, body: Body, until: Until, state: str) -> None:
     """What is left of a loop after Python's part of it, unless it has stopped."""
-
-    def others() -> None:
-        _staged_loop(rest, body, until, state)
-
-    others.__wrapped__ = body  # type: ignore[attr-defined]
+    parts, iterated = rest.take()
+    step = _step(parts, body, until, state)
     stop = False if until is None else until()
-    if backend_of(stop) is None:
-        others()
+    if until is None or backend_of(stop) is None:
+        for_loop(iterated, step, until=until, state=state)
+    elif python_iterates(iterated):
+        staged_rest(iterated, step, until, state)
     else:
+
+        def others() -> None:
+            for_loop(iterated, step, until=until, state=state)
+
+        others.__wrapped__ = body  # type: ignore[attr-defined]
         cond(stop, None, others, state=state)
 
 
-def _staged_loop(
-    generator: StagedGenerator, body: Body, until: Until, state: str
-) -> None:
-    (element, conditions, unpack, flat), iterated = generator.take()
+def _step(parts: Parts, body: Body, until: Until, state: str) -> Body:
+    """One iteration of a loop over what a generator iterates over."""
+    element, conditions, unpack, flat = parts
 
     def step(item: Any) -> None:
         if type(item) is Ready:
@@ -85,7 +90,7 @@ def _staged_loop(
             cond(passed, run, state=state)
 
     step.__wrapped__ = body  # type: ignore[attr-defined]
-    for_loop(iterated, step, until=until, state=state)
+    return step
 
 
 # --- builtins -------------------------------------------------------------------------
