@@ -94,7 +94,7 @@ class Backend(Protocol):
 
 _registered: dict[type, Backend] = {}
 #: Types that Python itself answers for: looking further would cost more than the rest.
-_PYTHON = frozenset(
+PYTHON = frozenset(
     {bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None)}
 )
 
@@ -107,7 +107,7 @@ def register(cls: type, backend: Backend) -> None:
     Raises:
         ValueError: another backend already answers for ``cls``, or Python itself does.
     """
-    if cls in _PYTHON:
+    if cls in PYTHON:
         raise ValueError(f"Python itself answers for {cls.__qualname__}")
     if _registered.setdefault(cls, backend) is not backend:
         raise ValueError(f"a backend is already registered for {cls.__qualname__}")
@@ -125,7 +125,7 @@ def unregister(cls: type) -> None:
 def backend_of(value: Any) -> Backend | None:
     """The backend that answers for ``value``; None where plain Python does."""
     cls = type(value)
-    if cls in _PYTHON:
+    if cls in PYTHON:
         return None
     backend: Backend | None = getattr(cls, "__autograph_backend__", None)
     if backend is None:

@@ -15,6 +15,7 @@ from typing import Any
 from .dispatch import backend_of
 from .membership import in_, not_in
 from .none_tests import is_, is_not
+from .protocols import deciding
 from .unbound import raise_as_python
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -73,6 +74,7 @@ def or_(left: Any, *rest: Callable[[], Any]) -> Any:
 
 def not_(value: Any) -> Any:
     """``not value``."""
+    value = deciding(value)
     backend = backend_of(value)
     return not value if backend is None else backend.not_(value)
 

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from .calls import call
-from .dispatch import backend_of
+from .dispatch import PYTHON, backend_of
 
 #: The methods that answer for a builtin: the first that a class has.
 METHODS = {
@@ -44,13 +44,14 @@ def asking_methods(
     return asking
 
 
-def truth(value: Any) -> Any:
-    """What decides for an object: a bool, or a tensor that its ``__bool__`` returned.
+def deciding(value: Any) -> Any:
+    """What decides where a value is asked for its truth: most often itself.
 
-    >>> truth([]), truth(3)
-    (False, True)
+    It is the truth of an object with a ``__bool__`` of the user's, maybe a tensor.
     """
-    return bool(value) if _method("bool", value) is None else _truth_of(value)
+    if type(value) in PYTHON or _method("bool", value) is None:
+        return value
+    return _truth_of(value)
 
 
 def _method(name: str, value: Any) -> FunctionType | None:
