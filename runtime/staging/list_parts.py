@@ -91,6 +91,19 @@ class Parts:
         """What the parts are called in messages and in generated source."""
         return [*[name] * len(self._buffers), f"len_{name}"]
 
+    def __copy__(self: _Self) -> _Self:
+        copy = type(self)(self._element, self._buffers, self._count, self.name)
+        copy._graph = self._graph
+        return copy
+
+    def __autograph_parts__(self) -> list[Any]:
+        """What the compiler compares to see whether the list was changed."""
+        return [self._element, self._graph, self._count, *self._buffers]
+
+    def __autograph_become__(self, parts: Sequence[Any]) -> None:
+        """Become what another list was when these were its parts."""
+        self._element, self._graph, self._count, *self._buffers = parts
+
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
         self._check()
         return (self._element, self.name), self._flatten()
