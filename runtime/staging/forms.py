@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from runtime import nest
 from runtime.context import building
 from runtime.graph import Graph
+from runtime.ops.flow import optional_parts
 from runtime.staging.elements import Element
 from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
@@ -113,6 +114,8 @@ def _fit(one: Any, other: Any) -> bool:
     """Whether two parts can be merged as they are."""
     if same_object(one, other):
         return True
+    if optional_parts(one) or optional_parts(other):
+        return False
     if can_be_tensor(one) or can_be_tensor(other):
         return can_be_tensor(one) and can_be_tensor(other)
     if not nest.is_nested(one) or not same_structure(one, other):

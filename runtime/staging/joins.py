@@ -19,7 +19,7 @@ from runtime.staging.optional import (
 from runtime.staging.values import Marker, placeholder
 from runtime.tensor import Tensor
 
-__all__ = ["absent", "adopted", "in_one_form"]
+__all__ = ["absent", "adopted", "in_one_form", "without_none"]
 
 #: Finds a form that two values have in common.
 Common = Callable[[Any, Any], "tuple[Any, Any] | None"]
@@ -73,6 +73,18 @@ def adopted(template: Any, value: Any, name: str) -> Any:
         return value
     parts = [adopted(t, v, name) for (_, t), (_, v) in zip(inside, beside)]
     same = all(new is old for new, (_, old) in zip(parts, beside))
+    return value if same else nest.rebuild(value, parts)
+
+
+def without_none(value: Any, name: str) -> Any:
+    """The value with `absent` for each None, itself or within its structure."""
+    if value is None:
+        return absent(name)
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    parts = [without_none(part, name) for _, part in inside]
+    same = all(new is old for new, (_, old) in zip(parts, inside))
     return value if same else nest.rebuild(value, parts)
 
 

@@ -19,7 +19,7 @@ from runtime.ops.flow import raise_error, require_bound
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.staging.forms import Side, common_form
-from runtime.staging.joins import absent, adopted
+from runtime.staging.joins import adopted, without_none
 from runtime.staging.loop_options import LoopOptions, collecting
 from runtime.staging.optional import opened, same_form, taken_apart
 from runtime.staging.values import (
@@ -226,8 +226,8 @@ class _Layout:
     def _parts(self, slot: _Slot, value: Any) -> list[Any]:
         """The leaves of a new value; `_Misfit` if it has other ones."""
         missing = slot.template is None and slot.leaves[0].start is MISSING
-        if missing and value is None:
-            value = absent(slot.name)
+        if missing:
+            value = without_none(value, slot.name)
         inside = taken_apart(value)
         if inside is None:
             if slot.template is not None and value is not MISSING:
