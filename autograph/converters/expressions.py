@@ -80,6 +80,7 @@ class Expressions(Values):
         #: Functions that operands became, to stand before the statement that is being
         #: converted; None where there is none.
         self.hoisted: list[Any] | None = None
+        self._operands = 0
         body = facts.node.body
         parts = body if isinstance(body, list) else [body]
         #: The names that the function's comprehensions bind.
@@ -285,8 +286,10 @@ class Expressions(Values):
             return self.thunk(operand)
         assert self.hoisted is not None
         value = self._lazy(operand)
-        number = len(self.hoisted) + 1
-        name = self._namer.fresh("operand" if number == 1 else f"operand_{number}")
+        # What runs has no functions for the bodies of loops: no name may come twice.
+        self._operands += 1
+        suffix = f"_{self._operands}" if self._operands > 1 else ""
+        name = self._namer.fresh(f"operand{suffix}")
         body = [nodes.return_(value, operand)]
         function = nodes.function(name, body, operand)
         function.is_operand = True

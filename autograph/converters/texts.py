@@ -23,7 +23,8 @@ def templates_of(node: Any) -> list[tuple[str, list[Any]]] | None:
     None if there is none: a format spec within a format spec.
     """
     parts: list[tuple[str, list[Any]]] = []
-    text, values = "", []
+    text = ""
+    values: list[Any] = []
     for piece in node.values:
         if isinstance(piece, gast.Constant):
             text += escaped(piece.value)

@@ -186,9 +186,9 @@ class _Extreme:
             return self._unless_empty(
                 items.length, lambda: self._of_sequence(items, key), default
             )
-        items = list(values)
+        listed = list(values)
         return self._unless_empty(
-            len(items), lambda: self._of_list(items, key), default
+            len(listed), lambda: self._of_list(listed, key), default
         )
 
     def _unless_empty(self, length: Any, found: Callable[[], Any], default: Any) -> Any:
@@ -236,7 +236,9 @@ class _Extreme:
             return (item, item_key) if takes else (best, best_key)
         takes = predicate(takes)
         if key is not None:
-            return _chosen(takes, lambda: (item, item_key), lambda: (best, best_key))
+            two = (item, item_key), (best, best_key)
+            chosen: tuple[Any, Any] = _chosen(takes, lambda: two[0], lambda: two[1])
+            return chosen
         joined = self._two(best, item)
         if joined.dtype.is_floating:
             # Unlike Python's comparison, the operation prefers nan.
@@ -290,7 +292,7 @@ def _sorted(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
             raise TypeError(
                 "sorted() with a key takes a tensor of a known length: use tf.argsort"
             )
-        items = list(tensor)
+        items = [tensor[index] for index in builtins.range(tensor.shape[0])]
     elif isinstance(values, StagedSequence):
         raise TypeError("sorted() takes no range or map of tensors: use tf.sort")
     else:
