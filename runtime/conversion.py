@@ -10,11 +10,18 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from types import CodeType, FunctionType
+from types import (
+    AsyncGeneratorType,
+    CodeType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+)
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import autograph
 from autograph import ConversionError, SourceError
+from autograph.diagnostics import Diagnostic, Location
 from autograph.library import Rule, as_written, is_marked
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.errors import SymbolicTensorError, TracingError
@@ -122,12 +129,37 @@ class _Watched:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         token = _met.set((self._met, self._scope))
         try:
-            return self._function(*args, **kwargs)
+            result = self._function(*args, **kwargs)
+            _refuse_suspended(result)
+            return result
         except TracingError as error:
             self.repair = autograph.convert_raising(error, self._scope)
             raise
         finally:
             _met.reset(token)
+
+
+_SUSPENDED: list[tuple[type, str, str, str]] = [
+    (CoroutineType, "a coroutine", "cr_code", "await it outside"),
+    (AsyncGeneratorType, "an asynchronous generator", "ag_code", "consume it outside"),
+    (GeneratorType, "a generator", "gi_code", "trace the function that consumes it"),
+]
+
+
+def _refuse_suspended(result: Any) -> None:
+    """Refuse a result that has run nothing of the function yet."""
+    for cls, kind, attribute, fix in _SUSPENDED:
+        if isinstance(result, cls):
+            code: CodeType = getattr(result, attribute)
+            if not isinstance(result, AsyncGeneratorType):
+                cast(Any, result).close()  # so that Python does not warn of it
+            why = (
+                f"calling `{code.co_name}` runs nothing of it: it gives {kind}, and a "
+                "graph has tensors to give"
+            )
+            location = Location(code.co_filename, code.co_firstlineno)
+            title = f"{kind} is no result of a traced function"
+            raise ConversionError(Diagnostic("AG215", title, why, location, fix))
 
 
 def note(function: Any) -> None:
