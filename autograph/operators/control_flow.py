@@ -17,6 +17,7 @@ from ..errors import StagingError
 from .dispatch import Backend, State, backend_of
 from .generators import is_generated
 from .location import user_location
+from .protocols import deciding
 from .unbound import raise_as_python
 from .variables import Variables
 
@@ -36,6 +37,7 @@ def decided(value: Any, number: int | None = None) -> Any:
     >>> decided([]), decided("text")
     (False, True)
     """
+    value = deciding(value)
     if backend_of(value) is None:
         return bool(value)
     return value if number is None else (number, value)
@@ -62,6 +64,7 @@ def cond(
     'yes'
     """
     if test is not True and test is not False:
+        test = deciding(test)
         backend = backend_of(test)
         if backend is not None:
             variables = Variables(state, (if_true, if_false))
@@ -101,6 +104,7 @@ def case(
         for position, (test, body) in enumerate(branches):
             value = test()
             if value is not True and value is not False:
+                value = deciding(value)
                 backend = backend_of(value)
                 if backend is not None:
                     left = branches[position:]
@@ -142,6 +146,7 @@ def while_loop(
         while True:
             value = test()
             if value is not True:
+                value = deciding(value)
                 backend = backend_of(value)
                 if backend is not None:
                     _staged_while(backend, value, test, body, until, state)
@@ -220,20 +225,26 @@ def _staged_cond(
     if_true: Body | None,
     if_false: Body | None,
     variables: Variables,
+    *arguments: tuple[str, Any],
 ) -> Any:
     def trial(body: Body | None) -> Callable[[State], tuple[Any, State]]:
         def run(state: State) -> tuple[Any, State]:
-            with variables.trial(state):
-                result = None if body is None else body()
-                return result, variables.read()
+            return variables.trial(state, body or _nothing, *arguments)
 
         return run
 
-    result, state = backend.cond(
-        test, trial(if_true), trial(if_false), variables.read(), variables.names
-    )
-    variables.write(state)
-    return result
+    def attempt() -> Any:
+        result, state = backend.cond(
+            test, trial(if_true), trial(if_false), variables.read(), variables.names
+        )
+        variables.write(state)
+        return result
+
+    return variables.stage(attempt)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _staged_case(
@@ -265,12 +276,18 @@ def _staged_while(
 ) -> None:
     variables = Variables(state, (test, body, until))
 
-    def step(values: State) -> tuple[Any, State]:
-        with variables.trial(values):
-            body()
-            return _goes_on(test, until), variables.read()
+    def once() -> Any:
+        body()
+        return _goes_on(test, until)
 
-    variables.write(backend.while_loop(first, step, variables.read(), variables.names))
+    def step(values: State) -> tuple[Any, State]:
+        return variables.trial(values, once)
+
+    def attempt() -> None:
+        state = variables.read()
+        variables.write(backend.while_loop(first, step, state, variables.names))
+
+    variables.stage(attempt)
 
 
 def _going_on(
@@ -286,12 +303,12 @@ def _going_on(
 
 def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:
     if until is None:
-        return test()
+        return deciding(test())
     stop = until()
     backend = backend_of(stop)
     if backend is not None:
         return backend.and_(backend.not_(stop), test)
-    return False if stop else test()
+    return False if stop else deciding(test())
 
 
 def _staged_for(
@@ -304,11 +321,17 @@ def _staged_for(
     variables = Variables(state, (body, until))
 
     def step(item: Any, values: State) -> tuple[Any, State]:
-        with variables.trial(values):
+        def once() -> Any:
             body(item)
-            return None if until is None else until(), variables.read()
+            return None if until is None else until()
 
-    variables.write(backend.for_loop(iterated, step, variables.read(), variables.names))
+        return variables.trial(values, once, (_parameter(body), item))
+
+    def attempt() -> None:
+        state = variables.read()
+        variables.write(backend.for_loop(iterated, step, state, variables.names))
+
+    variables.stage(attempt)
 
 
 def staged_rest(
@@ -339,4 +362,10 @@ def staged_rest(
                 )
             )
         one = functools.partial(body, item)
-        _staged_cond(backend, stop, None, one, variables)
+        _staged_cond(backend, stop, None, one, variables, (_parameter(body), item))
+
+
+def _parameter(body: Any) -> str:
+    """The name of what a body takes, for messages."""
+    code = getattr(body, "__code__", None)
+    return code.co_varnames[0] if code is not None else "the item"

@@ -1,106 +1,189 @@
 """Notices objects that a staged branch or loop body changes behind the graph's back.
 
 Variables, and the attributes and items that a statement assigns itself, are its state:
-they are merged. What a called method or helper changes, or ``append`` does, is not: the
-change would happen while tracing, once, whether or not the branch is taken. So the
-objects that a body can reach are compared before and after it is traced.
+they are merged. What a called method or helper changes, or ``append`` does, would
+happen while tracing, once, whether or not the branch is taken. So the objects that a
+body can reach are compared before and after it is traced: what changed is put back, and
+becomes state, too, if it has a place that can be.
 """
 
 from __future__ import annotations
 
-import functools
 from collections import deque
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any
+from operator import is_
+from typing import Any, NamedTuple
 
-from ..library import is_library_module
+from .dispatch import UNBOUND
+from .looks import ATOMS, Look, Parts, looks_of, reachable_names
+from .slots import ContentsSlot, IndexSlot, Slot
+
+__all__ = ["Change", "Snapshot", "reachable_names"]
 
 #: Objects looked into from one statement: enough for programs, little for tracing.
-_LIMIT = 1_000
-_ATOMS = (bool, int, float, complex, str, bytes, type(None), ModuleType, type)
-#: The parts of an object: how each is written behind the object's name, and its value.
-Parts = list[tuple[str, Any]]
+_LIMIT = 10_000
+
+
+class _Seen(NamedTuple):
+    """An object as it was: where it was met, how it was looked at, its parts."""
+
+    value: Any
+    look: Look
+    parts: Parts
+    owner: _Seen | None
+    key: Any
+
+    def name(self) -> str:
+        """How the object is written in the user's code."""
+        return self.key if self.owner is None else self.owner.name_of(self.key)
+
+    def outermost(self) -> _Seen:
+        """The object itself, or one like it that it is inside of."""
+        seen = self
+        while seen.owner is not None and seen.owner.look is self.look:
+            seen = seen.owner
+        return seen
+
+    def name_of(self, key: Any) -> str:
+        """How a part of the object is written."""
+        step = self.look.step(key)
+        # A variable of a function has its own name, as has a class.
+        return step if step[:1].isalpha() or step[:1] == "_" else self.name() + step
+
+    def read(self) -> Parts:
+        """The parts as they are now."""
+        return self.look.read(self.value)
+
+    def changed(self, before: Parts | None = None) -> bool:
+        """Whether the parts are not what they were."""
+        if self.look.fixed:
+            return False
+        return not _alike(self.parts if before is None else before, self.read())
+
+
+class Change(NamedTuple):
+    """A change of an object: the places that it was made in, with their old values.
+
+    ``place`` is None for a part of the object that is no place, or all of them.
+    """
+
+    seen: _Seen
+    places: list[tuple[Slot | None, Any]]
+
+    @property
+    def can_be_state(self) -> bool:
+        """Whether all of what changed is in places."""
+        return all(slot is not None for slot, _ in self.places)
+
+    def slots(self) -> list[Slot]:
+        """The places whose values matter."""
+        return [slot for slot, _ in self.places if slot is not None and slot.matters]
+
+    def undo(self) -> None:
+        """Put everything back as it was."""
+        seen = self.seen
+        if seen.look.undo is not None:
+            seen.look.undo(seen.value, seen.parts)
+            return
+        for slot, value in self.places:
+            if slot is not None:
+                slot.write(value)
+
+    def describe(self) -> str:
+        """What changed, in words."""
+        slot = self.places[0][0]
+        if slot is not None and not isinstance(slot, ContentsSlot):
+            return f"`{slot.name}`"
+        return f"the {type(self.seen.value).__name__} `{self.seen.name()}`"
 
 
 class Snapshot:
     """The objects that can be reached from some named values, as they are now."""
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        self._seen: dict[int, tuple[str, Any, Parts]] = {}
-        pending = deque(roots)
+        self._seen: list[_Seen] = []
+        met: set[int] = set()
+        pending: deque[tuple[_Seen | None, Any, Any]] = deque(
+            (None, name, value) for name, value in roots
+        )
         while pending and len(self._seen) < _LIMIT:
-            name, value = pending.popleft()
-            if isinstance(value, _ATOMS) or id(value) in self._seen:
+            owner, key, value = pending.popleft()
+            if isinstance(value, ATOMS) or id(value) in met:
                 continue
-            parts = _parts(value)
-            if parts is None:
-                continue
-            self._seen[id(value)] = name, value, parts
-            pending.extend((_written(name, step), part) for step, part in parts)
+            met.add(id(value))
+            for look in looks_of(value):
+                parts = look.read(value)
+                seen = _Seen(value, look, parts, owner, key)
+                self._seen.append(seen)
+                pending.extend(
+                    (seen, key, part)
+                    for key, part in _pairs(parts)
+                    if not isinstance(part, ATOMS)
+                )
 
     def change(self) -> str | None:
         """What is not as it was: its name, and what it is; None if nothing changed."""
-        for name, value, before in self._seen.values():
-            after = _parts(value) or []
-            if len(after) != len(before):
-                return f"the {type(value).__name__} `{name}`"
-            for (step, old), (now, new) in zip(before, after, strict=True):
-                if step != now or not _same(old, new):
-                    return f"`{_written(name, now)}`"
-        return None
+        return next((change.describe() for change in self._changes()), None)
+
+    def restore(self) -> list[Change]:
+        """Put everything back as it was; gives what was not."""
+        changes = list(self._changes())
+        for change in changes:
+            change.undo()
+        return changes
+
+    def places(self, value: Any) -> Iterator[tuple[str, Slot | None]]:
+        """The places that held an object, by name; None for one that cannot change."""
+        for seen in self._seen:
+            for key, part in _pairs(seen.parts):
+                if part is value:
+                    name = seen.name_of(key)
+                    if seen.look.slot is None:
+                        yield name, None
+                    elif type(seen.parts) is list:
+                        yield name, IndexSlot(name, seen.value, key)
+                    else:
+                        yield name, seen.look.slot(name, seen.value, key)
+
+    def _changes(self) -> Iterator[Change]:
+        for seen in self._seen:
+            if seen.changed():
+                yield _change(seen)
 
 
-def reachable_names(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The free and global variables that a function, or one inside it, mentions."""
-    code = function.__code__
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
-    for name in _global_names(code):
-        if name in function.__globals__:
-            yield name, function.__globals__[name]
+def _pairs(parts: Parts) -> Iterable[tuple[Any, Any]]:
+    return parts.items() if type(parts) is dict else enumerate(parts)
 
 
-@functools.cache
-def _global_names(code: CodeType) -> tuple[str, ...]:
-    names = dict.fromkeys(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names.update(dict.fromkeys(_global_names(constant)))
-    return tuple(names)
+def _change(seen: _Seen) -> Change:
+    look, value, before = seen.look, seen.value, seen.parts
+    if look.slot is None:
+        return Change(seen, [(None, None)])
+    after = look.read(value)
+    if type(after) is list:
+        return Change(seen, [(look.slot(seen.name(), value, None), None)])
+    places = []
+    for key in {**before, **after}:
+        old = before.get(key, UNBOUND)
+        if not _same(old, after.get(key, UNBOUND)):
+            places.append((look.slot(seen.name_of(key), value, key), old))
+    return Change(seen, places)
 
 
-def _parts(value: Any) -> Parts | None:
-    """What makes up an object that can change; None for one that is not looked into."""
-    if isinstance(value, (list, tuple, deque)):
-        return [(f"[{index}]", part) for index, part in enumerate(value)]
-    if isinstance(value, dict):
-        return [(f"[{key!r}]", part) for key, part in value.items()]
-    if isinstance(value, (set, frozenset)):
-        return [("", part) for part in value]
-    if isinstance(value, MethodType):
-        return [("", value.__self__), ("", value.__func__)]
-    if is_library_module(type(value).__module__) and type(value) is not FunctionType:
-        return None
-    if isinstance(value, FunctionType):
-        if is_library_module(value.__module__ or ""):
-            return None
-        return [("", value.__defaults__), *reachable_names(value)]
-    attributes = getattr(value, "__dict__", None)
-    if attributes is None:
-        return None
-    return [(f".{name}", part) for name, part in attributes.items()]
-
-
-def _written(name: str, step: str) -> str:
-    """A part's name: behind its owner's, or its own for a variable of a function."""
-    return step if step.isidentifier() else name + step
+def _alike(before: Parts, after: Parts) -> bool:
+    if len(before) != len(after):
+        return False
+    if type(before) is list:
+        return all(map(is_, before, after)) or all(map(_same, before, after))
+    if all(map(is_, before.values(), after.values())):
+        if all(map(is_, before, after)):
+            return True
+    return before.keys() == after.keys() and all(
+        _same(value, after[key]) for key, value in before.items()
+    )
 
 
 def _same(old: Any, new: Any) -> bool:
     if old is new:
         return True
-    return isinstance(old, _ATOMS) and type(old) is type(new) and bool(old == new)
+    return isinstance(old, ATOMS) and type(old) is type(new) and bool(old == new)

@@ -8,19 +8,25 @@ of the state, so the variables must be read, written and restored from outside: 
 
 from __future__ import annotations
 
+import dis
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from itertools import chain
-from types import CellType, FunctionType
-from typing import Any
+from contextvars import ContextVar
+from types import CellType, CodeType, FunctionType
+from typing import Any, TypeVar
 
-from ..diagnostics import Diagnostic
-from ..errors import StagingError
+from ..library import is_library_module
+from .contents import Contents
+from .culprits import check_replaced, endless, refusal, used_elsewhere, user_variables
 from .dispatch import UNBOUND, State
-from .location import user_location
-from .mutations import Snapshot, reachable_names
+from .mutations import Change, Snapshot, reachable_names
+from .slots import Key, Slot
+
+_T = TypeVar("_T")
+#: How often a statement is staged until nothing new is found.
+_LIMIT = 100
 
 _PLACE = re.compile(r"(?P<root>\w+)(?P<path>(?:\.\w+|\[[^\[\]]+\])*)$")
 _STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
@@ -48,65 +54,228 @@ def _parse_place(place: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return match["root"], steps
 
 
+class _Place(Slot):
+    """A place that ``state=`` names, read as the user's code would read it."""
+
+    __slots__ = ()
+    owner: Variables
+
+    @property
+    def identity(self) -> Key:
+        """There is one place of a name."""
+        return _Place, 0, self.name
+
+    def read(self) -> Any:
+        """The value of the variable, the attribute or the item."""
+        return self.owner._read(self.name)
+
+    def write(self, value: Any) -> None:
+        """Assign it, or delete it."""
+        self.owner._write(self.name, value)
+
+
+class _Found:
+    """What was found out about a statement by trying its bodies."""
+
+    def __init__(self) -> None:
+        #: Places besides those of ``state=`` that the bodies change.
+        self.slots: list[Slot] = []
+        #: Places of lists and dicts where the bodies assign others.
+        self.rebound: dict[Any, Any] = {}
+        #: The same of the statements inside, by their bodies and number.
+        self.inside: dict[Any, _Found] = {}
+
+
+class _Running:
+    """A body that is being tried."""
+
+    def __init__(self, found: _Found) -> None:
+        self.found = found
+        self.count: Counter[Any] = Counter()
+
+    def found_of(self, statement: tuple[CodeType, ...]) -> _Found:
+        """What was found out about the next statement of such bodies."""
+        number = self.count[statement]
+        self.count[statement] += 1
+        known = self.found.inside.setdefault((statement, number), _Found())
+        # Others are of objects that are made anew each time.
+        outside = {slot.identity for slot in self.found.slots}
+        known.slots = [slot for slot in known.slots if slot.identity in outside]
+        return known
+
+
+_running: ContextVar[_Running | None] = ContextVar("body that is tried", default=None)
+
+
+class _Again(BaseException):
+    """A statement changes more than was known: it is to be staged again.
+
+    It passes through the library's code and the user's, which catch exceptions alone.
+    """
+
+    def __init__(self, variables: Variables) -> None:
+        self.variables = variables
+
+
 class Variables:
     """The variables that some generated functions share with the function around them.
 
     ``names`` are those a statement may change and that are observed afterwards: they
-    are merged when the statement is staged. All the cells are restored after each trial
-    run, those outside ``names`` included.
+    are merged when the statement is staged. Other variables that the bodies assign are
+    restored after each trial run; whatever else they change is found and becomes state.
     """
 
     def __init__(self, state: str, bodies: Iterable[Callable[..., Any] | None]) -> None:
-        self.names = parse_state(state)
         self._cells: dict[str, CellType] = {}
         self._globals: dict[str, Any] = {}
-        self._functions = list(chain.from_iterable(map(_wrapped, bodies)))
+        self._functions = [f for body in bodies for f in _wrapped(body)]
         for body in self._functions:
             freevars = body.__code__.co_freevars
             self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
             self._globals = body.__globals__
+        self._places = [_Place(name, self) for name in parse_state(state)]
+        around = _running.get()
+        codes = tuple(body.__code__ for body in self._functions)
+        self._found = _Found() if around is None else around.found_of(codes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the state is made of, as it is written in the user's code."""
+        return tuple(place.name for place in self._state())
 
     def read(self) -> State:
         """The values of ``names``; `UNBOUND` for a variable without one."""
-        return tuple(self._read(name) for name in self.names)
+        return tuple(place.read() for place in self._state())
 
     def write(self, values: State) -> None:
-        """Give ``names`` new values, in order; `UNBOUND` unbinds."""
-        for name, value in zip(self.names, values, strict=True):
-            self._write(name, value)
+        """Give ``names`` new values, in order; `UNBOUND` unbinds.
 
-    @contextmanager
-    def trial(self, values: State) -> Iterator[None]:
-        """Run the block with ``names`` set to ``values``, then restore all of them.
+        A list or dict stays the object that it is, with other contents.
 
         Raises:
-            StagingError: AG207, the block changed something else.
+            StagingError: AG210, a list has become one of the library's own, and
+                something refers to it that cannot refer to another.
         """
-        state = self.read()
-        cells = [(cell, _cell_value(cell)) for cell in self._cells.values()]
-        roots = chain.from_iterable(map(reachable_names, self._functions))
-        before = Snapshot(roots)
+        contents = Contents(self._found.rebound)
+        self._fill(self.read(), values, contents)
+        if contents.replaced:
+            known = Snapshot([*self._roots(), *user_variables()])
+            for old, new in contents.replaced:
+                _replace(old, new, known)
+                check_replaced(old)
+
+    def stage(self, attempt: Callable[[], _T]) -> _T:
+        """Call ``attempt`` until the trials that it makes find nothing new."""
+        for _ in range(_LIMIT):
+            try:
+                return attempt()
+            except _Again as again:
+                if again.variables is not self:
+                    raise
+        raise endless(self._found.slots)
+
+    def trial(
+        self, values: State, run: Callable[[], _T], *arguments: tuple[str, Any]
+    ) -> tuple[_T, State]:
+        """Call ``run`` with ``names`` set to ``values``, then restore everything.
+
+        Gives its result and the new values. ``arguments`` are objects that it gets from
+        elsewhere, by name.
+
+        Raises:
+            StagingError: AG207, it changed something that cannot be state.
+        """
+        result, state, changes, rebound = self._try(values, run, arguments)
+        known = {slot.identity for slot in self._found.slots}
+        refused = []
+        for change in changes:
+            slots = change.slots()
+            again = any(slot.identity in known for slot in slots)
+            if again or not change.can_be_state:
+                refused.append(change)
+            self._found.slots += [s for s in slots if s.identity not in known]
+        if refused:
+            raise refusal(
+                refused,
+                lambda watch: self._try(values, lambda: watch(run), arguments),
+                [body.__code__ for body in self._functions],
+            )
+        if rebound or any(change.slots() for change in changes):
+            self._found.rebound.update(rebound)
+            raise _Again(self)
+        return result, state
+
+    def _try(
+        self, values: State, run: Callable[[], _T], arguments: Iterable[tuple[str, Any]]
+    ) -> tuple[_T, State, list[Change], dict[Any, Any]]:
+        before = Snapshot([*self._roots(), *arguments])
+        cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
+        old = self.read()
+        contents = Contents(self._found.rebound)
+        for value in old:
+            contents.save(value)
+        replaced: list[tuple[Slot, Any, Any]] = []
+        token = _running.set(_Running(self._found))
+        changes: list[Change] = []
         try:
-            self.write(values)
-            yield
+            self._fill(old, values, contents)
+            for before_, after in contents.replaced:
+                replaced += _replace(before_, after, before)
+            kept = self.read()
+            result = run()
+            state, rebound = self._outcome(kept, contents)
+            # What it holds is put back, too: a list that is the test of a loop, say.
+            result = contents.result(result)
         finally:
+            _running.reset(token)
+            for slot, list_, staged in reversed(replaced):
+                if slot.read() is staged:
+                    slot.write(list_)
             for cell, value in cells:
                 _set_cell(cell, value)
-            self.write(state)
-        changed = before.change()
-        if changed is not None:
-            raise StagingError(
-                Diagnostic(
-                    "AG207",
-                    "a staged branch changes an object",
-                    f"{changed} is changed where a tensor decides whether that "
-                    "happens, and a graph cannot undo it",
-                    user_location(),
-                    "assign the variable in the branch itself, or return the new value "
-                    "from the helper; for a list that grows, use the tensor library's "
-                    "own arrays",
-                )
-            )
+            for place, value in zip(self._state(), old, strict=True):
+                if place.read() is not value:
+                    place.write(value)
+            contents.restore()
+            changes += before.restore()
+        return result, state, changes, rebound
+
+    def _outcome(self, kept: State, contents: Contents) -> tuple[State, dict[Any, Any]]:
+        """The values after a trial, and which lists and dicts were rebound in it."""
+        rebound = contents.newly_rebound()
+        state = []
+        for place, before in zip(self._state(), kept, strict=True):
+            value = place.read()
+            if value is not before and contents.has(before):
+                if place.identity not in self._found.rebound:
+                    rebound[place.identity] = place
+            state.append(contents.result(value))
+        return tuple(state), rebound
+
+    def _fill(self, old: State, new: State, contents: Contents) -> None:
+        """Give the places new values: into the lists and dicts that are there."""
+        for place, before, value in zip(self._state(), old, new, strict=True):
+            rebound = place.identity in self._found.rebound
+            value = contents.filled(before, value, rebound)
+            if value is not before:
+                place.write(value)
+
+    def _state(self) -> list[Slot]:
+        return [*self._places, *self._found.slots]
+
+    def _roots(self) -> Iterator[tuple[str, Any]]:
+        for body in self._functions:
+            yield body.__name__, body
+            if is_library_module(body.__module__ or ""):
+                yield from reachable_names(body)
+
+    def _own_cells(self) -> Iterator[CellType]:
+        """The variables that the bodies themselves assign."""
+        for body in self._functions:
+            stored = _stored_names(body.__code__)
+            for name in body.__code__.co_freevars:
+                if name in stored:
+                    yield self._cells[name]
 
     def _read(self, place: str) -> Any:
         root, steps = _parse_place(place)
@@ -187,3 +356,32 @@ def _set_cell(cell: CellType, value: Any) -> None:
         cell.cell_contents = value
     elif _cell_value(cell) is not UNBOUND:
         del cell.cell_contents
+
+
+def _replace(old: Any, new: Any, known: Snapshot) -> list[tuple[Slot, Any, Any]]:
+    """Put another object into all places of one; gives the places, and both.
+
+    Raises:
+        StagingError: AG210, a place cannot be changed.
+    """
+    places = []
+    for name, slot in known.places(old):
+        if slot is None:
+            raise used_elsewhere(old, name)
+        slot.write(new)
+        places.append((slot, old, new))
+    return places
+
+
+@functools.cache
+def _stored_names(code: CodeType) -> frozenset[str]:
+    """The free variables that a function, or one inside it, assigns or deletes."""
+    names = {
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
+    }
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _stored_names(constant)
+    return frozenset(names)

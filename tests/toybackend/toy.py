@@ -141,6 +141,8 @@ def _choose(test: Any, yes: Any, no: Any) -> Any:
         return yes
     if isinstance(yes, tuple) and isinstance(no, tuple) and len(yes) == len(no):
         return tuple(_choose(test, a, b) for a, b in zip(yes, no))
+    if isinstance(yes, list) and isinstance(no, list) and len(yes) == len(no):
+        return [_choose(test, a, b) for a, b in zip(yes, no)]
     return Choice(test, yes, no)
 
 

@@ -106,10 +106,13 @@ def test_globals(monkeypatch: pytest.MonkeyPatch) -> None:
     variables = Variables("GLOBAL, MISSING", (body,))
 
     assert variables.read() == (1, UNBOUND)
-    with variables.trial((2, 3)):
-        assert variables.read() == (2, 3)
+
+    def run() -> Any:
+        read = variables.read()
         body()
-        assert variables.read() == (5, 5)
+        return read
+
+    assert variables.trial((2, 3), run) == ((2, 3), (5, 5))
     assert variables.read() == (1, UNBOUND)
     assert "MISSING" not in globals()
 
@@ -126,10 +129,12 @@ def test_a_trial_restores_everything() -> None:
 
     variables = Variables("a, owner.x, items[0]", (body,))
 
-    with variables.trial((5, 6, 7)):
-        assert (a, owner.x, items) == (5, 6, [7, 2])
+    def run() -> Any:
+        read = a, owner.x, [*items]
         body()
-        assert variables.read() == (15, 40, 40)
+        return read
+
+    assert variables.trial((5, 6, 7), run) == ((5, 6, [7, 2]), (15, 40, 40))
     # b and new are no state: nobody observes them, and they are restored all the same.
     assert (a, b, owner.x, items) == (1, 2, 1, [1, 2])
     assert Variables("new", (body,)).read() == (UNBOUND,)
@@ -145,19 +150,41 @@ def test_a_trial_restores_after_an_exception() -> None:
 
     variables = Variables("a", (body,))
 
-    with pytest.raises(LookupError, match="mine"), variables.trial((5,)):
-        body()
+    with pytest.raises(LookupError, match="mine"):
+        variables.trial((5,), body)
     assert a == 1
 
 
-def test_a_trial_notices_what_it_cannot_undo() -> None:
-    items = [1]
+def test_a_trial_notices_what_is_no_state() -> None:
+    items, seen = [1], {1}
+
+    def body() -> None:
+        items.append(2)
+        seen.add(2)
+
+    variables = Variables("", (body,))
+    with pytest.raises(StagingError, match="the set `seen` is changed") as caught:
+        variables.trial((), body)
+
+    assert [d.code for d in caught.value.diagnostics] == ["AG207"]
+    assert (items, seen) == ([1], {1})
+
+
+def test_what_a_trial_finds_becomes_state() -> None:
+    items, tried = [1], []
 
     def body() -> None:
         items.append(2)
 
-    with pytest.raises(StagingError, match="items") as caught:
-        with Variables("", (body,)).trial(()):
-            body()
+    variables = Variables("", (body,))
 
-    assert caught.value.code == "AG207"
+    def attempt() -> Any:
+        tried.append(variables.names)
+        return variables.trial(variables.read(), body)
+
+    assert variables.stage(attempt) == (None, ([1, 2],))
+    assert tried == [(), ("items",)]
+    assert items == [1]
+    same = items
+    variables.write(([1, 2, 3],))
+    assert items is same == [1, 2, 3]

@@ -1,0 +1,195 @@
+"""What to tell about changes that a graph cannot carry: the object, the line, the code.
+
+Nothing here runs unless a statement is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType
+from typing import Any
+
+from ..diagnostics import Diagnostic, Location
+from ..errors import StagingError
+from ..library import is_library_module
+from .location import user_location
+from .mutations import Change
+from .slots import Slot
+
+_TITLE = "a staged branch changes what a graph cannot carry"
+
+
+def refusal(
+    changes: Sequence[Change],
+    rerun: Callable[[Callable[[Callable[[], Any]], Any]], Any],
+    bodies: Sequence[CodeType],
+) -> StagingError:
+    """The error AG207 for objects that a body changed.
+
+    ``rerun(watch)`` runs the body once more, from where it began, by ``watch(body)``;
+    ``bodies`` are the codes of the statement itself.
+    """
+    watch = _Watch(changes)
+    # An error may come again, before or after the line.
+    with contextlib.suppress(BaseException):
+        rerun(watch)
+    own = set(_with_inner(bodies))
+    where = user_location()
+    found = zip(changes, watch.found, strict=True)
+    # An iterator may advance others.
+    return StagingError(
+        *dict.fromkeys(_diagnostic(*pair, where, own) for pair in found)
+    )
+
+
+def _diagnostic(
+    change: Change,
+    found: tuple[CodeType, int] | None,
+    where: Location | None,
+    own: set[CodeType],
+) -> Diagnostic:
+    verb = change.seen.look.verb
+    by = ""
+    if found is not None:
+        code, line = found
+        if code in own:
+            where = Location(code.co_filename, line)
+        else:
+            name = getattr(code, "co_qualname", code.co_name)
+            name = name.rpartition("<locals>.")[2]
+            file = os.path.basename(code.co_filename)
+            by = f" by `{name}` (line {line} of {file})"
+    kind = type(change.seen.value).__name__
+    what = change.describe()
+    if verb == "advanced":
+        outer = change.seen.outermost()
+        what = f"the {type(outer.value).__name__} `{outer.name()}`"
+        fix = "take its items before the statement, or loop over them with `for`"
+    else:
+        fix = f"change the {kind} outside of the statement, or use a list or a variable"
+    return Diagnostic(
+        "AG207",
+        _TITLE,
+        f"{what} is {verb}{by} where a tensor decides whether that "
+        "happens, and a graph cannot do it later",
+        where,
+        fix,
+    )
+
+
+class _Watch:
+    """Runs a function and notes the lines in which objects change."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self.found: list[tuple[CodeType, int] | None] = [None] * len(changes)
+        self._changes = changes
+        self._before: list[Any] = []
+        self._last: tuple[CodeType, int] | None = None
+
+    def __call__(self, run: Callable[[], Any]) -> Any:
+        """Run the function."""
+        self._before = [change.seen.read() for change in self._changes]
+        traced = sys.gettrace()
+        sys.settrace(self._called)
+        try:
+            return run()
+        finally:
+            sys.settrace(traced)
+            self._compare()
+
+    def _called(self, frame: FrameType, event: str, _: Any) -> Any:
+        if is_library_module(frame.f_globals.get("__name__", "")):
+            return None
+        return self._stepped
+
+    def _stepped(self, frame: FrameType, event: str, _: Any) -> Any:
+        self._compare()
+        if event == "line":
+            self._last = frame.f_code, frame.f_lineno
+        elif event == "return":
+            caller = next(_user_frames(frame.f_back), None)
+            if caller is not None:
+                self._last = caller.f_code, caller.f_lineno
+        return self._stepped
+
+    def _compare(self) -> None:
+        for index, change in enumerate(self._changes):
+            if self.found[index] is None and change.seen.changed(self._before[index]):
+                self.found[index] = self._last
+
+
+def _with_inner(codes: Sequence[CodeType]) -> Iterator[CodeType]:
+    for code in codes:
+        yield code
+        yield from _with_inner([c for c in code.co_consts if isinstance(c, CodeType)])
+
+
+# --- lists that are used elsewhere ----------------------------------------------------
+
+
+def user_variables() -> Iterator[tuple[str, Any]]:
+    """The local variables of the user's functions that are running."""
+    for frame in _user_frames(sys._getframe(1)):
+        yield from _variables(frame).items()
+
+
+def check_replaced(value: Any) -> None:
+    """Refuse to go on where a running function has a list that was replaced.
+
+    Raises:
+        StagingError: AG210.
+    """
+    for frame in _user_frames(sys._getframe(1)):
+        for name, other in _variables(frame).items():
+            if other is value:
+                raise used_elsewhere(value, name, frame)
+
+
+def used_elsewhere(value: Any, name: str, frame: FrameType | None = None) -> Exception:
+    """The error AG210 for an object that cannot be replaced in all of its places."""
+    where = ""
+    if frame is not None:
+        where = f" of `{frame.f_code.co_name}`"
+    return StagingError(
+        Diagnostic(
+            "AG210",
+            "a list whose length a tensor decides is also used elsewhere",
+            f"after the statement it is another object, and `{name}`{where} would go "
+            f"on referring to the {type(value).__name__} as it was before",
+            user_location(),
+            "refer to the list by one variable or attribute, or begin with a new one: "
+            "`items = list(items)`",
+        )
+    )
+
+
+def _variables(frame: FrameType) -> dict[str, Any]:
+    variables = frame.f_locals
+    found = dict(variables)
+    if sys.version_info < (3, 13) and variables is not frame.f_globals:
+        variables.clear()  # a copy, which would keep the values alive
+    return found
+
+
+def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        if not is_library_module(frame.f_globals.get("__name__", "")):
+            yield frame
+        frame = frame.f_back
+
+
+def endless(slots: Sequence[Slot]) -> StagingError:
+    """The error AG207 for a statement that changes another place each time."""
+    return StagingError(
+        Diagnostic(
+            "AG207",
+            _TITLE,
+            "each time it is traced it changes other places: at last "
+            f"`{slots[-1].name}`",
+            user_location(),
+            "keep the variables, attributes and keys that it assigns the same",
+        )
+    )

@@ -1,0 +1,166 @@
+"""Places where Python keeps a value: what a graph can be told to carry.
+
+The variables, attributes and items that a statement assigns itself are named by its
+``state=``. Those that a called helper or method assigns are found while the statement
+is tried, as slots: each can be read, written, and unbound with `UNBOUND`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from types import CellType
+from typing import Any
+
+from .dispatch import UNBOUND
+
+Key = tuple[type, int, Hashable]
+
+
+class Slot:
+    """A place that holds a value.
+
+    ``owner`` is the object that it is a part of, ``key`` says which part, and ``name``
+    is how the place is written in messages.
+    """
+
+    __slots__ = ("key", "name", "owner")
+
+    #: Whether what is there matters: it does not in a cache.
+    matters = True
+
+    def __init__(self, name: str, owner: Any, key: Hashable = None) -> None:
+        self.name = name
+        self.owner = owner
+        self.key = key
+
+    @property
+    def identity(self) -> Key:
+        """What two slots have in common that are the same place."""
+        return type(self), id(self.owner), self.key
+
+    def read(self) -> Any:
+        """The value; `UNBOUND` if there is none."""
+        raise NotImplementedError
+
+    def write(self, value: Any) -> None:
+        """Put a value there, or none: `UNBOUND`."""
+        raise NotImplementedError
+
+
+class CellSlot(Slot):
+    """A variable of a function that others inside it use."""
+
+    __slots__ = ()
+    owner: CellType
+
+    def read(self) -> Any:
+        """The value of the variable."""
+        try:
+            return self.owner.cell_contents
+        except ValueError:
+            return UNBOUND
+
+    def write(self, value: Any) -> None:
+        """Assign the variable, or delete it."""
+        if value is not UNBOUND:
+            self.owner.cell_contents = value
+        elif self.read() is not UNBOUND:
+            del self.owner.cell_contents
+
+
+class KeySlot(Slot):
+    """The value of a key: in a dict of the user's, of an object or of a module."""
+
+    __slots__ = ()
+
+    def read(self) -> Any:
+        """The value of the key."""
+        # Not get(): a class of the user's may have another.
+        return dict.get(self.owner, self.key, UNBOUND)
+
+    def write(self, value: Any) -> None:
+        """Set the key, or remove it."""
+        if value is not UNBOUND:
+            dict.__setitem__(self.owner, self.key, value)
+        else:
+            dict.pop(self.owner, self.key, None)
+
+
+class CacheSlot(KeySlot):
+    """A value that is computed again where it is not there."""
+
+    __slots__ = ()
+    matters = False
+
+
+class IndexSlot(Slot):
+    """An item of a list."""
+
+    __slots__ = ()
+    key: int
+
+    def read(self) -> Any:
+        """The item."""
+        return list.__getitem__(self.owner, self.key)
+
+    def write(self, value: Any) -> None:
+        """Replace the item."""
+        list.__setitem__(self.owner, self.key, value)
+
+
+class MemberSlot(Slot):
+    """An attribute that a class names in ``__slots__``; ``key`` is its descriptor."""
+
+    __slots__ = ()
+
+    def read(self) -> Any:
+        """The attribute."""
+        descriptor: Any = self.key
+        try:
+            return descriptor.__get__(self.owner, type(self.owner))
+        except AttributeError:
+            return UNBOUND
+
+    def write(self, value: Any) -> None:
+        """Set the attribute, or delete it."""
+        descriptor: Any = self.key
+        if value is not UNBOUND:
+            descriptor.__set__(self.owner, value)
+        elif self.read() is not UNBOUND:
+            descriptor.__delete__(self.owner)
+
+
+class ClassSlot(Slot):
+    """An attribute of a class."""
+
+    __slots__ = ()
+    key: str
+
+    def read(self) -> Any:
+        """The attribute, without binding it."""
+        return vars(self.owner).get(self.key, UNBOUND)
+
+    def write(self, value: Any) -> None:
+        """Set the attribute, or delete it."""
+        if value is not UNBOUND:
+            type.__setattr__(self.owner, self.key, value)
+        elif self.read() is not UNBOUND:
+            type.__delattr__(self.owner, self.key)
+
+
+class ContentsSlot(Slot):
+    """What a list contains: the value is the list, or what a library puts for it."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, name: str, owner: Any, key: Hashable = None) -> None:
+        super().__init__(name, owner, key)
+        self._value = owner
+
+    def read(self) -> Any:
+        """The list."""
+        return self._value
+
+    def write(self, value: Any) -> None:
+        """Note what stands for the list: it is put into the places of the list."""
+        self._value = value
