@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -22,11 +22,12 @@ from .converters.direct import direct
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
+from .lang.deep import kept_in
 from .lang.embed import filled, placeheld
 from .lang.labels import Helper
 from .lang.load import bind, compile_function, compile_module
 from .lang.names import Namer
-from .lang.parse import Found, find_function, parse_module
+from .lang.parse import Found, find_function, parse_parts, too_deep
 from .lang.source import Source
 from .lang.visitors import Transformer, clone
 from .library import is_library, is_library_module, may_be_included
@@ -44,7 +45,7 @@ class Conversion:
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
     are the refusals: what they name stands as it was; `helpers` are the functions that
-    were generated.
+    were generated; `kept` are the statements that have placeholders in the trees.
     """
 
     source: Source
@@ -52,6 +53,7 @@ class Conversion:
     tree: gast.AST
     diagnostics: tuple[Diagnostic, ...] = ()
     helpers: Set[Helper] = frozenset()
+    kept: Mapping[str, ast.stmt] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> str:
@@ -78,7 +80,9 @@ class Conversion:
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
-        return compile_module(self.executed, self.source.filename, self.helpers)
+        return compile_module(
+            self.executed, self.source.filename, self.helpers, self.kept
+        )
 
     @cached_property
     def executed(self) -> Any:
@@ -187,7 +191,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     Raises:
         SourceError: the text is not valid Python.
     """
-    tree = parse_module(source)
+    tree, kept = parse_parts(source)
     shadowed = bound_names(tree.body)
     context = Context(
         ag=_alias(tree),
@@ -196,18 +200,22 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         shadowed=shadowed,
         functions=local_functions(tree.body),
     )
-    converter = _ModuleConverter(source, context)
+    converter = _ModuleConverter(source, context, kept)
     new = converter.visit(tree)
     if new is not tree:
         new = clone(new, body=_with_import(new.body, context.ag, options))
-    return Conversion(source, tree, new, tuple(converter.diagnostics), context.helpers)
+    diagnostics = tuple(converter.diagnostics)
+    return Conversion(source, tree, new, diagnostics, context.helpers, kept)
 
 
 class _ModuleConverter(Transformer):
     """Converts the outermost functions of a module."""
 
-    def __init__(self, source: Source, context: Context) -> None:
+    def __init__(
+        self, source: Source, context: Context, kept: Mapping[str, ast.stmt]
+    ) -> None:
         super().__init__()
+        self._kept = kept
         self._source = source
         self._context = context
         self.diagnostics: list[Diagnostic] = []
@@ -218,6 +226,15 @@ class _ModuleConverter(Transformer):
         except AutographError as error:
             self.diagnostics.extend(error.diagnostics)
             return node
+
+    def visit_Assign(self, node: Any) -> Any:
+        deep = kept_in(node, self._kept)
+        if deep is not None:
+            error = too_deep(self._source, deep)
+            self.diagnostics.extend(error.diagnostics)
+        return node
+
+    visit_Expr = visit_Assign
 
     def visit_AsyncFunctionDef(self, node: Any) -> Any:
         return self.visit_FunctionDef(node)
@@ -310,6 +327,8 @@ def _guarded(node: Any, source: Source, context: Context) -> Any:
         return convert_function(node, context)
     except AutographError:
         raise
+    except RecursionError as error:
+        raise too_deep(source, node) from error
     except Exception as error:
         raise ConversionError(
             Diagnostic(

@@ -10,12 +10,13 @@ import __future__
 import ast
 import warnings
 from collections.abc import Collection, Mapping, Set
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, MappingProxyType
 from typing import Any
 
 import gast
 
 from . import nodes
+from .deep import restored
 from .labels import Helper, relabelled
 from .mangle import mangled
 from .visitors import clone
@@ -128,12 +129,16 @@ def _inner(code: CodeType) -> CodeType:
 
 
 def compile_module(
-    tree: gast.Module, filename: str, helpers: Set[Helper] = frozenset()
+    tree: gast.Module,
+    filename: str,
+    helpers: Set[Helper] = frozenset(),
+    kept: Mapping[str, ast.stmt] = MappingProxyType({}),
 ) -> CodeType:
     """The code object of a module tree, under its own file name.
 
-    ``helpers`` are the generated functions, which do not show in qualified names.
+    ``helpers`` are the generated functions, which do not show in qualified names;
+    ``kept`` are the statements that placeholders stand for.
     """
-    module: ast.Module = gast.gast_to_ast(tree)
+    module = restored(gast.gast_to_ast(tree), kept)
     code: CodeType = compile(module, filename, "exec", dont_inherit=True)
     return relabelled(code, helpers, "", "")

@@ -18,11 +18,19 @@ import gast
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
+from .deep import Kept, without_deep
 from .edited import was_edited
 from .lambdas import choose_lambda
 from .source import Source, code_of, source_of
 
-__all__ = ["Enclosing", "Found", "find_function", "parse_module"]
+__all__ = [
+    "Enclosing",
+    "Found",
+    "find_function",
+    "parse_module",
+    "parse_parts",
+    "too_deep",
+]
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,19 @@ def parse_module(source: Source) -> gast.Module:
     return _to_gast(_parse(source), source)
 
 
+def parse_parts(source: Source) -> tuple[gast.Module, Kept]:
+    """The tree of a whole source, without the statements that are nested too deeply.
+
+    Those have placeholders in the tree: see `autograph.lang.deep`.
+    """
+    tree = _parse(source)
+    try:
+        return gast.ast_to_gast(tree), {}
+    except RecursionError:
+        kept: Kept = {}
+        return without_deep(tree, kept), kept
+
+
 def find_function(fn: Any) -> Found:
     """The definition of a function, method, lambda or code object.
 
@@ -105,7 +126,7 @@ def _to_gast(tree: ast.AST, source: Source) -> Any:
     try:
         return gast.ast_to_gast(tree)
     except RecursionError as error:
-        raise _too_deep(source, tree) from error
+        raise too_deep(source, tree) from error
 
 
 def _parse(source: Source) -> ast.Module:
@@ -118,7 +139,7 @@ def _parse(source: Source) -> ast.Module:
     except SyntaxError as error:
         raise _syntax_error(source, error.msg, error) from error
     except (RecursionError, MemoryError) as error:
-        raise _too_deep(source) from error
+        raise too_deep(source) from error
     except ValueError as error:  # null bytes, until Python 3.12
         raise _syntax_error(source, str(error)) from error
 
@@ -138,7 +159,7 @@ def _syntax_error(
     )
 
 
-def _too_deep(source: Source, tree: ast.AST | None = None) -> SourceError:
+def too_deep(source: Source, tree: ast.AST | None = None) -> SourceError:
     """The error for valid code that trees cannot be walked of, at its deepest line."""
     deepest, line = 0, 1
     pending = [] if tree is None else [(tree, 0, 1)]

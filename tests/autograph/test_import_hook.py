@@ -10,6 +10,7 @@ import subprocess
 import sys
 import traceback
 import types
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -248,6 +249,31 @@ def test_syntax_errors_are_pythons_own(package: Path) -> None:
 
     assert (caught.value.filename, caught.value.lineno) == (str(package / "till.py"), 2)
     assert "shop.till" not in sys.modules
+
+
+def test_only_what_is_nested_too_deeply_is_imported_as_it_is(package: Path) -> None:
+    branches = "".join(f"        elif x == {i}: y = {i}\n" for i in range(600))
+    (package / "deep.py").write_text(
+        "total = " + " + ".join(["1"] * 900) + "\n"
+        "def clip(x):\n    if x > total:\n        x = total\n    return x\n"
+        "class Picker:\n    @staticmethod\n    def pick(x):\n"
+        f"        if x == -1: y = -1\n{branches}        return y\n"
+        "    def clip(self, x):\n        if x > 1: x = 1\n        return clip(x)\n"
+    )
+    with (
+        install_import_hook(["shop"]),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        module = importlib.import_module("shop.deep")
+
+    assert [str(w.message)[:5] for w in caught] == ["AG105", "AG105"]
+    assert (module.clip(901), module.Picker.pick(599)) == (900, 599)
+    assert module.Picker().clip(3) == 1
+    assert is_converted(module)
+    names = module.clip.__code__.co_names + module.Picker.clip.__code__.co_names
+    assert names.count("ag") == 2
+    assert "ag" not in module.Picker.pick.__code__.co_names
 
 
 def test_code_that_is_nested_too_deeply_is_imported_as_it_is(package: Path) -> None:
