@@ -126,9 +126,9 @@ def require_bound(value: Tensor, bound: Tensor, variable: str) -> Tensor:
 
     The error is Python's UnboundLocalError for `variable`. A value that nobody reads is
     not checked; within a branch or a loop body that reads it the check is made there.
+    It is as weak as `value`.
     """
-    checked: Tensor = apply("RequireBound", value, bound, variable=variable)
-    return checked
+    return _checked("RequireBound", value, bound, variable)
 
 
 def require_some(value: Tensor, some: Tensor, variable: str) -> Tensor:
@@ -137,13 +137,17 @@ def require_some(value: Tensor, some: Tensor, variable: str) -> Tensor:
     Reading it then is a TypeError that names `variable`; a value that nobody reads is
     not checked. It is as weak as `value`.
     """
+    return _checked("RequireSome", value, some, variable)
+
+
+def _checked(op: str, value: Tensor, flag: Tensor, variable: str) -> Tensor:
     graph = current_graph()
     if graph is None:
-        checked: Tensor = apply("RequireSome", value, some, variable=variable)
+        checked: Tensor = apply(op, value, flag, variable=variable)
         return checked
     attrs = {"variable": variable}
     spec = TensorSpec(value.shape, value.dtype, weak=value.spec.weak)
-    (tensor,) = graph.add("RequireSome", (value, some), attrs, (spec,))
+    (tensor,) = graph.add(op, (value, flag), attrs, (spec,))
     return tensor
 
 

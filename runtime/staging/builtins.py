@@ -311,14 +311,13 @@ def _sorted(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 def _range(*args: Any) -> Any:
     if len(args) > 3:
         raise _error_of(range, *(1,) * len(args))
-    found = sequences.staged_range(*args)
     if len(args) == 3:
         zero = _error_of(range, 1, 1, 0)
         if isinstance(args[2], SymbolicTensor):
             _raise_if(equal(args[2], 0), zero)
         elif args[2] == 0:
             raise zero
-    return found
+    return sequences.staged_range(*args)
 
 
 def _zip(*items: Any, strict: bool = False) -> Any:

@@ -6,7 +6,7 @@ tensor of all the items is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
@@ -33,7 +33,9 @@ class StagedSequence:
     #: The staging protocol of the compiler; `runtime.bridge` fills it in.
     __autograph_backend__: ClassVar[Any]
 
-    def __iter__(self) -> NoReturn:
+    def __iter__(self) -> Iterator[Any]:
+        if isinstance(self.length, int):
+            return map(self.item, range(self.length))
         raise self._only_for("iterated")
 
     def __getitem__(self, index: Any) -> NoReturn:
@@ -81,6 +83,8 @@ def as_sequence(value: Any) -> StagedSequence:
     if items is not None and not isinstance(value, Tensor):
         found: StagedSequence = items()
         return found
+    if isinstance(value, Collection) and not hasattr(value, "__array__"):
+        return _of_python(list(value))
     tensor = convert_to_tensor(value)
     if tensor.shape.rank == 0:
         raise TypeError(
@@ -90,6 +94,21 @@ def as_sequence(value: Any) -> StagedSequence:
     return _range_of(tensor) or StagedSequence(
         length_of(tensor), lambda index: gather(tensor, index)
     )
+
+
+_PYTHON = {bool, int, float, complex, str}
+
+
+def _of_python(items: list[Any]) -> StagedSequence:
+    """Items of Python: numbers and texts stand for such in the graph, too."""
+
+    def item(index: Any) -> Any:
+        if type(index) is int:
+            return items[index]
+        value = gather(convert_to_tensor(items), index)
+        return weakened(value) if set(map(type, items)) <= _PYTHON else value
+
+    return StagedSequence(len(items), item)
 
 
 def _range_of(tensor: Tensor) -> StagedSequence | None:

@@ -1,5 +1,6 @@
 """Expressions that a tensor may decide: printed, and exact on Python values."""
 
+# ruff: noqa: F524, RUF021, UP031, UP032
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -226,7 +227,9 @@ def binds_for_a_closure(x):
         return str(error)
 
 
-@cases((3,),)
+@cases(
+    (3,),
+)
 def binds_in_a_comprehension(n):
     return [last for x in range(n) if (last := x * 2) > 1], last
 
