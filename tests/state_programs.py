@@ -521,6 +521,43 @@ def elif_branches(n):
     return meter.value
 
 
+def operand_that_changes(n):
+    meter = Meter()
+
+    def up(by):
+        meter.up(by)
+        return meter.value < 5
+
+    both = n > 3 and up(n) and up(1)
+    either = n > 6 or up(2)
+    x = 1 if both else 2
+    return x * 100 + (10 if either else 20) + meter.value
+
+
+def test_that_changes(n):
+    meter = Meter()
+
+    def goes_on():
+        meter.up()
+        return meter.value < n
+
+    while goes_on():
+        if meter.value * 2 > n + 2:
+            break
+        meter.up()
+    return meter.value
+
+
+def chain_that_changes(n):
+    meter = Meter()
+
+    def up():
+        meter.up()
+        return meter.value
+
+    return (1 if 3 < n < up() + 6 else 0) * 10 + meter.value
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())

@@ -17,6 +17,7 @@ from ..errors import StagingError
 from .dispatch import Backend, State, backend_of
 from .generators import is_generated
 from .location import user_location
+from .operands import staged_and
 from .protocols import deciding
 from .unbound import raise_as_python
 from .variables import Variables
@@ -159,7 +160,7 @@ def while_loop(
                 if stop is not False:
                     backend = backend_of(stop)
                     if backend is not None:
-                        go_on = backend.and_(backend.not_(stop), test)
+                        go_on = staged_and(backend, backend.not_(stop), test)
                         _staged_while(backend, go_on, test, body, until, state)
                         return
                     if stop:
@@ -298,7 +299,7 @@ def _going_on(
     backend = backend_of(stop)
     if backend is None:
         return _backend(first), first
-    return backend, backend.and_(backend.not_(stop), test)
+    return backend, staged_and(backend, backend.not_(stop), test)
 
 
 def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:
@@ -307,7 +308,7 @@ def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:
     stop = until()
     backend = backend_of(stop)
     if backend is not None:
-        return backend.and_(backend.not_(stop), test)
+        return staged_and(backend, backend.not_(stop), test)
     return False if stop else deciding(test())
 
 

@@ -16,6 +16,7 @@ from .dispatch import backend_of
 from .membership import in_, not_in
 from .none_tests import is_, is_not
 from .protocols import deciding
+from .operands import staged_and, staged_or
 from .unbound import raise_as_python
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -42,7 +43,8 @@ def and_(left: Any, *rest: Callable[[], Any]) -> Any:
         for position, right in enumerate(rest, 1):
             backend = backend_of(left)
             if backend is not None:
-                return backend.and_(left, _rest_of(and_, right, rest[position:]))
+                later = _rest_of(and_, right, rest[position:])
+                return staged_and(backend, left, later)
             if not left:
                 return left
             left = right()
@@ -62,7 +64,8 @@ def or_(left: Any, *rest: Callable[[], Any]) -> Any:
         for position, right in enumerate(rest, 1):
             backend = backend_of(left)
             if backend is not None:
-                return backend.or_(left, _rest_of(or_, right, rest[position:]))
+                later = _rest_of(or_, right, rest[position:])
+                return staged_or(backend, left, later)
             if left:
                 return left
             left = right()
@@ -98,7 +101,7 @@ def compare(left: Any, *rest: Any) -> Any:
             backend = backend_of(result)
             if backend is not None:
                 chain = functools.partial(compare, middle, symbol)
-                return backend.and_(result, _rest_of(chain, right, later))
+                return staged_and(backend, result, _rest_of(chain, right, later))
             if not result:
                 return result
             left, middle = middle, right()
