@@ -7,20 +7,27 @@ length is a tensor's business.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import gast
 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
+_DISPLAYS = (gast.List, gast.Tuple)
 _known: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 
 
 def changed_lists(facts: Any) -> frozenset[str]:
-    """The names in a function by which a list is made longer or shorter."""
+    """The names in a function by which a list is made longer or shorter.
+
+    A list that a function of the user's is given, or that has another name, may be.
+    """
     found = _known.get(facts)
     if found is None:
-        names = {_changed(node) for node in gast.walk(facts.node)}
+        nodes = list(gast.walk(facts.node))
+        names = {_changed(node) for node in nodes}
+        names.update(name for node in nodes for name in _shared(node, facts))
         found = _known[facts] = frozenset(filter(None, names))
     return found
 
@@ -40,3 +47,25 @@ def _changed(node: Any) -> str | None:
     else:
         return None
     return str(changed.id) if changed.__class__ is gast.Name else None
+
+
+def _shared(node: Any, facts: Any) -> Iterator[str]:
+    """The names whose objects a node gives to somebody else."""
+    kind = node.__class__
+    if kind is gast.Call:
+        func = node.func
+        if func.__class__ is gast.Name and facts.is_builtin(func.id):
+            return
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    elif kind in (gast.Assign, gast.AnnAssign, gast.NamedExpr):
+        given = [node.value]
+    else:
+        return
+    while given:
+        value = given.pop()
+        if value.__class__ is gast.Name:
+            yield str(value.id)
+        elif value.__class__ in _DISPLAYS:
+            given += value.elts
+        elif value.__class__ is gast.Dict:
+            given += value.values

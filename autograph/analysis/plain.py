@@ -144,7 +144,9 @@ class Plain:
         return base.id not in self._facts.scope.bound
 
     def _name_value(self, expr: Any) -> bool:
-        return self._constant_name(expr) or self.ask(expr, "value", self.value)
+        if self._constant_name(expr):
+            return True
+        return self.is_kept(expr) and self.ask(expr, "value", self.value)
 
     def _constant_name(self, expr: Any) -> bool:
         if expr.id == "TYPE_CHECKING":

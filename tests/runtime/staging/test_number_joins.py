@@ -154,7 +154,9 @@ def test_text_is_no_number():
             found = "many"
         return found
 
-    with pytest.raises(StagedStateError, match="AG206: .* two dtypes: .*string.* and int32"):
+    with pytest.raises(
+        StagedStateError, match="AG206: .* two dtypes: .*string.* and int32"
+    ):
         f(tf.constant(3))
 
 
