@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import autograph
-from autograph.operators import UNBOUND
+from autograph.operators import UNBOUND, pattern_truth
 
 State = tuple[Any, ...]
 Environment = dict["Expr", Any]
@@ -72,7 +72,10 @@ class Expr:
     __iter__ = None
 
     def __bool__(self) -> bool:
-        raise TypeError("an expression has no truth value yet")
+        answer = pattern_truth(self)
+        if answer is None:
+            raise TypeError("an expression has no truth value yet")
+        return answer
 
 
 class Parameter(Expr):
