@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NoReturn
 
 from runtime.dtypes import DType
 from runtime.errors import SymbolicTensorError
-from runtime.graph import Graph, Node, user_location
+from runtime.graph import Graph, Node, user_place
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor.base import Tensor
@@ -53,7 +53,7 @@ _BOOL_USES = (
     ),
     (
         r"^(?!\s*(async )?for\b).*\bin\b",
-        "used as a Python bool by `in`, which is not staged",
+        "used as a Python bool by `in`, in code that is not converted or in a structure",
         "use tf.reduce_any(items == x)",
     ),
 )
@@ -129,8 +129,8 @@ class SymbolicTensor(Tensor):
             return answer
         if self.node.op in ("IsNone", "IsNotNone"):
             raise self._no_value("AG209", *_NONE_USE)
-        location = user_location()
-        line = linecache.getline(*location) if location else ""
+        location = user_place()
+        line = linecache.getline(*location[:2]) if location else ""
         for pattern, use, fix in _BOOL_USES:
             if re.search(pattern, line):
                 raise self._no_value("AG301", use, fix)
@@ -217,15 +217,17 @@ class SymbolicTensor(Tensor):
         )
 
     def _no_value(self, code: str, use: str, fix: str) -> SymbolicTensorError:
-        location = user_location()
+        place = user_place()
+        location = None if place is None else place[:2]
         where = f"{location[0]}:{location[1]}: " if location else ""
+        excerpt = "" if place is None else place.excerpt()
         origin = ""
         if self.node.location is not None and self.node.location != location:
             origin = f", made at {self.node.location[0]}:{self.node.location[1]},"
         return SymbolicTensorError(
             f"{where}{code}: the symbolic tensor {self.name!r} "
             f"({self.spec.describe()}){origin} was {use}. It has no value while "
-            f"{self.graph.name!r} is being traced: {fix}.",
+            f"{self.graph.name!r} is being traced: {fix}.{excerpt}",
             code,
             location,
         )
