@@ -11,11 +11,14 @@ case [0, n] if n > y:       def case_1():
 
 from __future__ import annotations
 
+from typing import Any
+
 import gast
 
 from ..analysis import Facts
 from ..lang import nodes
 from ..lang.names import Namer
+from ..lang.visitors import clone
 from .bindings import bound_names
 from .conditionals import Chain
 from .expressions import Expressions
@@ -96,7 +99,21 @@ class Cases:
             result = thunks.pop().body
             bound |= bound_names(guards)
         shared = bound & (wanted | self._variables.globals)
-        match = nodes.match_(found.subject, at, [nodes.return_(result, at)])
+        subject = self._subject(found.subject)
+        match = nodes.match_(subject, at, [nodes.return_(result, at)])
         body = [*self._variables.scoping(shared, at), match]
         missing.update(shared)
         return [nodes.function(self._namer.fresh(name), body, at), *thunks]
+
+    def _subject(self, subject: Any) -> Any:
+        """``ag.subject(x)``, so that a value that may be None is the one or the other;
+        a value that surely is plain as it is.
+        """
+        try:
+            if self._facts.is_plain(subject):
+                return subject
+        except KeyError:  # made by the passes before
+            pass
+        if isinstance(subject, gast.Tuple):
+            return clone(subject, elts=list(map(self._subject, subject.elts)))
+        return self._expressions.operator("subject", [subject], subject)

@@ -19,6 +19,9 @@ from ..analysis.plain import Plain
 from ..lang.visitors import walk
 from .jumps import LOOPS, blocks, leaves, leaves_in_finally
 
+#: Patterns that look into what they are matched against.
+_STRUCTURES = (gast.MatchSequence, gast.MatchMapping, gast.MatchClass)
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -122,10 +125,17 @@ class Staging:
     def _a_tensor_may_match(self, statement: Any) -> bool:
         facts, subject = self._facts, statement.subject
         python = facts.is_plain(subject)
+        may_be_none = not (python or self._is_surely_there(subject))
         for case in statement.cases:
+            nodes = list(walk(case.pattern))
+            if may_be_none and any(isinstance(node, _STRUCTURES) for node in nodes):
+                return True
+            inside = sum(isinstance(node, gast.MatchSingleton) for node in nodes)
+            if not python and inside > len([*_singletons(case.pattern, subject)]):
+                return True
             if case.guard is not None and not facts.is_python_bool(case.guard):
                 return True
-            for node in walk(case.pattern):
+            for node in nodes:
                 if isinstance(node, gast.MatchValue):
                     if not (python and facts.is_plain(node.value)):
                         return True
@@ -135,6 +145,17 @@ class Staging:
                 ):
                     return True
         return False
+
+    def _is_surely_there(self, subject: gast.AST) -> bool:
+        """Whether a pattern may look into a subject without asking if it is None:
+        of variables, those that only hold what the caller gave.
+        """
+        if not isinstance(subject, gast.Name):
+            return not isinstance(subject, (gast.IfExp, gast.BoolOp))
+        found = self._facts.reaching(subject)
+        if all(isinstance(definition, gast.Name) for definition in found):
+            return True
+        return self._facts.is_never_staged_none(subject)
 
     def _given(self, part: gast.AST) -> bool:
         """Whether Python decides if a part of a subject is None."""

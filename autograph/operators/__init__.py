@@ -27,7 +27,7 @@ from .generators import python_iterates
 from .items import getitem
 from .location import user_location
 from .logical import and_, compare, not_, or_
-from .matching import is_bool, match, pattern_truth
+from .matching import is_bool, match, pattern_truth, subject
 from .membership import in_, not_in
 from .none_tests import is_none, is_not_none
 from .scopes import scoped
@@ -68,6 +68,7 @@ __all__ = [
     "register",
     "scoped",
     "set_converter",
+    "subject",
     "unbound_local_error",
     "unbound_locals",
     "unregister",

@@ -83,6 +83,25 @@ def is_bool(value: Any, expected: bool) -> Any:
     return value is expected if staged is None else staged(value, expected)
 
 
+def subject(value: Any) -> Any:
+    """What a pattern is matched against: ``value``; if a library says that it, or an
+    item of it, may be None, then what it is, as the pattern is told.
+
+    >>> subject((1, None))
+    (1, None)
+    """
+    run: _Run | None = getattr(_thread, "run", None)
+    if run is None:
+        return value
+    if type(value) is tuple or type(value) is list:
+        parts = list(map(subject, value))
+        same = all(new is old for new, old in zip(parts, value, strict=True))
+        return value if same else type(value)(parts)
+    backend = backend_of(value)
+    staged = None if backend is None else backend.builtin("subject")
+    return value if staged is None else staged(value, run.answer)
+
+
 class _Rest:
     """The cases of a ``match`` from the first one on that a tensor decides."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from runtime.staging.branches import stage_cond
 from runtime.staging.loop_options import LoopOptions, set_loop_options
 from runtime.staging.loops import stage_loop
-from runtime.staging.optional import StagedOptional, is_none, unwrapped
+from runtime.staging.optional import StagedOptional, is_none, matched, unwrapped
 from runtime.staging.sequences import StagedSequence, as_sequence
 from runtime.staging.values import MISSING
 
@@ -21,6 +21,7 @@ __all__ = [
     "StagedSequence",
     "as_sequence",
     "is_none",
+    "matched",
     "set_loop_options",
     "stage_cond",
     "stage_loop",

@@ -89,7 +89,7 @@ def without_none(value: Any, name: str) -> Any:
 
 
 def _is_optional(value: Any) -> bool:
-    return type(value) is StagedOptional
+    return isinstance(value, StagedOptional)
 
 
 def _lifted(value: Any, name: str) -> Any:

@@ -9,7 +9,7 @@ may be None is a `StagedOptional` around it. To a graph both are a value and a f
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from runtime import nest
@@ -33,6 +33,7 @@ __all__ = [
     "is_none",
     "known",
     "leaves_of",
+    "matched",
     "opened",
     "packed",
     "same_form",
@@ -64,6 +65,11 @@ class StagedOptional:
     __slots__ = ("_checked", "_name", "_some", "_value")
 
     __autograph_backend__: ClassVar[Any]
+
+    def __new__(cls, value: Any, some: Any, name: str) -> StagedOptional:
+        """One that patterns take for a sequence, if the value is one."""
+        kind = _OptionalItems if isinstance(value, (list, tuple)) else cls
+        return object.__new__(kind)
 
     def __init__(self, value: Any, some: Any, name: str) -> None:
         self._value = value
@@ -208,6 +214,15 @@ class StagedOptional:
         )
 
 
+class _OptionalItems(StagedOptional):
+    """A list or tuple that may be None: ``case (a, b)`` asks for its length."""
+
+    __slots__ = ()
+
+
+Sequence.register(_OptionalItems)
+
+
 # --- asking ---------------------------------------------------------------------------
 
 
@@ -222,7 +237,7 @@ def opened(value: Any) -> Any:
 def known(value: Any) -> Any:
     """The value, without the question whether it is None where that is known."""
     optional = opened(value)
-    if type(optional) is not StagedOptional:
+    if not isinstance(optional, StagedOptional):
         return value
     answer = fact(optional._some)
     if answer is None:
@@ -233,14 +248,22 @@ def known(value: Any) -> Any:
 def is_none(value: Any, negated: bool = False) -> Any:
     """``value is None``, or its opposite, of anything: a tensor where it may be."""
     value = opened(known(value))
-    if type(value) is StagedOptional:
+    if isinstance(value, StagedOptional):
         return none_test(value._some, negated)
     return (value is None) is not negated
 
 
+def matched(value: Any, ask: Callable[[Any], bool]) -> Any:
+    """A value as a pattern sees it: what may be None is what ``ask`` says."""
+    optional = opened(known(value))
+    if not isinstance(optional, StagedOptional):
+        return optional
+    return optional._value if ask(none_test(optional._some, negated=True)) else None
+
+
 def unwrapped(value: Any) -> Any:
     """The value within a `StagedOptional`, which must not be None from here on."""
-    if type(value) is not StagedOptional:
+    if not isinstance(value, StagedOptional):
         return value
     return value._get(TypeError("unsupported operand: the value is None"))
 

@@ -193,6 +193,78 @@ def test_branches(fn: Any, x: int) -> None:
     check(fn, x)
 
 
+# --- patterns -------------------------------------------------------------------------
+
+
+def case_none(x):
+    match early(x):
+        case None:
+            return -1
+        case 2:
+            return 22
+        case y:
+            return y
+
+
+def case_none_inside(x):
+    pair = early(x), x
+    match pair:
+        case (None, _):
+            return -1
+        case (2, z):
+            return z
+        case (z, _):
+            return z + 1
+
+
+def case_a_pair(x):
+    pair = (x, x * 2) if x > 0 else None
+    match pair:
+        case (a, b):
+            return a + b
+        case _:
+            return -1
+
+
+def case_none_or_zero(x):
+    match early(x - 1):
+        case None | 1:
+            return -1
+        case y:
+            return y
+
+
+@pytest.mark.parametrize("x", [-7, 1, 2, 7])
+@pytest.mark.parametrize(
+    "fn",
+    [case_none, case_none_inside, case_a_pair, case_none_or_zero],
+    ids=lambda fn: fn.__name__,
+)
+def test_patterns(fn: Any, x: int) -> None:
+    check(fn, x)
+
+
+# --- texts ----------------------------------------------------------------------------
+
+
+def shown(x):
+    y = early(x)
+    return f"y={y}"
+
+
+def contained(x):
+    y = early(x)
+    return y in (1, 2), y in [None, 3], y not in (2, None)
+
+
+@pytest.mark.parametrize("x", [-7, 1, 2, 7])
+@pytest.mark.parametrize("fn", [shown, contained])
+def test_texts_and_members(fn: Any, x: int) -> None:
+    found = results(fn, x)
+
+    assert found["source"] == found["interpreted"] == found["plain"]
+
+
 # --- loops ----------------------------------------------------------------------------
 
 
