@@ -30,6 +30,7 @@ from runtime.staging import (
     StagedSequence,
     as_sequence,
     is_none,
+    matched,
     recursion,
     stage_cond,
     stage_loop,
@@ -38,6 +39,7 @@ from runtime.staging import (
 from runtime.staging.builtins import BUILTINS
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.lists import StagedList
+from runtime.staging.reasons import explaining
 from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
@@ -63,9 +65,11 @@ class Staging:
         names: Names,
     ) -> tuple[Any, State]:
         """An ``If`` node."""
-        result, after = stage_cond(
-            predicate(test), _branch(if_true), _branch(if_false), _inside(state), names
-        )
+        condition = predicate(test)
+        branches = _branch(if_true), _branch(if_false)
+        parts = dict(zip(("where the condition holds", "where it does not"), branches))
+        with explaining("the condition", condition, parts, names):
+            result, after = stage_cond(condition, *branches, _inside(state), names)
         return result, _outside(after)
 
     def while_loop(
@@ -76,7 +80,9 @@ class Staging:
         names: Names,
     ) -> State:
         """A ``While`` node."""
-        return _outside(stage_loop(test, _branch(body), _inside(state), names))
+        step = _branch(body)
+        with explaining("the condition of the loop", test, {"in the loop": step}, names):
+            return _outside(stage_loop(test, step, _inside(state), names))
 
     def for_loop(
         self,
@@ -101,7 +107,9 @@ class Staging:
 
         start = convert_to_tensor(0)
         inside = (start, *_inside(state))
-        after = stage_loop(start < sequence.length, step, inside, ("index", *names))
+        cause = "the length of what it loops over"
+        with explaining(cause, sequence.length, {"in the loop": body}, names):
+            after = stage_loop(start < sequence.length, step, inside, ("index", *names))
         return _outside(after[1:])
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
@@ -160,7 +168,7 @@ class _OptionalStaging(Staging):
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """What asks whether the value is None, or the builtin of the value itself."""
-        if name in ("bool", "is_none", "is_not_none"):
+        if name in ("bool", "is_none", "is_not_none", "subject"):
             return super().builtin(name)
         function = getattr(ag, name, None) or getattr(ag, f"{name}_", None)
         if function is None:
@@ -200,6 +208,7 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
     "is_bool": _is_bool,
     "is_none": is_none,
     "is_not_none": functools.partial(is_none, negated=True),
+    "subject": matched,
 }
 
 

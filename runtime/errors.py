@@ -332,3 +332,5 @@ class StagedStateError(TracingError):
     def __init__(self, message: str, code: str = "AG201") -> None:
         super().__init__(message)
         self.code = code
+        #: Whether the message says where the variables are assigned.
+        self.explained = False

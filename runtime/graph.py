@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from runtime import context
 from runtime.dtypes import of_array
 from runtime.errors import InaccessibleTensorError, StagedStateError
+from runtime.excerpts import Place, place_in, place_of
 from runtime.graph_def import GraphDef, graph_def
 from runtime.graph_text import graph_lines
 from runtime.specs import TensorSpec
@@ -30,9 +31,11 @@ __all__ = [
     "Node",
     "is_user_file",
     "raise_location",
+    "raise_place",
     "state_error",
     "user_frames",
     "user_location",
+    "user_place",
 ]
 
 Location = tuple[str, int]
@@ -58,6 +61,16 @@ def user_location() -> Location | None:
     return None
 
 
+def user_place() -> Place | None:
+    """As `user_location`, with the columns of the expression."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _in_our_folders(frame.f_code.co_filename):
+        frame = frame.f_back
+    return (
+        None if frame is None else place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
+    )
+
+
 def raise_location(error: BaseException) -> Location | None:
     """The file and line of the user's code where `error` was raised."""
     found = None
@@ -66,6 +79,17 @@ def raise_location(error: BaseException) -> Location | None:
         filename = traceback.tb_frame.f_code.co_filename
         if not _in_our_folders(filename):
             found = filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
+
+
+def raise_place(error: BaseException) -> Place | None:
+    """As `raise_location`, with the columns of the expression."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
+            found = place_of(traceback)
         traceback = traceback.tb_next
     return found
 
@@ -150,7 +174,7 @@ class Node:
 class Mark(NamedTuple):
     """A graph as it was at some time: see `Graph.mark`."""
 
-    count: int
+    length: int
     names: dict[str, int]
     constants: dict[int, tuple[EagerTensor, SymbolicTensor]]
     checked: dict[Tensor, SymbolicTensor]
@@ -306,7 +330,7 @@ class Graph:
 
     def roll_back(self, mark: Mark) -> None:
         """Drop the nodes that were added since; inputs for captures remain."""
-        del self.nodes[mark.count :]
+        del self.nodes[mark.length :]
         self._names = dict(mark.names)
         self._names.update((t.node.name.lower(), 1) for t in self.inputs)
         self._constants = dict(mark.constants)
@@ -351,6 +375,8 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
 
 def state_error(code: str, message: str, fix: str) -> StagedStateError:
     """The error for state that a graph cannot carry, with the user's line."""
-    location = user_location()
-    where = f"{location[0]}:{location[1]}: " if location else ""
-    return StagedStateError(f"{where}{code}: {message}; {fix}", code)
+    place = user_place()
+    text = f"{code}: {message}; {fix}"
+    if place is not None:
+        text = f"{place.filename}:{place.lineno}: {text}{place.excerpt()}"
+    return StagedStateError(text, code)

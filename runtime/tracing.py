@@ -17,10 +17,12 @@ from runtime.context import building, current_graph
 from runtime.errors import (
     ConversionError,
     EndlessRecursionError,
+    OpError,
+    UnhashableTensorError,
     is_python_limit,
     noting,
 )
-from runtime.graph import Graph, raise_location, user_frames
+from runtime.graph import Graph, raise_location, raise_place, user_frames
 from runtime.handlers import swallowed, unhandled
 from runtime.loop_tests import tidy
 from runtime.ops.convert import convert_to_tensor
@@ -91,6 +93,7 @@ def trace(
         except RecursionError as error:
             raise _endless(name, error) from None
         except Exception as error:
+            _show_place(error)
             error.__traceback__ = user_frames(error.__traceback__)
             raise
         lost = swallowed(errors)
@@ -179,6 +182,17 @@ def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
     # No line of the user's made it: not the one that called the function.
     output.node.location = None
     return output
+
+
+def _show_place(error: Exception) -> None:
+    """Say in the message where an operation was written that cannot be staged."""
+    is_ours = isinstance(error, (OpError, ConversionError, UnhashableTensorError))
+    place = raise_place(error)
+    if not is_ours or place is None or error.args != (str(error.args[0]),):
+        return
+    code = getattr(error, "code", "")
+    where = f"{place.filename}:{place.lineno}"
+    error.args = (f"{error.args[0]}\n  {code} at {where}{place.excerpt()}",)
 
 
 def _endless(name: str, error: RecursionError) -> RecursionError:
