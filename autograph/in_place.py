@@ -13,6 +13,7 @@ whatever wrapper or registry, has it converted; what it is compared with still h
 from __future__ import annotations
 
 import gc
+import weakref
 from inspect import CO_NESTED
 from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple
@@ -58,10 +59,15 @@ def convert_in_place(
         original = _copy(function)
         code = convert_code(function, options)
         note_generated(code)
+        _replaced[id(function.__code__)] = original.__code__, weakref.ref(function)
         function.__code__ = code
         function.__dict__[ORIGINAL] = (function, original)
         function.__dict__[CONVERTED] = function
         return True
+
+
+#: The code that was replaced, and in which function.
+_replaced: dict[int, tuple[CodeType, weakref.ref[FunctionType]]] = {}
 
 
 def _copy(function: FunctionType) -> FunctionType:
@@ -134,6 +140,10 @@ def convert_raising(
                 is_lost = isinstance(refusal, SourceError)
                 rule = Rule.NO_SOURCE if is_lost else Rule.REFUSED
                 obstacle = obstacle or Obstacle(rule, *_described(frame))
+        if id(frame.f_code) in _replaced:  # perhaps by another thread, since the call
+            replaced = _replaced[id(frame.f_code)][1]()
+            if replaced is not None and replaced not in changed:
+                changed.append(replaced)
     return Repair(tuple(changed), obstacle)
 
 

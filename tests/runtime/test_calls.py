@@ -368,7 +368,7 @@ class Heir(Kinds):
     limit = 2
 
     def public(self):
-        return super().public() + super(Heir, self).of_class(3)
+        return super().public() + super(Heir, self).of_class(3)  # noqa: UP008
 
 
 @program
