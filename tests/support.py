@@ -1,0 +1,128 @@
+"""The support matrix: what each construct of Python does in each mode.
+
+``tests/constructs`` holds small programs, by construct. Each runs in all modes of
+`tests.modes` on its arguments, and `matrix` says how the answers compare with those of
+the plain function:
+
+- ``yes``: the same value, or the same exception;
+- ``AG201``: refused with this code;
+- anything else is a mistake of ours, which the test of the matrix does not let pass.
+
+``docs/support.md`` is made from it: ``pytest tests/test_support.py --update-golden``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from tests import modes
+
+__all__ = ["Program", "answer", "construct", "matrix", "programs"]
+
+ROOT = Path(__file__).parent / "constructs"
+TENSOR_MODES = ("eager", "staged", "interpreted")
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Program(NamedTuple):
+    """A function of a construct, and the arguments for it.
+
+    ``chapter`` is the name of its file.
+    """
+
+    chapter: str
+    construct: str
+    function: Callable[..., Any]
+    cases: tuple[tuple[Any, ...], ...]
+
+
+def construct(name: str, *cases: tuple[Any, ...]) -> Callable[[_F], _F]:
+    """Mark a program with the construct that it shows, and its arguments."""
+
+    def mark(function: _F) -> _F:
+        function.construct = name, cases  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def programs() -> Iterator[Program]:
+    """All programs, in the order of their files and lines."""
+    for path in sorted(ROOT.glob("*.py")):
+        name = f"constructs.{path.stem}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # where dataclasses look it up
+        spec.loader.exec_module(module)
+        for function in vars(module).values():
+            marked = getattr(function, "construct", None)
+            if marked is not None and function.__module__ == module.__name__:
+                yield Program(path.stem, marked[0], function, marked[1])
+
+
+def answer(program: Program, mode: str) -> str:
+    """How a program does in a mode, over all its arguments."""
+    answers = [_answer(program.function, case, mode) for case in program.cases]
+    return next((text for text in answers if text != "yes"), "yes")
+
+
+def _answer(function: Callable[..., Any], case: tuple[Any, ...], mode: str) -> str:
+    expected = modes.run(function, case, "plain")
+    found = modes.run(function, case, mode)
+    if found.code is not None:
+        return found.code
+    if found.error != expected.error:
+        return f"{found.error}: {found.message}" if found.error else "no error"
+    if expected.error is not None:
+        return "yes" if found.message == expected.message else found.message
+    if not modes.same(found.value, expected.value):
+        return f"{found.value!r} instead of {expected.value!r}"
+    return "yes"
+
+
+def matrix(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
+    """The page: a table for each chapter, a row for each construct."""
+    lines = [HEADER]
+    chapters: dict[str, dict[str, list[dict[str, str]]]] = {}
+    for program, answers in found:
+        rows = chapters.setdefault(program.chapter, {})
+        rows.setdefault(program.construct, []).append(answers)
+    for chapter, rows in chapters.items():
+        lines += ["", f"## {chapter.replace('_', ' ').capitalize()}", ""]
+        lines += ["| construct | programs | on Python values | on tensors | staged |"]
+        lines += ["|---|---|---|---|---|"]
+        for name, several in rows.items():
+            cells = [
+                _cell(several, ("converted",)),
+                _cell(several, ("eager",)),
+                _cell(several, ("staged", "interpreted")),
+            ]
+            lines.append(f"| {name} | {len(several)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(several: list[dict[str, str]], of: tuple[str, ...]) -> str:
+    given = [answers[mode] for answers in several for mode in of]
+    refusals = sorted({text for text in given if text != "yes"})
+    if not refusals:
+        return "yes"
+    links = [f"[{code}](errors.md#{code.lower()})" for code in refusals]
+    return ("partly: " if "yes" in given else "") + ", ".join(links)
+
+
+HEADER = """\
+# What is supported
+
+Each row is a construct of Python, with the number of programs that test it (they are in
+`tests/constructs`). *On Python values*: the converted function does what the original
+does. *On tensors*: the converted function, called with tensors outside of a graph.
+*Staged*: the same under `tf.function`, run as NumPy source and by the interpreter. A code
+says how a construct is refused.
+
+This page is written by the tests that compare all of these with plain Python."""
