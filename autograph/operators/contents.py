@@ -10,7 +10,7 @@ user's code assigns another object is the place rebound.
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from operator import is_
 from typing import Any
 
@@ -164,15 +164,21 @@ class Contents:
             return copied
         return value
 
-    def newly_rebound(self) -> dict[Place, Any]:
-        """The places in the saved values where another list or dict is now."""
+    def newly_rebound(self, stands_for: Callable[[Any, Any], bool]) -> dict[Place, Any]:
+        """The places in the saved values where another list or dict is now.
+
+        ``stands_for(new, old)``: a library put the one in the place of the other.
+        """
         found: dict[Place, Any] = {}
         for value, parts in self._saved.values():
             now = parts_of(value)
             for key, part in _pairs(parts):
-                if id(part) in self._saved and _part(now, key) is not part:
-                    if (id(value), key) not in self._rebound:
-                        found[id(value), key] = value
+                after = _part(now, key)
+                if id(part) not in self._saved or after is part:
+                    continue
+                place = id(value), key
+                if place not in self._rebound and not stands_for(after, part):
+                    found[place] = value
         return found
 
 

@@ -6,6 +6,7 @@ Nothing here runs unless a statement is refused.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from .location import user_location
 from .mutations import Change
 from .slots import Slot
 
+_ITERATORS = (type(iter([])), type(reversed([])))
 _TITLE = "a staged branch changes what a graph cannot carry"
 
 
@@ -146,6 +148,9 @@ def check_replaced(value: Any) -> None:
         for name, other in _variables(frame).items():
             if other is value:
                 raise used_elsewhere(value, name, frame)
+    # The iterators of `for` statements are in no variable.
+    if any(type(holder) in _ITERATORS for holder in gc.get_referrers(value)):
+        raise used_elsewhere(value, "for ... in")
 
 
 def used_elsewhere(value: Any, name: str, frame: FrameType | None = None) -> Exception:

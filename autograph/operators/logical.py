@@ -15,8 +15,8 @@ from typing import Any
 from .dispatch import backend_of
 from .membership import in_, not_in
 from .none_tests import is_, is_not
-from .protocols import deciding
 from .operands import staged_and, staged_or
+from .protocols import deciding
 from .unbound import raise_as_python
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -10,7 +10,7 @@ becomes state, too, if it has a place that can be.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -62,22 +62,34 @@ class _Seen(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of an object: the places that it was made in, with their old values.
+    """A change of an object: the places that it was made in, what was there, and is.
 
-    ``place`` is None for a part of the object that is no place, or all of them.
+    The place is None for a part of the object that is no place, or all of them.
     """
 
     seen: _Seen
-    places: list[tuple[Slot | None, Any]]
+    places: list[tuple[Slot | None, Any, Any]]
 
     @property
     def can_be_state(self) -> bool:
         """Whether all of what changed is in places."""
-        return all(slot is not None for slot, _ in self.places)
+        return all(slot is not None for slot, *_ in self.places)
 
-    def slots(self) -> list[Slot]:
-        """The places whose values matter."""
-        return [slot for slot, _ in self.places if slot is not None and slot.matters]
+    def slots(
+        self, stands_for: Callable[[Any, Any], bool], state: Iterable[Any]
+    ) -> Iterator[Slot]:
+        """The places whose values matter.
+
+        ``stands_for(new, old)`` says whether a library put an object in the place of a
+        list: then that is what the list contains now. It may be in the state already.
+        """
+        for slot, old, new in self.places:
+            if slot is None or not slot.matters:
+                continue
+            if not stands_for(new, old):
+                yield slot
+            elif not any(value is old for value in state):
+                yield ContentsSlot(slot.name, old)
 
     def undo(self) -> None:
         """Put everything back as it was."""
@@ -85,7 +97,7 @@ class Change(NamedTuple):
         if seen.look.undo is not None:
             seen.look.undo(seen.value, seen.parts)
             return
-        for slot, value in self.places:
+        for slot, value, _ in self.places:
             if slot is not None:
                 slot.write(value)
 
@@ -158,15 +170,15 @@ def _pairs(parts: Parts) -> Iterable[tuple[Any, Any]]:
 def _change(seen: _Seen) -> Change:
     look, value, before = seen.look, seen.value, seen.parts
     if look.slot is None:
-        return Change(seen, [(None, None)])
+        return Change(seen, [(None, None, None)])
     after = look.read(value)
     if type(after) is list:
-        return Change(seen, [(look.slot(seen.name(), value, None), None)])
+        return Change(seen, [(look.slot(seen.name(), value, None), None, None)])
     places = []
     for key in {**before, **after}:
-        old = before.get(key, UNBOUND)
-        if not _same(old, after.get(key, UNBOUND)):
-            places.append((look.slot(seen.name_of(key), value, key), old))
+        old, new = before.get(key, UNBOUND), after.get(key, UNBOUND)
+        if not _same(old, new):
+            places.append((look.slot(seen.name_of(key), value, key), old, new))
     return Change(seen, places)
 
 

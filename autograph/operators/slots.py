@@ -38,6 +38,10 @@ class Slot:
         """What two slots have in common that are the same place."""
         return type(self), id(self.owner), self.key
 
+    def now(self, outer: Slot) -> Slot:
+        """The same place, seen from a statement inside of the one with ``outer``."""
+        return self
+
     def read(self) -> Any:
         """The value; `UNBOUND` if there is none."""
         raise NotImplementedError
@@ -164,3 +168,7 @@ class ContentsSlot(Slot):
     def write(self, value: Any) -> None:
         """Note what stands for the list: it is put into the places of the list."""
         self._value = value
+
+    def now(self, outer: Slot) -> Slot:
+        """The contents of what stands for the list."""
+        return ContentsSlot(self.name, outer.read())

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from types import CellType, CodeType, FunctionType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..library import is_library_module
 from .contents import Contents
@@ -92,6 +92,22 @@ class _Running:
     def __init__(self, found: _Found) -> None:
         self.found = found
         self.count: Counter[Any] = Counter()
+        self._stand_ins: dict[int, tuple[Any, Any]] = {}
+
+    def stand_in(self, new: Any, old: Any) -> None:
+        """Note that a statement inside put an object in the place of a list."""
+        self._stand_ins[id(new)] = new, old
+
+    def stand_in_of(self, old: Any) -> Any:
+        """What is in the place of a list: another object, or still the list."""
+        for new, list_ in self._stand_ins.values():
+            if list_ is old:
+                return new
+        return old
+
+    def stands_for(self, new: Any, old: Any) -> bool:
+        """Whether an object is in the place of a list."""
+        return self._stand_ins.get(id(new), (None, _NOTHING))[1] is old
 
     def found_of(self, statement: tuple[CodeType, ...]) -> _Found:
         """What was found out about the next statement of such bodies."""
@@ -99,11 +115,25 @@ class _Running:
         self.count[statement] += 1
         known = self.found.inside.setdefault((statement, number), _Found())
         # Others are of objects that are made anew each time.
-        outside = {slot.identity for slot in self.found.slots}
-        known.slots = [slot for slot in known.slots if slot.identity in outside]
+        outside = {slot.identity: slot for slot in self.found.slots}
+        known.slots = [
+            slot.now(outside[slot.identity])
+            for slot in known.slots
+            if slot.identity in outside
+        ]
         return known
 
 
+class _Trial(NamedTuple):
+    """What a body did: its result, the new state, and what is not known of it yet."""
+
+    result: Any
+    state: State
+    changes: list[Change]
+    rebound: dict[Any, Any]
+
+
+_NOTHING = object()
 _running: ContextVar[_Running | None] = ContextVar("body that is tried", default=None)
 
 
@@ -160,9 +190,12 @@ class Variables:
         self._fill(self.read(), values, contents)
         if contents.replaced:
             known = Snapshot([*self._roots(), *user_variables()])
+            around = _running.get()
             for old, new in contents.replaced:
                 _replace(old, new, known)
                 check_replaced(old)
+                if around is not None:
+                    around.stand_in(new, old)
 
     def stage(self, attempt: Callable[[], _T]) -> _T:
         """Call ``attempt`` until the trials that it makes find nothing new."""
@@ -185,29 +218,36 @@ class Variables:
         Raises:
             StagingError: AG207, it changed something that cannot be state.
         """
-        result, state, changes, rebound = self._try(values, run, arguments)
+        old = self.read()
+        running = _Running(self._found)
+        trial = self._try(values, run, arguments, running)
         known = {slot.identity for slot in self._found.slots}
+        found: dict[Key, Slot] = {}
         refused = []
-        for change in changes:
-            slots = change.slots()
-            again = any(slot.identity in known for slot in slots)
-            if again or not change.can_be_state:
+        for change in trial.changes:
+            slots = {s.identity: s for s in change.slots(running.stands_for, old)}
+            if not change.can_be_state or not known.isdisjoint(slots):
                 refused.append(change)
-            self._found.slots += [s for s in slots if s.identity not in known]
+            found.update(slots)
         if refused:
             raise refusal(
                 refused,
-                lambda watch: self._try(values, lambda: watch(run), arguments),
+                lambda watch: self._try(values, lambda: watch(run), arguments, running),
                 [body.__code__ for body in self._functions],
             )
-        if rebound or any(change.slots() for change in changes):
-            self._found.rebound.update(rebound)
+        if found or trial.rebound:
+            self._found.slots += found.values()
+            self._found.rebound.update(trial.rebound)
             raise _Again(self)
-        return result, state
+        return trial.result, trial.state
 
     def _try(
-        self, values: State, run: Callable[[], _T], arguments: Iterable[tuple[str, Any]]
-    ) -> tuple[_T, State, list[Change], dict[Any, Any]]:
+        self,
+        values: State,
+        run: Callable[[], Any],
+        arguments: Iterable[tuple[str, Any]],
+        running: _Running,
+    ) -> _Trial:
         before = Snapshot([*self._roots(), *arguments])
         cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
@@ -215,7 +255,7 @@ class Variables:
         for value in old:
             contents.save(value)
         replaced: list[tuple[Slot, Any, Any]] = []
-        token = _running.set(_Running(self._found))
+        token = _running.set(running)
         changes: list[Change] = []
         try:
             self._fill(old, values, contents)
@@ -223,7 +263,7 @@ class Variables:
                 replaced += _replace(before_, after, before)
             kept = self.read()
             result = run()
-            state, rebound = self._outcome(kept, contents)
+            state, rebound = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = contents.result(result)
         finally:
@@ -238,16 +278,19 @@ class Variables:
                     place.write(value)
             contents.restore()
             changes += before.restore()
-        return result, state, changes, rebound
+        return _Trial(result, state, changes, rebound)
 
-    def _outcome(self, kept: State, contents: Contents) -> tuple[State, dict[Any, Any]]:
+    def _outcome(
+        self, kept: State, contents: Contents, running: _Running
+    ) -> tuple[State, dict[Any, Any]]:
         """The values after a trial, and which lists and dicts were rebound in it."""
-        rebound = contents.newly_rebound()
+        rebound = contents.newly_rebound(running.stands_for)
         state = []
         for place, before in zip(self._state(), kept, strict=True):
-            value = place.read()
+            value = running.stand_in_of(place.read())
             if value is not before and contents.has(before):
-                if place.identity not in self._found.rebound:
+                known = place.identity in self._found.rebound
+                if not known and not running.stands_for(value, before):
                     rebound[place.identity] = place
             state.append(contents.result(value))
         return tuple(state), rebound
@@ -281,7 +324,7 @@ class Variables:
         root, steps = _parse_place(place)
         value = self._variable(root)
         for kind, key in steps:
-            if value is UNBOUND:
+            if value is UNBOUND or _is_whole(value):
                 return UNBOUND
             value = self._step(value, kind, key)
         return value
@@ -299,7 +342,7 @@ class Variables:
         owner = self._variable(root)
         for kind, key in steps[:-1]:
             owner = self._step(owner, kind, key)
-        if owner is not UNBOUND:
+        if owner is not UNBOUND and not _is_whole(owner):
             self._write_member(owner, *steps[-1], value)
 
     def _variable(self, name: str) -> Any:
@@ -371,6 +414,11 @@ def _replace(old: Any, new: Any, known: Snapshot) -> list[tuple[Slot, Any, Any]]
         slot.write(new)
         places.append((slot, old, new))
     return places
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a library's own list is state as a whole: it may not have the item."""
+    return hasattr(type(value), "__autograph_parts__")
 
 
 @functools.cache

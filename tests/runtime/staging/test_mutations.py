@@ -219,6 +219,20 @@ def test_list_that_cannot_be_replaced_everywhere():
         tf.function(mutable_default)(tf.constant(3))
 
 
+def test_list_that_a_running_function_refers_to():
+    @tf.function
+    def f(n):
+        items = []
+        meter = Meter()
+        meter.log = items
+        for i in range(n):
+            meter.note(i)
+        return len(items)
+
+    with pytest.raises(StagingError, match=r"AG210(.|\n)*`items` of `f`"):
+        f(tf.constant(3))
+
+
 @pytest.mark.parametrize(
     "function", [*MERGED, *(f for f, *_ in REFUSED)], ids=lambda f: f.__name__
 )
