@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .consumers import listed
@@ -62,30 +62,37 @@ def list_comp(
         if not (conditions or target or flat or is_generated(iterated)):
             return [element(item) for item in iterated]
         parts = Parts(element, conditions, unpacking(target), flat)
-        return _list(parts, iterated)
+        return _list(parts, iter(stream(iterated)))
     except NameError as error:
         if _IS_INLINED:
             raise_as_python(error, sys._getframe())
         raise
+    finally:
+        if _IS_INLINED:
+            # An exception keeps this frame alive: a generator must be closed at once.
+            del iterated
 
 
-def _list(parts: Parts, iterated: Any) -> Any:
+def _list(parts: Parts, items: Iterator[Any]) -> Any:
     element, conditions, unpack, flat = parts
     result: Any = []
-    items = iter(stream(iterated))
-    for item in items:
-        args = unpack(item)
-        passed = passes(conditions, args)
-        if passed is False:
-            continue
-        if passed is not True:
-            return listed(parts.left(passed, args, items), result)
-        if flat:
-            result = extended(result, element(*args))
-        else:
-            result.append(element(*args))
-    rest = rest_of(items, parts)
-    return result if rest is None else listed(rest, result)
+    try:
+        for item in items:
+            args = unpack(item)
+            passed = passes(conditions, args)
+            if passed is False:
+                continue
+            if passed is not True:
+                return listed(parts.left(passed, args, items), result)
+            if flat:
+                result = extended(result, element(*args))
+            else:
+                result.append(element(*args))
+        rest = rest_of(items, parts)
+        return result if rest is None else listed(rest, result)
+    finally:
+        if _IS_INLINED:
+            del items
 
 
 def extended(result: Any, more: Any) -> Any:

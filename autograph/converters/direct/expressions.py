@@ -112,9 +112,14 @@ class DirectExpressions(Transformer):
         parameters = element.args.args if isinstance(element, gast.Lambda) else []
         if len(parameters) != 1:
             return self.generic_visit(node)
-        items = nodes.name(self._items, node)
-        begin = assigned(self._items, self.visit(iterated), iterated)
-        python = self._operator("python_iterates", [begin], node)
+        # A list holds the iterable until it is taken: a generator is closed when the
+        # comprehension ends.
+        held = gast.List([self.visit(iterated)], gast.Load())
+        begin = assigned(self._items, nodes.located(held, iterated), iterated)
+        first = gast.Subscript(begin, nodes.constant(0, node), gast.Load())
+        python = self._operator("python_iterates", [nodes.located(first, node)], node)
+        pop = nodes.attribute(nodes.name(self._items, node), "pop", node)
+        items = nodes.call(pop, [], node)
         target = nodes.target(parameters[0].id, parameters[0])
         loop = gast.comprehension(target, items, [], 0)
         made = gast.ListComp(self.visit(element.body), [loop])
