@@ -76,7 +76,9 @@ def _unconverted(
         try:
             return python_function(*args, **kwargs)
         except SymbolicTensorError as error:
-            message = f"{error} The code was not converted: {reason}."
+            text, newline, excerpt = str(error).partition("\n")
+            why = f"The code was not converted: {reason}."
+            message = f"{text} {why}{newline}{excerpt}"
             raise SymbolicTensorError(message, error.code, error.location) from None
 
     return traced
