@@ -367,13 +367,8 @@ class Facts:
     def _maybe_assigned(self) -> list[int]:
         scope = self.scope
         others = (*scope.rebound_by_others, *scope.nonlocals, *scope.globals)
-        return flow.maybe_assigned(
-            self._log,
-            self.cfg,
-            self._bits,
-            self._mask(scope.params),
-            self._mask(others),
-        )
+        params, shared = self._mask(scope.params), self._mask(others)
+        return flow.maybe_assigned(self._log, self.cfg, self._bits, params, shared)
 
     @cached_property
     def _bound_again(self) -> frozenset[str]:
