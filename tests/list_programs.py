@@ -131,7 +131,6 @@ def stack_machine(n):
 def two_lists(n):
     even, odd = [], []
     for i in range(n):
-        target = even if i % 2 == 0 else odd
         even.append(i)
         odd.append(1)
     return len(even) * 100 + sum(odd)

@@ -20,7 +20,7 @@ from .location import user_location
 from .mutations import Change
 from .slots import Slot
 
-_ITERATORS = (type(iter([])), type(reversed([])))
+_ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
 _TITLE = "a staged branch changes what a graph cannot carry"
 
 

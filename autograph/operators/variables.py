@@ -11,18 +11,17 @@ from __future__ import annotations
 import dis
 import functools
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, CodeType, FunctionType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..library import is_library_module
 from .contents import Contents
-from .culprits import check_replaced, endless, refusal, used_elsewhere, user_variables
+from .culprits import check_replaced, endless, refusal, user_variables
 from .dispatch import UNBOUND, State
 from .mutations import Change, Snapshot, reachable_names
-from .slots import Key, Slot
+from .slots import ContentsSlot, Key, Slot
+from .trials import Found, Running, Trial, current, put_back, replace
 
 _T = TypeVar("_T")
 #: How often a statement is staged until nothing new is found.
@@ -74,69 +73,6 @@ class _Place(Slot):
         self.owner._write(self.name, value)
 
 
-class _Found:
-    """What was found out about a statement by trying its bodies."""
-
-    def __init__(self) -> None:
-        #: Places besides those of ``state=`` that the bodies change.
-        self.slots: list[Slot] = []
-        #: Places of lists and dicts where the bodies assign others.
-        self.rebound: dict[Any, Any] = {}
-        #: The same of the statements inside, by their bodies and number.
-        self.inside: dict[Any, _Found] = {}
-
-
-class _Running:
-    """A body that is being tried."""
-
-    def __init__(self, found: _Found) -> None:
-        self.found = found
-        self.count: Counter[Any] = Counter()
-        self._stand_ins: dict[int, tuple[Any, Any]] = {}
-
-    def stand_in(self, new: Any, old: Any) -> None:
-        """Note that a statement inside put an object in the place of a list."""
-        self._stand_ins[id(new)] = new, old
-
-    def stand_in_of(self, old: Any) -> Any:
-        """What is in the place of a list: another object, or still the list."""
-        for new, list_ in self._stand_ins.values():
-            if list_ is old:
-                return new
-        return old
-
-    def stands_for(self, new: Any, old: Any) -> bool:
-        """Whether an object is in the place of a list."""
-        return self._stand_ins.get(id(new), (None, _NOTHING))[1] is old
-
-    def found_of(self, statement: tuple[CodeType, ...]) -> _Found:
-        """What was found out about the next statement of such bodies."""
-        number = self.count[statement]
-        self.count[statement] += 1
-        known = self.found.inside.setdefault((statement, number), _Found())
-        # Others are of objects that are made anew each time.
-        outside = {slot.identity: slot for slot in self.found.slots}
-        known.slots = [
-            slot.now(outside[slot.identity])
-            for slot in known.slots
-            if slot.identity in outside
-        ]
-        return known
-
-
-class _Trial(NamedTuple):
-    """What a body did: its result, the new state, and what is not known of it yet."""
-
-    result: Any
-    state: State
-    changes: list[Change]
-    rebound: dict[Any, Any]
-
-
-_NOTHING = object()
-_running: ContextVar[_Running | None] = ContextVar("body that is tried", default=None)
-
-
 class _Again(BaseException):
     """A statement changes more than was known: it is to be staged again.
 
@@ -164,9 +100,9 @@ class Variables:
             self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
             self._globals = body.__globals__
         self._places = [_Place(name, self) for name in parse_state(state)]
-        around = _running.get()
+        around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
-        self._found = _Found() if around is None else around.found_of(codes)
+        self._found = Found() if around is None else around.found_of(codes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -190,12 +126,12 @@ class Variables:
         self._fill(self.read(), values, contents)
         if contents.replaced:
             known = Snapshot([*self._roots(), *user_variables()])
-            around = _running.get()
+            around = current.get()
             for old, new in contents.replaced:
-                _replace(old, new, known)
+                places = replace(old, new, known)
                 check_replaced(old)
                 if around is not None:
-                    around.stand_in(new, old)
+                    around.stand_in(new, old, places)
 
     def stage(self, attempt: Callable[[], _T]) -> _T:
         """Call ``attempt`` until the trials that it makes find nothing new."""
@@ -219,7 +155,7 @@ class Variables:
             StagingError: AG207, it changed something that cannot be state.
         """
         old = self.read()
-        running = _Running(self._found)
+        running = Running(self._found)
         trial = self._try(values, run, arguments, running)
         known = {slot.identity for slot in self._found.slots}
         found: dict[Key, Slot] = {}
@@ -238,6 +174,7 @@ class Variables:
         if found or trial.rebound:
             self._found.slots += found.values()
             self._found.rebound.update(trial.rebound)
+            self._drop_items()
             raise _Again(self)
         return trial.result, trial.state
 
@@ -246,8 +183,8 @@ class Variables:
         values: State,
         run: Callable[[], Any],
         arguments: Iterable[tuple[str, Any]],
-        running: _Running,
-    ) -> _Trial:
+        running: Running,
+    ) -> Trial:
         before = Snapshot([*self._roots(), *arguments])
         cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
@@ -255,22 +192,21 @@ class Variables:
         for value in old:
             contents.save(value)
         replaced: list[tuple[Slot, Any, Any]] = []
-        token = _running.set(running)
+        token = current.set(running)
         changes: list[Change] = []
         try:
             self._fill(old, values, contents)
-            for before_, after in contents.replaced:
-                replaced += _replace(before_, after, before)
+            for list_, staged in contents.replaced:
+                places = replace(list_, staged, before)
+                replaced += [(place, staged, list_) for place in places]
             kept = self.read()
             result = run()
             state, rebound = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = contents.result(result)
         finally:
-            _running.reset(token)
-            for slot, list_, staged in reversed(replaced):
-                if slot.read() is staged:
-                    slot.write(list_)
+            current.reset(token)
+            put_back(replaced)
             for cell, value in cells:
                 _set_cell(cell, value)
             for place, value in zip(self._state(), old, strict=True):
@@ -278,10 +214,11 @@ class Variables:
                     place.write(value)
             contents.restore()
             changes += before.restore()
-        return _Trial(result, state, changes, rebound)
+            running.put_back()
+        return Trial(result, state, changes, rebound)
 
     def _outcome(
-        self, kept: State, contents: Contents, running: _Running
+        self, kept: State, contents: Contents, running: Running
     ) -> tuple[State, dict[Any, Any]]:
         """The values after a trial, and which lists and dicts were rebound in it."""
         rebound = contents.newly_rebound(running.stands_for)
@@ -339,11 +276,29 @@ class Variables:
             else:
                 self._globals[root] = value
             return
+        owner = self._owner(root, steps)
+        if owner is not UNBOUND and not _is_whole(owner):
+            self._write_member(owner, *steps[-1], value)
+
+    def _owner(self, root: str, steps: Sequence[tuple[str, str]]) -> Any:
+        """What a place is in that ``steps`` lead to."""
         owner = self._variable(root)
         for kind, key in steps[:-1]:
             owner = self._step(owner, kind, key)
-        if owner is not UNBOUND and not _is_whole(owner):
-            self._write_member(owner, *steps[-1], value)
+        return owner
+
+    def _drop_items(self) -> None:
+        """Leave out the items of lists that are state as a whole."""
+        lists = {
+            id(slot.owner) for slot in self._found.slots if type(slot) is ContentsSlot
+        }
+        if lists:
+            paths = ((place, _parse_place(place.name)) for place in self._places)
+            self._places = [
+                place
+                for place, (root, steps) in paths
+                if not steps or id(self._owner(root, steps)) not in lists
+            ]
 
     def _variable(self, name: str) -> Any:
         if name in self._cells:
@@ -380,6 +335,11 @@ def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
         body = getattr(body, "__wrapped__", None)
 
 
+def _is_whole(value: Any) -> bool:
+    """Whether a library's own list is state as a whole: it may not have the item."""
+    return hasattr(type(value), "__autograph_parts__")
+
+
 @functools.cache
 def _literal(text: str) -> Any:
     import ast  # only staging needs it: converted modules import without
@@ -399,26 +359,6 @@ def _set_cell(cell: CellType, value: Any) -> None:
         cell.cell_contents = value
     elif _cell_value(cell) is not UNBOUND:
         del cell.cell_contents
-
-
-def _replace(old: Any, new: Any, known: Snapshot) -> list[tuple[Slot, Any, Any]]:
-    """Put another object into all places of one; gives the places, and both.
-
-    Raises:
-        StagingError: AG210, a place cannot be changed.
-    """
-    places = []
-    for name, slot in known.places(old):
-        if slot is None:
-            raise used_elsewhere(old, name)
-        slot.write(new)
-        places.append((slot, old, new))
-    return places
-
-
-def _is_whole(value: Any) -> bool:
-    """Whether a library's own list is state as a whole: it may not have the item."""
-    return hasattr(type(value), "__autograph_parts__")
 
 
 @functools.cache

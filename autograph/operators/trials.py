@@ -1,0 +1,112 @@
+"""What trying the bodies of a statement tells about it.
+
+A statement is staged by trying its bodies on values of the library. What they turn out
+to change besides the state that was known is kept in a `Found`; then the statement is
+staged again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from contextvars import ContextVar
+from types import CodeType
+from typing import Any, NamedTuple
+
+from .culprits import used_elsewhere
+from .dispatch import State
+from .mutations import Change, Snapshot
+from .slots import Slot
+
+_NOTHING = object()
+
+
+class Found:
+    """What was found out about a statement by trying its bodies."""
+
+    def __init__(self) -> None:
+        #: Places besides those of ``state=`` that the bodies change.
+        self.slots: list[Slot] = []
+        #: Places of lists and dicts where the bodies assign others.
+        self.rebound: dict[Any, Any] = {}
+        #: The same of the statements inside, by their bodies and number.
+        self.inside: dict[Any, Found] = {}
+
+
+class Running:
+    """A body that is being tried."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.count: Counter[Any] = Counter()
+        self._stand_ins: dict[int, tuple[Any, Any]] = {}
+        self._places: list[tuple[Slot, Any, Any]] = []
+
+    def stand_in(self, new: Any, old: Any, places: Iterable[Slot]) -> None:
+        """Note that a statement inside put an object in the places of a list."""
+        self._stand_ins[id(new)] = new, old
+        self._places += [(place, new, old) for place in places]
+
+    def put_back(self) -> None:
+        """Put the lists back into their places, those that the body cannot reach."""
+        put_back(self._places)
+
+    def stand_in_of(self, old: Any) -> Any:
+        """What is in the place of a list: another object, or still the list."""
+        for new, list_ in self._stand_ins.values():
+            if list_ is old:
+                return new
+        return old
+
+    def stands_for(self, new: Any, old: Any) -> bool:
+        """Whether an object is in the place of a list."""
+        return self._stand_ins.get(id(new), (None, _NOTHING))[1] is old
+
+    def found_of(self, statement: tuple[CodeType, ...]) -> Found:
+        """What was found out about the next statement of such bodies."""
+        number = self.count[statement]
+        self.count[statement] += 1
+        known = self.found.inside.setdefault((statement, number), Found())
+        # Others are of objects that are made anew each time.
+        outside = {slot.identity: slot for slot in self.found.slots}
+        known.slots = [
+            slot.now(outside[slot.identity])
+            for slot in known.slots
+            if slot.identity in outside
+        ]
+        return known
+
+
+class Trial(NamedTuple):
+    """What a body did: its result, the new state, and what is not known of it yet."""
+
+    result: Any
+    state: State
+    changes: list[Change]
+    rebound: dict[Any, Any]
+
+
+#: The body that is tried, if any.
+current: ContextVar[Running | None] = ContextVar("body that is tried", default=None)
+
+
+def replace(old: Any, new: Any, known: Snapshot) -> list[Slot]:
+    """Put another object into all places of one; gives the places.
+
+    Raises:
+        StagingError: AG210, a place cannot be changed.
+    """
+    places = []
+    for name, slot in known.places(old):
+        if slot is None:
+            raise used_elsewhere(old, name)
+        slot.write(new)
+        places.append(slot)
+    return places
+
+
+def put_back(places: list[tuple[Slot, Any, Any]]) -> None:
+    """Undo `replace`: in the places where the second object is now."""
+    for place, new, old in reversed(places):
+        if place.read() is new:
+            place.write(old)
