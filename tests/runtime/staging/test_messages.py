@@ -56,8 +56,7 @@ def test_values_are_described(value, text):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda n: [i for i in range(n)],
-        lambda n: list(enumerate(tf.ones([n]))),
+        lambda n: dict(enumerate(tf.ones([n]))),
         lambda n: range(n)[1],
     ],
 )
