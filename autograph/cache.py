@@ -92,31 +92,18 @@ def is_generated(code: CodeType) -> bool:
 
 def is_converted(function: FunctionType) -> bool:
     """Whether a function is the result of a conversion, or part of one."""
-    if function.__dict__.get(CONVERTED) is function:
+    if function.__dict__.get(CONVERTED) is function or is_generated(function.__code__):
         return True
-    return _calls_operators(function.__code__, function)
+    return _calls_operators(function)
 
 
-def _calls_operators(code: CodeType, function: FunctionType) -> bool:
-    """Whether the code reaches the operators by a name of its closure or module."""
-    closure = zip(
-        function.__code__.co_freevars, function.__closure__ or (), strict=True
-    )
-    for name, cell in closure:
-        if name.startswith("ag") and _holds_operators(cell):
-            return True
-    names = _global_names(code)
+def _calls_operators(function: FunctionType) -> bool:
+    """Whether the code reaches the operators by a name of its module."""
     namespace = function.__globals__
     return any(
-        name.startswith("ag") and are_operators(namespace.get(name)) for name in names
+        name.startswith("ag") and are_operators(namespace.get(name))
+        for name in _global_names(function.__code__)
     )
-
-
-def _holds_operators(cell: Any) -> bool:
-    try:
-        return are_operators(cell.cell_contents)
-    except ValueError:
-        return False
 
 
 def _global_names(code: CodeType) -> set[str]:

@@ -18,6 +18,7 @@ from ._version import __version__
 from .build import write_module
 from .diagnostics import Diagnostic
 from .errors import AutographError, TargetError
+from .options import ConversionOptions, patterns
 from .report import Reporter, as_json, side_by_side, unified_diff
 from .target import excerpt, parse_target, read_target, spans
 
@@ -91,6 +92,14 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument(
         "-o", "--output", metavar="FILE", help="write the converted module to FILE"
     )
+    for name, what in (("include", "convert"), ("exclude", "do not convert")):
+        show.add_argument(
+            f"--{name}",
+            metavar="PATTERN",
+            action="append",
+            default=[],
+            help=f"{what} what it calls of these modules, such as 'pkg.*'",
+        )
     show.add_argument(
         "--color",
         choices=["auto", "always", "never"],
@@ -123,7 +132,7 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
     name = parse_target(arguments.target)
     source = read_target(name)
     _check_output(arguments.output, name.qualname, source)
-    conversion = convert_module(source)
+    conversion = convert_module(source, _options(arguments))
     before, after = source.text, conversion.text
     diagnostics = list(conversion.diagnostics)
     if name.qualname:
@@ -152,6 +161,13 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
         reporter.module(after)
     reporter.diagnostics(diagnostics)
     return 1 if diagnostics else 0
+
+
+def _options(arguments: argparse.Namespace) -> ConversionOptions:
+    return ConversionOptions(
+        include=patterns(arguments.include, "--include"),
+        exclude=patterns(arguments.exclude, "--exclude"),
+    )
 
 
 def _check_output(output: str | None, qualname: str, source: Source) -> None:

@@ -30,6 +30,7 @@ from .library import (
     is_registered,
     rule_for_module,
 )
+from .operators.dispatch import backend_of
 from .options import DEFAULT, ConversionOptions
 from .pipeline import convert_code
 
@@ -178,9 +179,20 @@ def _unconverted_frames(error: BaseException) -> list[FrameType]:
         else:
             frames.append(frame)
         entry = entry.tb_next
-    while frames and is_registered(_module(frames[-1])):
+    while frames and _is_of_tensors(frames[-1]):
         frames.pop()
     return frames
+
+
+def _is_of_tensors(frame: FrameType) -> bool:
+    """Whether a frame is of a tensor library, or of a method of a staged value."""
+    if is_registered(_module(frame)):
+        return True
+    code = frame.f_code
+    return code.co_argcount > 0 and (
+        backend_of(frame.f_locals.get(code.co_varnames[0])) is not None
+        and code.co_name.startswith("__")
+    )
 
 
 def _module(frame: FrameType) -> str:

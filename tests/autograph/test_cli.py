@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import os
+import runpy
 import statistics
 import subprocess
 import sys
@@ -156,6 +157,20 @@ def test_color(clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b" not in capsys.readouterr().out
     main(["show", "--diff", "--color", "always", "clip.py"])
     assert "\x1b[31m-" in capsys.readouterr().out
+
+
+def test_patterns_of_modules(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "middle.py"
+    file.write_text("import statistics\ndef f(x):\n    return statistics.median(x)\n")
+    written = tmp_path / "written.py"
+    arguments = ["show", str(file), "--include", "statistics", "--exclude", "a.*"]
+
+    assert main(["show", f"{file}::f"]) == 0
+    assert "ag.call" not in capsys.readouterr().out
+    assert main([*arguments, "--output", str(written)]) == 0
+    namespace = runpy.run_path(str(written))
+    assert namespace["f"]([3, 1, 2]) == 2
+    assert namespace["ag"] is autograph.operators.scoped("statistics", "a.*")
 
 
 def test_json(clip: Path, capsys: Captured) -> None:

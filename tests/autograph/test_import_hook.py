@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import os
+import statistics
 import subprocess
 import sys
 import traceback
@@ -19,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import autograph.operators
-from autograph import bytecode, import_hook
+from autograph import bytecode, import_hook, library
 from autograph.errors import AutographWarning, SourceError
 from autograph.import_hook import import_module, install_import_hook
 from autograph.options import ConversionOptions
@@ -343,6 +344,45 @@ def test_no_poisoning_between_hooked_and_plain(package: Path) -> None:
 
     assert not is_converted(depot)
     assert not is_converted(shop.till)
+
+
+def test_patterns_choose_modules_and_what_they_call(package: Path) -> None:
+    (package / "shelf.py").write_text(
+        "import statistics\nfrom . import till\n"
+        "def middle(xs):\n"
+        "    return statistics.median(xs), till.clip(30), till.clip\n"
+    )
+    with install_import_hook(
+        ["shop"], include=["statistics"], exclude=["shop.till"]
+    ) as hook:
+        from shop import shelf
+
+    assert hook.options == ConversionOptions(True, ("statistics",), ("shop.till",))
+    assert shelf.middle([1, 3, 2]) == (2, 10, shelf.till.clip)
+    assert not is_converted(shelf.till)
+    assert shelf.ag is autograph.operators.scoped("statistics", "shop.till")
+    assert shelf.ag.call(statistics.median) is not statistics.median
+    assert shelf.ag.call(shelf.till.clip) is shelf.till.clip
+    assert autograph.operators.call(statistics.median) is statistics.median
+
+
+def test_what_is_library_code_is_a_part_of_the_key(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "_packages", set(library._packages))
+    library.is_library_module.cache_clear()
+    text = "import depot\ndef f(x):\n    return depot.clip(x)\n"
+    (package / "shelf.py").write_text(text)
+    with install_import_hook(["shop"]):
+        from shop import shelf
+    forget()
+    autograph.add_library("depot")
+    with install_import_hook(["shop"]):
+        from shop import shelf as other
+
+    assert len(cache_files(package, "shelf")) == 2
+    assert (shelf.ag, hasattr(other, "ag")) == (autograph.operators, False)
+    library.is_library_module.cache_clear()
 
 
 def test_options_and_compiler_have_caches_of_their_own(
