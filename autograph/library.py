@@ -155,7 +155,10 @@ def is_library_module(name: str) -> bool:
     """Whether a module belongs to the standard library or an installed package.
 
     The module is not imported; one that cannot be found is taken for the user's own.
+    So is ``__main__``, which may be run by a tool that is installed, as a notebook is.
     """
+    if name == "__main__":
+        return False
     package = name.partition(".")[0]
     if package in _packages or package in sys.stdlib_module_names:
         return True

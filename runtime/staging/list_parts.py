@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.context import current_graph
 from runtime.errors import StagedStateError
-from runtime.graph import Graph, state_error
+from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops import convert
 from runtime.ops.registry import get, infer_specs
 from runtime.ops.values import to_array
@@ -179,6 +180,12 @@ class Parts:
             ],
             self._count,
         )
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        # The user's code is told what it would be told of a list.
+        is_users = is_user_file(sys._getframe(1).f_code.co_filename)
+        return list if is_users else type(self)
 
     # --- what Python cannot be told ---------------------------------------------------
 
