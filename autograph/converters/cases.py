@@ -51,6 +51,12 @@ class Cases:
         """Whether the test cannot become a function of its own."""
         return not self.is_pattern(test) and self._expressions.is_fixed(test)
 
+    def binds(self, chain: Chain, name: str) -> bool:
+        """Whether a test of the chain binds the variable."""
+        tests = [self._patterns.get(id(test), test) for test in chain.tests]
+        patterns = [t.pattern for t in tests if isinstance(t, Pattern)]
+        return name in bound_names([*chain.tests, *patterns])
+
     def operator(self, chain: Chain) -> str:
         """The operator for the chain."""
         return "match" if any(map(self.is_pattern, chain.tests)) else "case"

@@ -56,31 +56,33 @@ class Choice:
     """An ``if`` that only chooses a value: for the variable `target`, or to return."""
 
     target: str | None
-    if_true: gast.AST
-    if_false: gast.AST
+    values: list[gast.AST]
 
 
-def choice_of(statement: gast.If, is_bound: Callable[[str], bool]) -> Choice | None:
-    """The value that a statement chooses, if that is all it does.
+def choice_of(
+    statement: gast.If, chain: Chain, is_bound: Callable[[str], bool]
+) -> Choice | None:
+    """The values that a statement chooses from, if that is all it does.
 
     ``is_bound`` tells whether a variable surely has a value, before the statement,
     that is still wanted after it.
     """
-    if len(statement.body) != 1 or len(statement.orelse) > 1:
+    *bodies, otherwise = chain.bodies
+    if len(otherwise) > 1 or any(len(body) != 1 for body in bodies):
         return None
-    first = statement.body[0]
-    second = statement.orelse[0] if statement.orelse else None
-    if isinstance(first, gast.Return) and isinstance(second, gast.Return):
-        values = (s.value or nodes.constant(None, s) for s in (first, second))
-        return Choice(None, *values)
-    target = _assigned_name(first)
-    if target is None:
+    chosen: list[Any] = [body[0] for body in (*bodies, otherwise) if body]
+    if all(isinstance(one, gast.Return) for one in chosen):
+        values = [one.value or nodes.constant(None, statement) for one in chosen]
+        return Choice(None, values) if otherwise else None
+    target = _assigned_name(chosen[0])
+    if target is None or any(_assigned_name(one) != target for one in chosen):
         return None
-    if second is None and is_bound(target):
-        return Choice(target, first.value, nodes.name(target, statement))
-    if second is not None and _assigned_name(second) == target:
-        return Choice(target, first.value, second.value)
-    return None
+    values = [one.value for one in chosen]
+    if not otherwise:
+        if not is_bound(target):
+            return None
+        values.append(nodes.name(target, statement))
+    return Choice(target, values)
 
 
 def _assigned_name(statement: Any) -> str | None:
@@ -107,8 +109,7 @@ def cases_of(
     """
     cases: list[gast.AST] = []
     for (first, *guard), body in zip(tests, bodies, strict=True):
-        function = body or nodes.lambda_(nodes.constant(None, first), first)
-        parts = gast.Tuple([first, *guard, function], gast.Load())
+        parts = gast.Tuple([first, *guard, _or_none(body, first)], gast.Load())
         cases.append(nodes.located(parts, first))
     return cases
 

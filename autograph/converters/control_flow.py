@@ -30,11 +30,18 @@ from .assertions import assertion
 from .bindings import bound_names
 from .cases import Cases
 from .comprehensions import names_read, unhidden
-from .conditionals import branches_of, cases_of, chain_of, choice_of
+from .conditionals import (
+    Chain,
+    Choice,
+    branches_of,
+    cases_of,
+    chain_of,
+    choice_of,
+)
 from .expressions import Expressions
 from .jumps import LOOPS, blocks, leaves, with_blocks
 from .staging import Staging
-from .variables import Variables, declared, lost_scoping
+from .variables import Variables, lost_scoping
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 #: Statements that see the exceptions of their bodies, if only as a context.
@@ -105,7 +112,11 @@ class ControlFlow:
         foreign = self._facts.scope.enclosing - own
         new = unhidden(new, foreign & self._expressions.targets, self._namer)
         position = 1 if _is_docstring(new[0]) else 0
-        return [*new[:position], *scoping, *declared(new[position:], missing)]
+        return [
+            *new[:position],
+            *scoping,
+            *self._variables.declared(new[position:], missing),
+        ]
 
     # Statements --------------------------------------------------------------------
 
@@ -197,9 +208,6 @@ class ControlFlow:
     # Conditionals ------------------------------------------------------------------
 
     def _conditional(self, statement: gast.If, frame: _Frame) -> list[gast.AST]:
-        value = self._value(statement, frame)
-        if value is not None:
-            return [value]
         chain = chain_of(statement, self._cases.is_fixed)
         observed = self._variables.observed(statement)
         functions: list[gast.AST] = []
@@ -207,11 +215,16 @@ class ControlFlow:
             [self._reference(part, functions) for part in test]
             for test in self._cases.tests(chain, observed, frame.missing)
         ]
+        choice = self._choice(statement, chain, frame)
         branches: list[gast.AST | None] = []
-        for base, body in zip(chain.names, chain.bodies, strict=True):
-            name = self._namer.fresh(base)
-            function = self._function(name, body, observed, frame, statement)
-            branches.append(self._reference(function, functions))
+        if choice is not None:
+            branches.extend(map(self._expressions.thunk, choice.values))
+            observed -= {choice.target}
+        else:
+            for base, body in zip(chain.names, chain.bodies, strict=True):
+                name = self._namer.fresh(base)
+                function = self._function(name, body, observed, frame, statement)
+                branches.append(self._reference(function, functions))
         if not any(branches) and self._is_flag(statement.test):
             return []
         default = None
@@ -226,27 +239,23 @@ class ControlFlow:
         call = self._expressions.operator(
             operator, args, statement, default=default, state=state
         )
+        if choice is not None and choice.target is not None:
+            return [*functions, nodes.assign(choice.target, call, statement)]
         wrap = nodes.return_ if "return" in leaves(statement) else nodes.expression
         return [*functions, wrap(call, statement)]
 
-    def _value(self, statement: gast.If, frame: _Frame) -> gast.AST | None:
-        """``y = ag.cond(test, lambda: a, lambda: b)``, or the same with ``return``."""
+    def _choice(self, statement: gast.If, chain: Chain, frame: _Frame) -> Choice | None:
+        """For ``y = ag.cond(test, lambda: a, lambda: b)``, or the same with ``return``:
+        the values, if choosing one is all that the statement does.
+        """
         # A value that nobody reads later need not be there to be kept either.
         bound = self._facts.assigned_in(statement) & self._facts.live_out(statement)
-        if self._cases.is_pattern(statement.test):
+        choice = choice_of(statement, chain, bound.__contains__)
+        if choice is None or any(map(self._expressions.is_fixed, choice.values)):
             return None
-        choice = choice_of(statement, bound.__contains__)
-        if choice is None or (choice.target is None and frame.in_loop):
-            return None
-        values = (choice.if_true, choice.if_false)
-        if any(map(self._expressions.is_fixed, values)):
-            return None
-        test = self._expressions.expression(statement.test, frame.generated)
-        args = [test, *map(self._expressions.thunk, values)]
-        call = self._expressions.operator("cond", args, statement)
         if choice.target is None:
-            return nodes.return_(call, statement)
-        return nodes.assign(choice.target, call, statement)
+            return None if frame.in_loop else choice
+        return None if self._cases.binds(chain, choice.target) else choice
 
     def _is_flag(self, test: gast.AST) -> bool:
         return isinstance(test, gast.Name) and test.id in self._flags
@@ -350,7 +359,7 @@ class ControlFlow:
         outside = frame.missing & shared
         scoping = self._variables.scoping(bound & (shared | globals_), at)
         outer.missing.update(bound & shared, outside)
-        body = declared(body, frame.missing - shared - globals_)
+        body = self._variables.declared(body, frame.missing - shared - globals_)
         if len(body) == 1 and not scoping and isinstance(body[0], gast.Return):
             value = body[0].value or _none(at)
             if not self._expressions.is_fixed(value):

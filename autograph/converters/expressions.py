@@ -54,7 +54,7 @@ _SYMBOLS = {
 }
 
 
-class IsBool(gast.Is):
+class IsBool(gast.Is):  # type: ignore[misc]  # gast has no types
     """``is`` of a pattern ``True`` or ``False``, which tensors of bools match too."""
 
 
@@ -77,6 +77,8 @@ class Expressions(Values):
         self._recursive = recursive
         self._generated = False
         self._namer = namer
+        #: Whether all expressions stay as they are.
+        self.stay = False
         #: Functions that operands became, to stand before the statement that is being
         #: converted; None where there is none.
         self.hoisted: list[Any] | None = None
@@ -89,10 +91,12 @@ class Expressions(Values):
     def expression(self, node: gast.AST, generated: bool) -> Any:
         """The expression, rewritten; ``generated``: for a generated function."""
         self._generated = generated
-        return self.visit(node)
+        return node if self.stay else self.visit(node)
 
     def statement(self, node: gast.AST, generated: bool) -> Any:
         """The statement with its own expressions rewritten, not those in its blocks."""
+        if self.stay:
+            return node
         self._generated = generated
         changes: dict[str, Any] = {}
         for field in node._fields:

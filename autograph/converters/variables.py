@@ -78,6 +78,20 @@ class Variables:
             out.append(nodes.nonlocal_(nonlocals, at))
         return out
 
+    def declared(self, body: list[gast.AST], names: Iterable[str]) -> list[gast.AST]:
+        """The statements with declarations of variables that they bind in inner
+        functions only, each before the first statement that mentions it.
+        """
+        out = list(body)
+        wanted = frozenset(names)
+        ordered = self._in_order(wanted)
+        for name in [*ordered, *sorted(wanted.difference(ordered))]:
+            for position, statement in enumerate(out):
+                if _mentions(statement, name):
+                    out.insert(position, nodes.declaration(name, statement))
+                    break
+        return out
+
     def _in_order(self, names: frozenset[str]) -> list[str]:
         """Names in the order in which the function binds them first."""
         if len(names) < 2:
@@ -89,19 +103,6 @@ class Variables:
         scope = self._facts.scope
         own = (*scope.params, *scope.bound, *scope.nonlocals, *scope.globals)
         return list(dict.fromkeys((*own, *scope.free)))
-
-
-def declared(body: list[gast.AST], names: Iterable[str]) -> list[gast.AST]:
-    """The statements with declarations of variables that they bind in inner functions
-    only, each before the first statement that mentions it.
-    """
-    out = list(body)
-    for name in sorted(names):
-        for position, statement in enumerate(out):
-            if _mentions(statement, name):
-                out.insert(position, nodes.declaration(name, statement))
-                break
-    return out
 
 
 def lost_scoping(old: list[gast.AST], new: list[gast.AST]) -> list[gast.AST]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .control_flow import cond
 from .dispatch import backend_of
+from .protocols import deciding
 from .unbound import raise_as_python
 
 
@@ -38,6 +39,7 @@ def holds(test: Any, message: Callable[[], Any] | str | None = None) -> Any:
     def fail() -> None:
         raise _error(message)
 
+    test = deciding(test)
     if backend_of(test) is not None:
         cond(test, None, fail)
         return True

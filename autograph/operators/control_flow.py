@@ -80,7 +80,7 @@ def cond(
 
 
 def case(
-    *branches: tuple[Callable[[], Any], Body],
+    *branches: tuple[Callable[[], Any], Body | None],
     default: Body | None = None,
     state: str = "",
     first: tuple[int, Any] | None = None,
@@ -88,7 +88,8 @@ def case(
     """``if … elif … else``: the result of the first branch whose test holds.
 
     Args:
-        branches: pairs ``(test, body)``; a test is called when those before it failed.
+        branches: pairs ``(test, body)``; a test is called when those before it failed,
+            and a body that is None does nothing.
         default: the ``else`` branch.
         state: as for `cond`.
         first: the number of the test that a tensor library decides, as `decided` gave
@@ -111,7 +112,7 @@ def case(
                     left = branches[position:]
                     return _staged_case(backend, value, left, default, state)
             if value:
-                return body()
+                return None if body is None else body()
         return None if default is None else default()
     except NameError as error:
         raise_as_python(error, sys._getframe())
@@ -176,6 +177,7 @@ def for_loop(
     *,
     until: Callable[[], Any] | None = None,
     state: str = "",
+    left: Any = None,
 ) -> None:
     """``for item in iterated: body(item)``, stopping early once ``until()`` holds.
 
@@ -183,10 +185,11 @@ def for_loop(
         iterated: a Python iterable, or what a tensor library can iterate over.
         body: the statements of the loop; its parameter is the item.
         until, state: as for `while_loop`.
+        left: what ``until()`` gave, if some iterations have been run and a tensor
+            library decides whether the loop goes on.
 
     When a tensor decides whether a loop over a Python iterable stops, the remaining
-    iterations are staged one by one, each under the condition; also where ``until()``
-    is such a tensor before the first iteration.
+    iterations are staged one by one, each under the condition.
     """
     try:
         backend = backend_of(iterated)
@@ -251,7 +254,7 @@ def _nothing() -> None:
 def _staged_case(
     backend: Backend,
     test: Any,
-    branches: tuple[tuple[Callable[[], Any], Body], ...],
+    branches: tuple[tuple[Callable[[], Any], Body | None], ...],
     default: Body | None,
     state: str,
 ) -> Any:

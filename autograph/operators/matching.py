@@ -19,6 +19,7 @@ from ..errors import StagingError
 from .control_flow import Body, _staged_cond
 from .dispatch import backend_of
 from .location import user_location
+from .protocols import deciding
 from .unbound import raise_as_python
 from .variables import Variables, parse_state
 
@@ -29,7 +30,7 @@ PATH_LIMIT = 1_000
 
 
 def match(
-    *cases: tuple[Callable[[], Any], ...],
+    *cases: tuple[Any, ...],
     default: Body | None = None,
     state: str = "",
 ) -> Any:
@@ -37,8 +38,9 @@ def match(
 
     Args:
         cases: ``(pattern, body)`` or ``(pattern, guard, body)``, all functions without
-            parameters. A pattern returns whether it matches, and binds what it
-            captures; it is called when the cases before it failed.
+            parameters; a body that is None does nothing. A pattern returns whether it
+            matches, and binds what it captures; it is called when the cases before it
+            failed.
         default: what ``case _`` does.
         state: as for `cond`.
 
@@ -57,14 +59,16 @@ def match(
                 continue
             if matched is True and pattern.asks:
                 pattern.bind()  # it matches whatever the answers
-            value = guards[0]() if guards and matched is True else matched
+            value = matched
+            if guards and matched is True:
+                value = deciding(guards[0]())
             if value is not True and value is not False:
                 backend = backend_of(value)
                 if backend is not None:
                     rest = _Rest(cases[position:], default, state)
                     return rest.stage(pattern, matched, value)
             if value:
-                return body()
+                return None if body is None else body()
         return None if default is None else default()
     except NameError as error:
         raise_as_python(error, sys._getframe())
@@ -107,7 +111,7 @@ class _Rest:
 
     def __init__(
         self,
-        cases: tuple[tuple[Callable[[], Any], ...], ...],
+        cases: tuple[tuple[Any, ...], ...],
         default: Body | None,
         state: str,
     ) -> None:
@@ -123,7 +127,7 @@ class _Rest:
         def taken() -> Any:
             if staged:
                 pattern.bind()
-            return self._body()
+            return None if self._body is None else self._body()
 
         def others() -> Any:
             if staged and self._guards and pattern.binds_any(self._state):
@@ -282,6 +286,7 @@ def _choose(
 
 def _truth(value: Any, merged: bool = False) -> Any:
     """The value, as a bool unless a library decides; also then if it is `merged`."""
+    value = deciding(value)
     backend = backend_of(value)
     if backend is None:
         return bool(value)
