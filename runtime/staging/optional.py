@@ -26,6 +26,7 @@ from runtime.staging.values import (
 )
 from runtime.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
 from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.tracing import flatten_results
 
 __all__ = [
     "NOTHING",
@@ -88,7 +89,7 @@ class StagedOptional:
         if some is MISSING:
             return MISSING
         if isinstance(some, EagerTensor):  # the results of a call
-            some = bool(some)
+            some = bool(some) and self._value is not NOTHING
         if some is False:
             return None
         value = packed(self._value, leaves)
@@ -113,17 +114,16 @@ class StagedOptional:
         return [flag, *(f"{name}[{index}]" for index in range(count))]
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
-        parts = self._flatten()
-        carried = [state_tensor(part) for part in parts if can_be_tensor(part)]
-        return (self, parts), tuple(carried)
+        value = None if self._value is NOTHING else self._value
+        tensors, results = flatten_results(value, self._name)
+        return (self, results), (state_tensor(self._some), *tensors)
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Any:
-        like, parts = metadata
-        tensors = iter(components)
-        return like._unflatten(
-            [next(tensors) if can_be_tensor(p) else p for p in parts]
-        )
+        (like, results), (some, *tensors) = metadata, components
+        value = NOTHING if like._value is NOTHING else results.pack(tensors)
+        whole = StagedOptional(value, some, like._name)
+        return whole._unflatten(whole._flatten())
 
     # --- as its value -----------------------------------------------------------------
 

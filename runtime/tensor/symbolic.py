@@ -127,13 +127,13 @@ class SymbolicTensor(Tensor):
         answer: bool | None = self.asked_by_pattern(self)
         if answer is not None:
             return answer
-        if self.node.op in ("IsNone", "IsNotNone"):
-            raise self._no_value("AG209", *_NONE_USE)
         location = user_place()
         line = linecache.getline(*location[:2]) if location else ""
         for pattern, use, fix in _BOOL_USES:
             if re.search(pattern, line):
                 raise self._no_value("AG301", use, fix)
+        if self.node.op in ("IsNone", "IsNotNone"):
+            raise self._no_value("AG209", *_NONE_USE)
         raise self._no_value("AG301", *_BOOL_USE)
 
     def __int__(self) -> NoReturn:
