@@ -47,6 +47,7 @@ __all__ = [
     "ends_trace",
     "is_python_limit",
     "note",
+    "noted",
     "noting",
 ]
 
@@ -66,6 +67,11 @@ def noting() -> Iterator[list[Exception]]:
         yield errors
     finally:
         _noted.reset(token)
+
+
+def noted() -> list[Exception]:
+    """The errors that have been noted so far."""
+    return _noted.get() or []
 
 
 def note(error: Exception) -> None:

@@ -31,7 +31,7 @@ from runtime.context import (
     watch_variables,
 )
 from runtime.errors import UnimplementedError
-from runtime.graph import leak_error
+from runtime.graph import leak_error, user_frames
 from runtime.input_signature import InputSignature
 from runtime.signature import (
     FlatCall,
@@ -96,7 +96,9 @@ class Function:
 
         While another function is traced, the Python function is traced into its graph.
         """
-        if current_graph() is None and not functions_run_eagerly():
+        if current_graph() is not None or functions_run_eagerly():
+            return self._inline(args, kwargs)
+        try:
             found = self._cache.fast_key(args, kwargs)
             if found is None:
                 return self._call(args, kwargs, None, [])
@@ -107,7 +109,9 @@ class Function:
             if fast.order is not None:
                 arrays = [arrays[index] for index in fast.order]
             return fast.concrete.call_flat(arrays)
-        return self._inline(args, kwargs)
+        except Exception as error:
+            error.__traceback__ = user_frames(error.__traceback__)
+            raise
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the Python function, as a part of what is going on."""

@@ -101,11 +101,15 @@ def user_frames(traceback: TracebackType | None) -> TracebackType | None:
     """
     if traceback is None or os.environ.get("AUTOGRAPH_DEBUG"):
         return traceback
-    rest = user_frames(traceback.tb_next)
-    frame = traceback.tb_frame
-    if _in_our_folders(frame.f_code.co_filename):
-        return rest
-    return TracebackType(rest, frame, traceback.tb_lasti, traceback.tb_lineno)
+    entries = []
+    while traceback is not None:
+        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
+            entries.append(traceback)
+        traceback = traceback.tb_next
+    rest = None
+    for entry in reversed(entries):
+        rest = TracebackType(rest, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return rest
 
 
 def is_user_file(filename: str) -> bool:

@@ -77,12 +77,18 @@ class Executable:
                 with np.errstate(all="ignore"):
                     result = self._function(*arrays)
         except Exception as error:
-            # Inputs are evaluated once more, as silently as before.
+            failure = error
+        else:
+            if self._results == 1:
+                return (result,)
+            return result if self._results else ()
+        try:
+            # Not while the error is handled: it is no context of what is raised. Inputs
+            # are evaluated once more, as silently as before.
             with np.errstate(all="ignore"):
-                self._explain(error)
-        if self._results == 1:
-            return (result,)
-        return result if self._results else ()
+                self._explain(failure)
+        finally:
+            del failure
 
     def _explain(self, error: Exception) -> NoReturn:
         """Raise what the interpreter would have raised where the source failed."""

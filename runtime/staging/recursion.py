@@ -24,8 +24,9 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
 from runtime.context import building, current_graph
-from runtime.errors import StagedStateError, UnknownResultError
+from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph, Node, state_error
+from runtime.handlers import swallowed
 from runtime.signature import Signature
 from runtime.specs import TensorSpec
 from runtime.staging.structures import Arguments, Results, with_dtype
@@ -226,12 +227,16 @@ def _in_place(level: _Level, watch: Watch) -> Any:
         if not level.repeated:
             return result
     level.outer.roll_back(mark)
+    before = len(noted())
     try:
-        return _as_graph(level, given, watch)
+        result = _as_graph(level, given, watch)
+        if level.arguments is given or swallowed(noted()[before:]) is None:
+            return result
     except Exception:
         if level.arguments is given:
             raise
     # A number was needed as one: Python decides how deep the calls go.
+    del noted()[before:]
     level.outer.roll_back(mark)
     return _in_place(_Level(level.function, given, level.outer, exact=True), watch)
 
