@@ -119,18 +119,8 @@ def convert_callable(
         SourceError: its source is not available.
         ConversionError: it cannot be converted.
     """
-    from .operators import scopes
-
-    found, conversion, context = convert_tree(function, options)
-    code = compile_function(
-        conversion.executed,
-        function,
-        (context.ag,),
-        conversion.helpers,
-        found.class_name,
-    )
-    extra = {context.ag: scopes.operators(options)}
-    return lambda original: bind(code, original, extra)
+    code = convert_code(function, options)
+    return lambda original: bind(code, original)
 
 
 def convert_code(
@@ -146,7 +136,7 @@ def convert_code(
 
     found, conversion, context = convert_tree(function, options)
     tree = placeheld(conversion.executed, context.ag)
-    code = compile_function(tree, function, (), conversion.helpers, found.class_name)
+    code = compile_function(tree, function, conversion.helpers, found.class_name)
     return filled(code, scopes.operators(options))
 
 

@@ -77,6 +77,8 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
         return convert_function(inner, context, facts.inner(inner))
 
     expressions = _expressions(facts, context, namer)
+    # Who looks at its own frame finds its own variables there, and no others.
+    expressions.stay = facts.uses_frame
     control_flow = ControlFlow(facts, written, staging, namer, expressions, nested)
     body = control_flow.convert(fn.body)
     context.helpers.update(control_flow.helpers)

@@ -9,8 +9,8 @@ import __future__
 
 import ast
 import warnings
-from collections.abc import Collection, Mapping, Set
-from types import CellType, CodeType, FunctionType, MappingProxyType
+from collections.abc import Mapping, Set
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
 import gast
@@ -31,7 +31,6 @@ _FUTURE = sum(
 def compile_function(
     node: Any,
     original: FunctionType,
-    extra: Collection[str],
     helpers: Set[Helper],
     class_name: str | None = None,
 ) -> CodeType:
@@ -41,7 +40,6 @@ def compile_function(
         node: the rewritten definition.
         original: a function object that it stands for: gives the file, the free
             variables, the ``__future__`` flags and the names.
-        extra: more names that are free in the function (the operators).
         helpers: the generated functions, which do not show in qualified names.
         class_name: the class around the definition, whose private names it uses.
     """
@@ -55,7 +53,7 @@ def compile_function(
     elif node.name not in code.co_freevars:
         # A function that calls itself by its global name finds it there.
         body.insert(0, nodes.global_([node.name], node))
-    factory = nodes.function(_FACTORY, body, node, *code.co_freevars, *extra)
+    factory = nodes.function(_FACTORY, body, node, *code.co_freevars)
     module = gast.gast_to_ast(gast.Module([factory], []))
     flags = code.co_flags & _FUTURE
     with warnings.catch_warnings():
@@ -70,21 +68,16 @@ def compile_function(
     return relabelled(found, helpers, old, shown, name)
 
 
-def bind(
-    code: CodeType, original: FunctionType, extra: Mapping[str, Any]
-) -> FunctionType:
+def bind(code: CodeType, original: FunctionType) -> FunctionType:
     """A function that runs ``code`` in the place of ``original``.
 
     It has the original's globals, its very closure cells, defaults, annotations,
-    attributes and names; ``extra`` gives the values of names that are free besides.
+    attributes and names.
     """
     cells = dict(
         zip(original.__code__.co_freevars, original.__closure__ or (), strict=True)
     )
-    closure = tuple(
-        CellType(extra[name]) if name in extra else cells[name]
-        for name in code.co_freevars
-    )
+    closure = tuple(cells[name] for name in code.co_freevars)
     function = FunctionType(
         code, original.__globals__, original.__name__, original.__defaults__, closure
     )

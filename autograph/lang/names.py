@@ -17,7 +17,7 @@ from .visitors import walk
 
 __all__ = ["Namer", "identifiers"]
 
-_RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+_KEYWORDS = frozenset(keyword.kwlist)
 
 
 def identifiers(tree: gast.AST) -> Iterator[str]:
@@ -71,7 +71,8 @@ class Namer:
         self._used = set(names)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._used or name in _RESERVED
+        used = name in self._used or name in _KEYWORDS
+        return used or hasattr(builtins, name)
 
     def fresh(self, base: str) -> str:
         """`base` if it is free, else `base` with as many underscores as it takes.

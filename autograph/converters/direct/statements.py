@@ -218,7 +218,10 @@ class DirectStatements(DirectExpressions):
         loop = nodes.located(gast.For(target, source, inner, [], None), statement)
         body_of_if = [loop]
         if flag is not None:
-            body_of_if = self._left_early(loop, name, flag, [*made, slow], call)
+            left = _keyword("left", nodes.name(flag, loop))
+            rest = clone(slow.value, keywords=[*slow.value.keywords, left])
+            made_again = [*made, clone(slow, value=rest)]
+            body_of_if = self._left_early(loop, name, flag, made_again, call)
         return [begin, nodes.if_(python, body_of_if, [*made, slow], statement)]
 
     def _iterator_name(self) -> str:
