@@ -199,7 +199,7 @@ def for_loop(
             loop_over(iterated, body, until, state)
         elif backend is not None:
             _staged_for(backend, iterated, body, until, state)
-        elif until is not None and backend_of(until()) is not None:
+        elif left is not None and until is not None:
             staged_rest(iterated, body, until, state)
         elif until is None:
             for item in iterated:
