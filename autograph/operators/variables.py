@@ -324,7 +324,10 @@ class Variables:
                 delattr(owner, key)
         elif value is not UNBOUND:
             owner[self._key(key)] = value
-        elif self._step(owner, kind, key) is not UNBOUND:
+        elif (
+            not isinstance(owner, list) and self._step(owner, kind, key) is not UNBOUND
+        ):
+            # That a list has grown is not to be hidden: all of it is put back.
             del owner[self._key(key)]
 
 

@@ -324,6 +324,27 @@ def given_to_helpers(n):
     return total, 2 in items, len(items)
 
 
+def guarded_item(n):
+    items = [0]
+    for i in range(n):
+        items.append(i)
+    if n > 3:
+        items[3] = 100
+    if len(items) > 1 and items[1] == 0:
+        items[1] += 7
+    return items, isinstance(items, list), isinstance(items, tuple)
+
+
+def item_while_it_grows(n):
+    items = [0]
+    for i in range(n):
+        items.append(i)
+        items[0] = items[0] + i
+        if i == 2:
+            items[1] = 50
+    return items
+
+
 PROGRAMS = [
     (squares, [0, 1, 4]),
     (even_squares, [0, 1, 5]),
@@ -353,6 +374,8 @@ PROGRAMS = [
     (in_a_dict, [0, 1, 5]),
     (try_pop, [0, 5, 20]),
     (given_to_helpers, [0, 3]),
+    (guarded_item, [0, 1, 5]),
+    (item_while_it_grows, [0, 1, 5]),
 ]
 
 
@@ -391,7 +414,15 @@ def an_attribute(n):
     return items
 
 
-@pytest.mark.parametrize("function", [another_variable, an_attribute])
+def a_loop_over_it(n):
+    queue = [0, n]
+    for value in queue:
+        if value < 10:
+            queue.append(value + 5)
+    return queue
+
+
+@pytest.mark.parametrize("function", [another_variable, an_attribute, a_loop_over_it])
 def test_a_list_that_something_else_refers_to_is_refused(function):
     """The other name would go on to mean the list as it was."""
     with pytest.raises(StagingError, match=r"AG210 .* is also used elsewhere"):
