@@ -40,6 +40,7 @@ from runtime.staging.builtins import BUILTINS
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.lists import StagedList
 from runtime.staging.reasons import explaining
+from runtime.staging.text_methods import method_of_text
 from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
@@ -265,6 +266,7 @@ autograph.add_library("runtime")
 listen(note)
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
+SymbolicTensor.method_of_text = staticmethod(method_of_text)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 StagedList.__autograph_backend__ = _Lists()

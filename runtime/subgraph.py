@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
+from runtime import dtypes
 from runtime.context import building, current_graph
 from runtime.errors import InternalError, InvalidArgumentError
+from runtime.findings import Findings
 from runtime.graph import Graph
 from runtime.loop_tests import restore_test
 from runtime.ops.convert import convert_to_tensor, make_constant
@@ -104,8 +106,8 @@ def state_tensor(value: Any) -> Tensor:
 def predicate(value: Any) -> Tensor:
     """A condition as a scalar bool tensor; numbers are true where they are not 0.
 
-    Raises InvalidArgumentError for strings and for a tensor that has not one element,
-    when the graph runs if its shape is not known before.
+    Raises InvalidArgumentError for strings that are no texts of Python's, and where
+    there is not one element, when the graph runs if the shape is not known before.
     """
     if hasattr(value, "__staged_truth__"):
         return predicate(value.__staged_truth__())
@@ -114,6 +116,9 @@ def predicate(value: Any) -> Tensor:
         return _truth_of_optional(*parts)
     truth = getattr(type(value), "__staged_truth__", None)
     tensor = convert_to_tensor(value if truth is None else truth(value))
+    if tensor.dtype is dtypes.string and tensor.spec.weak:
+        # A text is true unless it is empty, as in Python.
+        tensor = apply("StringLength", tensor, unit="BYTE")
     if tensor.dtype.is_numeric:
         tensor = tensor != 0
     if not tensor.dtype.is_bool:
@@ -303,12 +308,8 @@ def _emit_branches(
     counts = {len(graph.outputs) for graph in graphs}
     if len(counts) != 1:
         raise InternalError(f"the branches of {op} have {sorted(counts)} outputs")
-    specs = []
-    for i, outputs in enumerate(zip(*(graph.outputs for graph in graphs))):
-        spec = outputs[0].spec
-        for tensor in outputs[1:]:
-            spec = join_specs(spec, tensor.spec, _label(names, i), promote)
-        specs.append(_nameless(spec))
+    outputs = zip(*(graph.outputs for graph in graphs))
+    specs = list(map(_nameless, _join_all(map(_specs, outputs), names, promote)))
     for graph in graphs:
         _adapt_outputs(graph, specs)
     captured = _unify_captures(graphs)
@@ -338,12 +339,33 @@ def _loop_specs(
     promote: bool,
 ) -> list[TensorSpec]:
     """For each part of the state the spec that takes all that it can be."""
+    after = _specs(body.outputs)
+    return _join_all(zip(_specs(state), after, specs), names, promote)
+
+
+def _specs(tensors: Sequence[Tensor]) -> list[TensorSpec]:
+    return [tensor.spec for tensor in tensors]
+
+
+def _join_all(
+    values: Iterable[Sequence[TensorSpec]], names: Names, promote: bool
+) -> list[TensorSpec]:
+    """For each value the spec that takes all of its forms; what fails fails at once."""
+    findings = Findings()
     joined = []
-    for i, (start, after, before) in enumerate(zip(state, body.outputs, specs)):
-        what = _label(names, i)
-        spec = join_specs(start.spec, after.spec, what, promote)
-        joined.append(join_specs(spec, before, what, promote))
+    for i, (spec, *others) in enumerate(values):
+        label = _label(names, i)
+        joined.append(findings.of(_joined, spec, others, label, promote) or spec)
+    findings.check()
     return joined
+
+
+def _joined(
+    spec: TensorSpec, others: Sequence[TensorSpec], what: str, promote: bool
+) -> TensorSpec:
+    for other in others:
+        spec = join_specs(spec, other, what, promote)
+    return spec
 
 
 def _with_shape(

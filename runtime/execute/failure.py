@@ -24,7 +24,7 @@ __all__ = ["kernel_failure", "raise_from_node", "run_node", "too_deep"]
 #: Ops that raise the user's own exceptions: these pass as they are.
 USER_ERRORS = LIST_ERRORS | {
     *("Raise", "RequireBound", "RequireSome"),
-    *("FormatText", "PrintText", "PythonFloat", "PythonInt", "PowerModulo"),
+    *("AskText", "FormatText", "PrintText", "PythonFloat", "PythonInt", "PowerModulo"),
 }
 
 

@@ -145,6 +145,7 @@ def _checked(op: str, value: Tensor, flag: Tensor, variable: str) -> Tensor:
     if graph is None:
         checked: Tensor = apply(op, value, flag, variable=variable)
         return checked
+    _flag_infer(flag.spec)
     attrs = {"variable": variable}
     spec = TensorSpec(value.shape, value.dtype, weak=value.spec.weak)
     (tensor,) = graph.add(op, (value, flag), attrs, (spec,))

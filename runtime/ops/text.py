@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
+from runtime.dtypes import DType
 from runtime.ops.registry import OpDef, apply, as_array, register
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, Tensor
 
-__all__ = ["Format", "format_text", "print_text", "shown_values"]
+__all__ = ["Format", "ask_text", "format_text", "print_text", "shown_values"]
 
 Array = np.ndarray[Any, Any]
 #: Makes a Python value of the values of the tensors.
@@ -90,18 +91,32 @@ def _infer_text(*specs: TensorSpec, text: Format) -> TensorSpec:
     return TensorSpec((), dtypes.string)
 
 
+def _ask_kernel(*arrays: Array, text: Format, dtype: DType) -> Array:
+    return np.array(text(arrays), dtype.np_dtype)
+
+
+def _infer_answer(*specs: TensorSpec, text: Format, dtype: DType) -> TensorSpec:
+    return TensorSpec((), dtype)
+
+
 def _print_kernel(*arrays: Array, text: Format) -> tuple[()]:
     text(arrays)
     return ()
 
 
 register(OpDef("FormatText", _format_kernel, _infer_text, strong=True))
+register(OpDef("AskText", _ask_kernel, _infer_answer, strong=True))
 register(OpDef("PrintText", _print_kernel, lambda *specs, text: (), stateful=True))
 
 
 def format_text(tensors: Sequence[Tensor], text: Format) -> Any:
     """The text as a string tensor."""
     return apply("FormatText", *tensors, text=text)
+
+
+def ask_text(tensors: Sequence[Tensor], text: Format, dtype: DType) -> Any:
+    """What `text` gives, which is no text but a bool or an int."""
+    return apply("AskText", *tensors, text=text, dtype=dtype)
 
 
 def print_text(tensors: Sequence[Tensor], fills: Sequence[Fill], options: Any) -> None:

@@ -23,7 +23,7 @@ from runtime.staging.values import children
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.variable import Variable
 
-__all__ = ["BUILTINS", "is_text"]
+__all__ = ["BUILTINS", "Values", "is_text"]
 
 #: Values whose text cannot change before the graph runs.
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
@@ -39,7 +39,7 @@ def is_text(value: Any) -> bool:
     )
 
 
-class _Values:
+class Values:
     """The tensors within some values, and how to put the values together again."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class _Values:
 
     def needs(self, value: Any) -> bool:
         """Whether a value cannot be formatted before the graph runs."""
-        probe = _Values()
+        probe = Values()
         probe.fill(value)
         return bool(probe.tensors)
 
@@ -143,7 +143,7 @@ class _VariableText:
 
 def _fstring(template: str, /, *values: Any, **named: Any) -> Any:
     """``template.format(*values, **named)``: fields without tensors are filled now."""
-    found = _Values()
+    found = Values()
     fields = _Fields(template, values, named)
     fills: list[Fill] = []
     pieces = []
@@ -226,13 +226,13 @@ def _format(value: Any, spec: Any = "") -> Any:
 
 
 def _percent(template: str, values: Any) -> Any:
-    found = _Values()
+    found = Values()
     fill = found.fill(values)
     return found.text(lambda value: template % value, [fill], template)
 
 
 def _join(separator: str, items: Any) -> Any:
-    found = _Values()
+    found = Values()
     fill = found.fill(items)
     return found.text(separator.join, [fill], f"{separator!r}.join")
 
@@ -245,7 +245,7 @@ def _print(*values: Any, **options: Any) -> None:
     if not any(map(is_text, values)):
         builtins.print(*values, **options)
         return
-    found = _Values()
+    found = Values()
     print_text(found.tensors, [found.fill(value) for value in values], options)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime import nest
+from runtime import dtypes, nest
 from runtime.ops.creation import zeros
 from runtime.ops.flow import optional_parts
 from runtime.specs import TensorSpec
@@ -126,6 +126,8 @@ def placeholder(spec: TensorSpec) -> Tensor:
     """A value of the spec that nobody reads; unknown dimensions are 0."""
     dims = spec.shape.dims or ()
     shape = [dim or 0 for dim in dims]
+    if spec.weak and spec.dtype is dtypes.string:
+        return state_tensor("")
     if spec.weak:
         return state_tensor(spec.dtype.np_dtype.type(0).item())
     value: Tensor = zeros(shape, spec.dtype)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, ClassVar, NoReturn
 
-from runtime.dtypes import DType
+from runtime.dtypes import DType, string
 from runtime.errors import SymbolicTensorError
 from runtime.graph import Graph, Node, user_place
 from runtime.shapes import TensorShape
@@ -53,7 +53,7 @@ _BOOL_USES = (
     ),
     (
         r"^(?!\s*(async )?for\b).*\bin\b",
-        "used as a Python bool by `in`, in code that is not converted or in a structure",
+        "used as a Python bool by `in` (of structures, or in code as it is)",
         "use tf.reduce_any(items == x)",
     ),
 )
@@ -75,6 +75,10 @@ class SymbolicTensor(Tensor):
     #: What a pattern that is being matched is told about the truth of a tensor; None
     #: for a tensor that no pattern asks about. Set by the bridge to the compiler.
     asked_by_pattern: ClassVar[Any] = staticmethod(lambda tensor: None)
+
+    #: A method of a Python str, for tensors that stand for one; None if there is none
+    #: of the name. Set by the bridge, too.
+    method_of_text: ClassVar[Any] = staticmethod(lambda tensor, name: None)
 
     def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:
         self.graph = graph
@@ -191,7 +195,11 @@ class SymbolicTensor(Tensor):
             "use the operation of the same name from this package",
         )
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
+        if name[0] != "_" and self._spec.weak and self._spec.dtype is string:
+            method: Any = self.method_of_text(self, name)
+            if method is not None:
+                return method
         # The text is TensorFlow's; the class is not told apart from eager tensors.
         error = AttributeError(f"'Tensor' object has no attribute {name!r}")
         if name == "numpy" and hasattr(error, "add_note"):

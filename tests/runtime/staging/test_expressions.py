@@ -209,6 +209,34 @@ def compared(x):
     return int(f"1{x}") + len(f"{x}abc") + int(float(f"{x}.5") * 2)
 
 
+def methods(x):
+    name = "Ab" if x > 3 else "cD"
+    found = f"a{x} ".strip().replace("a", "b"), f"{x}".zfill(4), name.lower() + "!"
+    asked = name.isupper(), f"ab{x}".find("b"), f"{x}{x}".count("7") + 1
+    return found, asked, name.swapcase() in ("aB",), f"{x}".rindex(f"{x}")
+
+
+def not_found(x):
+    return f"{x}".rindex("q")
+
+
+def truths(x):
+    text = ""
+    for i in range(x - 1):
+        if text:
+            text += ","
+        text += str(i)
+    if not text:
+        return "none"
+    return text if text else "never"
+
+
+def raised_beside_a_text(x):
+    if x > 3:
+        raise ValueError("no text")
+    return "a" if x > 1 else "b"
+
+
 def raised(x):
     if x > 3:
         raise ValueError(f"bad {x}, {x / 2:.1f}")
@@ -380,7 +408,8 @@ PROGRAMS = [
     *(in_displays, in_ranges, in_ranges_of_tensors, in_lists_of_tensors, in_tests),
     *(in_chains, in_loops, in_texts, in_objects),
     *(fields, numbers_of_python, flags, names, grown, percent, templates, joined),
-    *(shown_lists, maybe_none, snapshots, compared, raised),
+    *(shown_lists, maybe_none, snapshots, compared, raised, raised_beside_a_text),
+    *(methods, not_found, truths),
     *(integers, not_integers, infinite, powers, extremes, extremes_by_key, of_ranges),
     *(of_mapped_ranges, of_lists, any_of_lists),
     *(of_tables, of_local_lists, slices_of_lists),
@@ -541,6 +570,7 @@ def test_unknown_lengths():
         (lambda x: [abs, len][x](3), StagedStateError, "AG210"),
         (lambda x: int(tf.stack([x])), TypeError, "only a scalar tensor"),
         (lambda x: tuple(range(x)), StagedStateError, "AG210"),
+        (lambda x: f"{x}".split(), AttributeError, "no attribute 'split'"),
     ],
 )
 def test_refused(program: Program, error: type[Exception], message: str) -> None:
