@@ -219,7 +219,7 @@ def _statements_of(filename: str, source: str) -> list[tuple[tuple[int, int], An
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS):
             if not isinstance(node, ast.Lambda):
-                found.append((_lines([node]), node))
+                found.append((_lines(node.body), node))
         elif isinstance(node, _BLOCKS):
             found.append((_lines(node.body), node))
     return sorted(found, key=lambda item: (item[0][0], -item[0][1]))
