@@ -8,6 +8,7 @@ import numpy as np
 
 from runtime.dtypes import DType, as_dtype, of_array
 from runtime.errors import InvalidArgumentError
+from runtime.findings import named
 from runtime.graph import state_error
 from runtime.ops.convert import cast_alike
 from runtime.ops.registry import OpDef, apply, register
@@ -70,7 +71,7 @@ def join_specs(
         if not number.weak or weak_dtype(dtype, number.dtype) is not dtype:
             wider = _wider(one.dtype, other.dtype) if promote else None
             if wider is None:
-                text = f"{what} has two dtypes: {_kind(one)} and {_kind(other)}"
+                text = f"{named(what)} has two dtypes: {_kind(one)} and {_kind(other)}"
                 raise state_error("AG206", text, "cast one of them so that they agree")
             dtype = wider
     shape = one.shape.most_specific_common_shape(other.shape)

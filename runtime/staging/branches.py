@@ -13,6 +13,7 @@ from typing import Any
 
 from runtime.context import building
 from runtime.errors import ends_trace
+from runtime.findings import RESULT, Findings, named
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.staging.copies import Copies
@@ -42,7 +43,6 @@ State = tuple[Any, ...]
 Branch = Callable[[State], tuple[Any, State]]
 _Rebuild = Callable[[Sequence[Tensor]], Any]
 
-_RESULT = "the value chosen here"
 _ANY = object()  # stands for a value that takes the spec of the one beside it
 
 
@@ -61,28 +61,21 @@ def stage_cond(
         emit_if(test, then_graph, else_graph)
         check_known(then_graph, else_graph)
         return None, state
-    _check_members(names, then_values, else_values)
+    findings = Findings()
     merge = _Merge(then_graph, else_graph)
-    labels = [_RESULT, *names]
+    labels = [RESULT, *names]
     count = len(labels)
     one = [RAISED] * count if then_values is RAISED else then_values
     other = [RAISED] * count if else_values is RAISED else else_values
     rebuild = [
-        merge.value(a, b, label) for a, b, label in zip(one, other, labels, strict=True)
+        findings.of(merge.variable, a, b, label)
+        for a, b, label in zip(one, other, labels, strict=True)
     ]
+    findings.check()
     merge.set_outputs()
     outputs = emit_if(test, then_graph, else_graph, names=merge.names, promote=True)
-    result, *new_state = [build(outputs) for build in rebuild]
+    result, *new_state = [build(outputs) for build in rebuild if build is not None]
     return result, tuple(new_state)
-
-
-def _check_members(names: Sequence[str], one: Any, other: Any) -> None:
-    """Refuse attributes and items that exist after one branch only."""
-    if one is RAISED or other is RAISED:
-        return
-    for name, a, b in zip(names, one[1:], other[1:], strict=True):
-        if (a is MISSING) != (b is MISSING) and not name.isidentifier():
-            raise _different(a, b, name)
 
 
 def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
@@ -113,6 +106,13 @@ class _Merge:
         self._else: list[Any] = []
         self.names: list[str] = []
         self._known: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
+
+    def variable(self, one: Any, other: Any, name: str) -> _Rebuild:
+        """As `value`; refuses attributes and items that exist after one branch only."""
+        missing = (one is MISSING) != (other is MISSING)
+        if missing and not (name.isidentifier() or one is RAISED or other is RAISED):
+            raise _different(one, other, name)
+        return self.value(one, other, name)
 
     def value(self, one: Any, other: Any, name: str) -> _Rebuild:
         """Merge what a variable is after the branches; gives what rebuilds it."""
@@ -232,11 +232,11 @@ def _split(value: Any) -> tuple[Any, Any]:
 
 
 def _different(one: Any, other: Any, name: str) -> Exception:
-    what = name if name.startswith(_RESULT) else repr(name)
+    what = named(name) if name.startswith(RESULT) else repr(name)
     return state_error(
         "AG201",
-        f"{what} is {describe(one)} where the condition holds and {describe(other)} "
-        "where it does not, and a graph cannot choose between them",
+        f"{what} is {describe(one)} where the condition holds and "
+        f"{describe(other)} where it does not, and a graph cannot choose between them",
         missing_keys(one, other, name)
         or "give values of the same kind in both branches",
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from runtime.context import building, current_graph
 from runtime.errors import TracingError, ends_trace
+from runtime.findings import Findings
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.shapes import TensorShape
@@ -158,6 +159,7 @@ class _Layout:
     def outputs(self, after: State, current: Sequence[SymbolicTensor]) -> list[Any]:
         """The flat list of the state after an iteration; `_Relayout` if it differs."""
         changed = False
+        findings = Findings()
         values: list[Any] = []
         remaining = iter(current)
         for slot, value in zip(self.slots, after, strict=True):
@@ -167,7 +169,7 @@ class _Layout:
                 fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, parts)]
             except _Misfit as misfit:
                 if not self._settle(slot, value):
-                    raise _changed(slot, misfit.before, misfit.after) from None
+                    findings.of(_refuse, slot, misfit.before, misfit.after)
                 parts, fits = [], [False]
             changed |= not all(fits)
             for leaf, part in zip(slot.leaves, parts):
@@ -181,6 +183,7 @@ class _Layout:
                 if leaf.flagged:
                     next(remaining)
                     values.append(bound)
+        findings.check()
         if changed:
             raise _Relayout
         return values
@@ -264,12 +267,12 @@ class _Layout:
         return False
 
 
-def _changed(slot: _Slot, before: Any, after: Any) -> Exception:
+def _refuse(slot: _Slot, before: Any, after: Any) -> None:
     if isinstance(before, TensorSpec):
         before_text = f"a tensor {before.describe()}"
     else:
         before_text = describe(before)
-    return state_error(
+    raise state_error(
         "AG202",
         f"{slot.name!r} is {before_text} before an iteration of the loop and "
         f"{describe(after)} after it, which a graph cannot carry",
