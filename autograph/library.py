@@ -160,6 +160,8 @@ def is_library_module(name: str) -> bool:
     if name == "__main__":
         return False
     package = name.partition(".")[0]
+    if package == "__main__":  # whatever file it is said to be from
+        return False
     if package in _packages or package in sys.stdlib_module_names:
         return True
     module = sys.modules.get(package)

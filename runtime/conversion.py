@@ -188,7 +188,7 @@ def converted_callees(function: Any, options: Any, met: Met) -> Callees:
 
 
 def _advice(obstacle: Obstacle) -> str:
-    return f" {obstacle}. {_FIXES.get(obstacle.rule, '')}".rstrip()
+    return f"\n  {obstacle}. {_FIXES.get(obstacle.rule, '')}".rstrip()
 
 
 _FIXES = {
