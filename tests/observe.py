@@ -89,7 +89,12 @@ def describe(value: Any) -> Any:
     """A value in terms that can be compared: types and contents, and which objects are
     the same one.
     """
-    return _Describer().describe(value)
+    describer = _Describer()
+    try:
+        return describer.describe(value)
+    finally:
+        # Tracebacks lead to it: the exceptions that it has seen would live on.
+        describer.forget()
 
 
 class _Describer:
@@ -107,6 +112,9 @@ class _Describer:
         self._seen[id(value)] = len(self._seen)
         self._alive.append(value)
         return type(value).__name__, self._contents(value)
+
+    def forget(self) -> None:
+        self._alive.clear()
 
     def _contents(self, value: Any) -> Any:
         if isinstance(value, types.GeneratorType):

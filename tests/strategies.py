@@ -338,6 +338,7 @@ class _Writer:
                 f"{self.one_of(('any', 'list'))}(x and {part()} for x in (0, V(1)))"
             ),
             lambda: f"[i for i in range(2) if {part()}]",
+            lambda: self.comprehension(part),
             lambda: f"[{part()}][{self.one_of((0, 0, self.name(scope)))}]",
             lambda: f"max({part()}, {part()})",
             lambda: f"{{{self.value()!r}: {part()}}}",
@@ -347,6 +348,20 @@ class _Writer:
         if self._helpers and not scope.level:
             forms.append(lambda: f"h({part()}, {part()})")
         return str(self.one_of(forms)())
+
+    def comprehension(self, part: Callable[[], str]) -> str:
+        """A comprehension or a consumed generator, over what may be anything."""
+        names = self.one_of((("x",), ("y",), ("z", "p"), ("i", "x")))
+        target = ", ".join(names)
+        items = f"items({part()}, {part()})"
+        text = f"{part()} for {target} in "
+        text += items if len(names) == 1 else f"enumerate({items})"
+        if self.chance(50):
+            text += f" if {part()}"
+        if self.chance(30):
+            text += f" for q in {self.one_of((items, 'x'))}"
+        form = self.one_of(("[{}]", "any({})", "list({})", "max(({}), default=0)"))
+        return str(form).format(text)
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
