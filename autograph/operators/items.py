@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dispatch import backend_of
+from .dispatch import PYTHON, backend_of
 
 _CONTAINERS = (dict, list, range, str, tuple)
 
@@ -15,6 +15,8 @@ def getitem(items: Any, *key: Any) -> Any:
     >>> getitem([1, 2, 3], 1), getitem([1, 2, 3], 1, None)
     (2, [2, 3])
     """
+    if len(key) == 1 and type(key[0]) in PYTHON:
+        return items[key[0]]
     index = key[0] if len(key) == 1 else slice(*key)
     backend = next(filter(None, map(backend_of, key)), None)
     if backend is not None and isinstance(items, _CONTAINERS):

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from .calls import call
-from .dispatch import Backend, backend_of
+from .dispatch import PYTHON, Backend, backend_of
 
 
 def in_(item: Any, items: Any) -> Any:
@@ -24,6 +24,8 @@ def in_(item: Any, items: Any) -> Any:
     >>> in_(2, [1, 2, 3])
     True
     """
+    if type(item) in PYTHON and type(items) in PYTHON:
+        return _in_python(item, items)
     backend = backend_of(items)
     if backend is None:
         contains = getattr(type(items), "__contains__", None)

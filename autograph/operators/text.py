@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
+from .calls import call
 from .dispatch import Backend, backend_of
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
@@ -26,7 +28,8 @@ def fstring(template: str, /, *values: Any, **named: Any) -> Any:
     if backend is not None:
         staged = backend.builtin("fstring")
         if staged is not None:
-            return staged(template, *values, **named)
+            named = {name: _Object.of(value) for name, value in named.items()}
+            return staged(template, *map(_Object.of, values), **named)
     return template.format(*values, **named)
 
 
@@ -70,7 +73,7 @@ def _dispatching(name: str) -> Callable[..., Any]:
         if backend is not None:
             staged = backend.builtin(name)
             if staged is not None:
-                return staged(*values, **options)
+                return staged(*map(_Object.of, values), **options)
         return builtin(*values, **options)
 
     function.__name__ = function.__qualname__ = name
@@ -82,6 +85,47 @@ def _dispatching(name: str) -> Callable[..., Any]:
 functions: dict[str, Callable[..., Any]] = {
     name: _dispatching(name) for name in ("format", "print", "repr", "str")
 }
+
+
+class _Object:
+    """An object of the user's that says itself what it looks like, with tensors in it.
+
+    Python would call its methods as they are written.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """The object so, or another value as it is."""
+        return cls(value) if _shows_itself(value) and not backend_of(value) else value
+
+    def __autograph_text__(self, conversion: str, spec: str) -> Any:
+        """The text of the object in a field with this conversion and format spec."""
+        value, kind = self._value, type(self._value)
+        if not conversion and type(kind.__format__) is FunctionType:
+            return call(kind.__format__)(value, spec)
+        if spec or conversion == "a":
+            return format(builtins.ascii(value) if conversion else value, spec)
+        if conversion != "r" and type(kind.__str__) is FunctionType:
+            return call(kind.__str__)(value)
+        shown: Any = kind.__repr__
+        return call(shown)(value)
+
+    def __str__(self) -> str:
+        return builtins.str(self._value)
+
+    def __repr__(self) -> str:
+        return builtins.repr(self._value)
+
+
+def _shows_itself(value: Any) -> bool:
+    kind = type(value)
+    if kind in _ATOMS or hasattr(kind, "__dataclass_fields__"):
+        return False
+    shows = (kind.__format__, kind.__str__, kind.__repr__)
+    return any(type(method) is FunctionType for method in shows)
 
 
 def _backend_within(values: Iterable[Any]) -> Backend | None:
@@ -103,6 +147,9 @@ def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
         inside = value.values()
     elif hasattr(type(value), "__dataclass_fields__"):
         inside = vars(value).values() if hasattr(value, "__dict__") else ()
+    elif _shows_itself(value) and hasattr(value, "__dict__"):
+        # Its own attributes will do: what it refers to may be the whole program.
+        return next(filter(None, map(backend_of, vars(value).values())), None)
     else:
         return None
     if any(value is outer for outer in around):

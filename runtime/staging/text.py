@@ -152,6 +152,10 @@ def _fstring(template: str, /, *values: Any, **named: Any) -> Any:
         if field is None:
             continue
         value, conversion, spec = field
+        own = getattr(value, "__autograph_text__", None)
+        if own is not None:
+            value = own(conversion[1:], spec[0].format(*spec[1:]))
+            conversion, spec = "", [""]
         if found.needs(value) or any(map(found.needs, spec)):
             pieces.append(_field(conversion, spec[0]))
             fills += map(found.fill, (value, *spec[1:]))

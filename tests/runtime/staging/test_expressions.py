@@ -209,6 +209,31 @@ def compared(x):
     return int(f"1{x}") + len(f"{x}abc") + int(float(f"{x}.5") * 2)
 
 
+class Meter:
+    def __init__(self, value):
+        self.value = value
+
+    def __str__(self):
+        if self.value > 3:
+            return f"high {self.value}"
+        return f"low {self.value}"
+
+    def __repr__(self):
+        return f"Meter({self.value})"
+
+
+class Gauge(Meter):
+    def __format__(self, spec):
+        return f"{self.value:{spec}}|"
+
+
+def objects(x):
+    meter, gauge = Meter(x), Gauge(x)
+    if x == 7:
+        raise ValueError(f"{meter}, {gauge:03d}")
+    return f"{meter} {meter!r} {gauge:>4} {gauge!s} {Meter(3)}", str(meter), repr(gauge)
+
+
 def methods(x):
     name = "Ab" if x > 3 else "cD"
     found = f"a{x} ".strip().replace("a", "b"), f"{x}".zfill(4), name.lower() + "!"
@@ -409,7 +434,7 @@ PROGRAMS = [
     *(in_chains, in_loops, in_texts, in_objects),
     *(fields, numbers_of_python, flags, names, grown, percent, templates, joined),
     *(shown_lists, maybe_none, snapshots, compared, raised, raised_beside_a_text),
-    *(methods, not_found, truths),
+    *(methods, not_found, objects, truths),
     *(integers, not_integers, infinite, powers, extremes, extremes_by_key, of_ranges),
     *(of_mapped_ranges, of_lists, any_of_lists),
     *(of_tables, of_local_lists, slices_of_lists),
