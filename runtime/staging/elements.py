@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from runtime import nest
 from runtime.graph import state_error
 from runtime.specs import TensorSpec
+from runtime.staging.maybe import with_none, without_none
 from runtime.staging.values import can_be_tensor, describe, same_object
 from runtime.subgraph import join_specs, state_tensor
 
@@ -74,7 +75,7 @@ class Element:
             next(found) if isinstance(leaf, TensorSpec) else leaf.value
             for leaf in self.leaves
         ]
-        value = nest.pack_sequence_as(self.structure, leaves)
+        value = with_none(nest.pack_sequence_as(self.structure, leaves))
         return _shared(value) if shared else value
 
     def is_like(self, other: Element) -> bool:
@@ -120,7 +121,7 @@ def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
         StagedStateError: AG210, for an object that would not be the same object when
             it is read again.
     """
-    value = _own(value, name)
+    value = without_none(_own(value, name))
     leaves: list[TensorSpec | Fixed] = []
     tensors = []
     for leaf in nest.flatten(value):

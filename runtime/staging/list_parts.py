@@ -18,6 +18,7 @@ from runtime.ops.registry import get, infer_specs
 from runtime.ops.values import to_array
 from runtime.specs import TensorSpec
 from runtime.staging.elements import Element, taken_apart
+from runtime.staging.maybe import fitted, flagged
 from runtime.staging.sequences import weakened
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -57,7 +58,7 @@ class Parts:
             if element is not None:
                 numbers._widen(element)
             return numbers
-        parts = [taken_apart(item, name) for item in items]
+        parts = [taken_apart(item, name) for item in flagged(items)]
         for found, _ in parts:
             element = found if element is None else element.joined(found, name)
         if element is None:
@@ -171,6 +172,7 @@ class Parts:
     def _write(self, op: str, value: Any, *places: Any) -> None:
         """Put an element into all buffers."""
         self._check()
+        value = fitted(value, self._element.structure, iter(self._element.leaves))
         element, tensors = taken_apart(value, self.name)
         self._widen(element)
         self._become(

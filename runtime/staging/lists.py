@@ -22,6 +22,7 @@ from runtime.ops.sequences import range as range_of
 from runtime.ops.sorting import sort
 from runtime.staging.elements import Element, taken_apart
 from runtime.staging.list_parts import Parts, emit, index_tensor, like, size_of
+from runtime.staging.maybe import holds_none
 from runtime.staging.sequences import StagedSequence, weakened
 from runtime.subgraph import adapted
 from runtime.tensor import Tensor
@@ -156,6 +157,7 @@ class StagedList(Parts):
         _, tensors = taken_apart(value, self.name)
         columns = self._columns()
         known = len(columns) == len(tensors) == len(self._element.leaves)
+        known = known and not holds_none(self._element.structure)
         if not known or any(t.shape.rank != 0 for t in tensors):
             raise self._cannot(
                 "be searched", "its elements are compared as single values"

@@ -193,6 +193,80 @@ def test_branches(fn: Any, x: int) -> None:
     check(fn, x)
 
 
+# --- items of lists -------------------------------------------------------------------
+
+
+def optional_items(xs):
+    found = []
+    for x in xs:
+        found.append(early(x))
+    return found, len(found)
+
+
+def none_or_items(xs):
+    found = []
+    for x in xs:
+        if x > 1:
+            found.append(x)
+        else:
+            found.append(None)
+    count = 0
+    for y in found:
+        if y is None:
+            count += 1
+    return found, count, found[0] is None
+
+
+def pairs_with_none(xs):
+    found = []
+    for x in xs:
+        found.append((early(x), x))
+    total = 0
+    for y, x in found:
+        total += x if y is None else y * 2
+    return total, found
+
+
+def begun_with_none(xs):
+    found = [None, 1]
+    for x in xs:
+        if x > 1:
+            found.append(x)
+    return found
+
+
+def list_or_none(xs):
+    found = None
+    for x in xs:
+        if x > 1:
+            if found is None:
+                found = []
+            found.append(x)
+    return found
+
+
+def not_none(xs):
+    ys = [early(x) for x in xs]
+    return [y for y in ys if y is not None]
+
+
+@pytest.mark.parametrize("xs", [[1, 3, 2], [-2, -2], [5, -1]], ids=str)
+@pytest.mark.parametrize(
+    "fn",
+    [
+        optional_items,
+        none_or_items,
+        pairs_with_none,
+        begun_with_none,
+        list_or_none,
+        not_none,
+    ],
+    ids=lambda fn: fn.__name__,
+)
+def test_lists(fn: Any, xs: list[int]) -> None:
+    check(fn, xs)
+
+
 # --- patterns -------------------------------------------------------------------------
 
 
