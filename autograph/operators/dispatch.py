@@ -89,7 +89,12 @@ class Backend(Protocol):
         """``not value``."""
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
-        """What answers for the builtin ``name`` (``len``, …), if anything."""
+        """What answers for the builtin ``name`` (``len``, …), if anything.
+
+        Also asked for are ``in`` (of an item and a container), ``getitem`` (of a Python
+        container and an index), ``fstring`` (as ``str.format``), ``percent`` and
+        ``join``; without an answer, Python's own operation is tried.
+        """
 
 
 _registered: dict[type, Backend] = {}

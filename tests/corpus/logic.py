@@ -146,3 +146,21 @@ def or_in_test(a, b):
         return "some"
     else:
         return "none"
+
+
+@cases((7,), (12,), (2,))
+def walrus_in_and(n):
+    if n > 3 and (half := n // 2) > 5:
+        return half
+    return n if (n in (2, 3)) or (rest := n % 5) not in range(2) else rest
+
+
+@cases(([4, 9, 1],), ([],))
+def walrus_in_while(items):
+    stack = list(items)
+    seen = []
+    while stack and (last := stack.pop()) not in seen:
+        seen.append(last)
+        if last > 3 and (smaller := last // 2) not in (0, 2):
+            stack.append(smaller)
+    return seen

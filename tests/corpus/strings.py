@@ -106,3 +106,19 @@ def to_binary(n):
         digits = ("1" if n % 2 else "0") + digits
         n //= 2
     return digits
+
+
+@cases(([3, 1, 2], "total"), ([], "none"))
+def report(numbers, title):
+    lines = [f"{title.upper():<8}|"]
+    for i, number in enumerate(numbers, 1):
+        mark = "*" if number in (1, 3) else " "
+        lines.append(f"{i:>3}{mark} {number:>{4}.1f} {number!r}")
+    lines.append("%d of %s" % (sum(numbers), max(numbers, default="none")))
+    return "\n".join(lines)
+
+
+@cases((5,), (0,))
+def evaluated_in_order(n):
+    items = list(range(n))
+    return f"{items} {len(items)} {items.append(n)} {items}"
