@@ -23,6 +23,7 @@ import autograph
 from autograph import ConversionError, SourceError
 from autograph.diagnostics import Diagnostic, Location
 from autograph.library import Rule, as_written, is_marked
+from autograph.operators.generators import StagedGenerator, element_code
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.errors import SymbolicTensorError, TracingError
 
@@ -145,6 +146,7 @@ _SUSPENDED: list[tuple[type, str, str, str]] = [
     (CoroutineType, "a coroutine", "cr_code", "await it outside"),
     (AsyncGeneratorType, "an asynchronous generator", "ag_code", "consume it outside"),
     (GeneratorType, "a generator", "gi_code", "trace the function that consumes it"),
+    (StagedGenerator, "a generator", "element_code", "make it a list"),
 ]
 
 
@@ -152,12 +154,14 @@ def _refuse_suspended(result: Any) -> None:
     """Refuse a result that has run nothing of the function yet."""
     for cls, kind, attribute, fix in _SUSPENDED:
         if isinstance(result, cls):
-            code: CodeType = getattr(result, attribute)
-            if not isinstance(result, AsyncGeneratorType):
+            element = element_code(result)
+            code: CodeType = element or getattr(result, attribute)
+            if isinstance(result, (CoroutineType, GeneratorType)):
                 cast(Any, result).close()  # so that Python does not warn of it
+            maker = f"calling `{code.co_name}`" if element is None else "the expression"
             why = (
-                f"calling `{code.co_name}` runs nothing of it: it gives {kind}, and a "
-                "graph has tensors to give"
+                f"{maker} runs nothing of it: it gives {kind}, and a graph has tensors "
+                "to give"
             )
             location = Location(code.co_filename, code.co_firstlineno)
             title = f"{kind} is no result of a traced function"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from types import GeneratorType
+from types import CodeType, GeneratorType
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -57,6 +57,12 @@ class StagedGenerator:
         self._parts = parts
         self._iterated = iterated
         self._is_taken = False
+
+    @property
+    def element_code(self) -> CodeType:
+        """The user's code of the elements."""
+        code: CodeType = self._parts.element.__code__
+        return code
 
     def take(self) -> tuple[Parts, Any]:
         """What the one consumer of the generator works with.
@@ -180,6 +186,16 @@ def is_generated(value: Any) -> bool:
     if kind is GeneratorType:
         return value.gi_code is _GENERATED
     return kind is StagedGenerator
+
+
+def element_code(value: Any) -> CodeType | None:
+    """The user's code of the elements of a generator expression, if it is one."""
+    if type(value) is StagedGenerator:
+        return value.element_code
+    if not is_generated(value) or value.gi_frame is None:
+        return None
+    parts: Parts = value.gi_frame.f_locals["parts"]
+    return parts.element.__code__
 
 
 def python_iterates(value: Any) -> bool:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 import autograph
 import runtime as tf
-from autograph.errors import StagingError
+from autograph.errors import ConversionError, StagingError
 from runtime.errors import SymbolicTensorError
 from runtime.execute import interpreter
 from runtime.verify import verify
@@ -339,6 +339,19 @@ def test_refused(program: Program) -> None:
     assert found is not None
     assert line < int(found[1]) <= line + 2
     assert "fix: " in str(caught.value)
+
+
+@pytest.mark.parametrize("is_tensor", [True, False])
+def test_a_generator_is_no_result(is_tensor: bool) -> None:
+    def f(x):
+        items = x if is_tensor else [x, x]
+        return (v for v in items)
+
+    line = f.__code__.co_firstlineno + 2
+    with pytest.raises(
+        ConversionError, match=rf"test_comprehensions\.py:{line}.*AG215"
+    ):
+        trace(f, [1])
 
 
 def test_a_filter_of_a_dict_is_refused() -> None:
