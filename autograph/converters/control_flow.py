@@ -16,7 +16,7 @@ write the variables that they share with it through ``nonlocal``:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -56,12 +56,14 @@ class _Frame:
     ``shared`` tells which of the names it binds belong to a function around it.
     ``in_loop``: it is (a part of) the body of a staged loop, which ``continue`` and
     ``break`` end. ``missing``: names that functions inside it write and it must own.
+    ``flags``: how the staged loops around it are left, which ``until=`` reads.
     """
 
     shared: frozenset[str] = frozenset()
     generated: bool = False
     in_loop: bool = False
     missing: set[str] = field(default_factory=set)
+    flags: frozenset[str] = frozenset()
 
 
 class ControlFlow:
@@ -92,7 +94,7 @@ class ControlFlow:
         self._expressions = expressions
         self._nested = nested
         self._flags = frozenset(staging.until.values())
-        self._variables = Variables(facts, self._flags)
+        self._variables = Variables(facts)
         self._cases = Cases(facts, staging, namer, expressions, self._variables)
         #: The functions that were generated.
         self.helpers: set[Helper] = set()
@@ -176,7 +178,7 @@ class ControlFlow:
             return new
         if isinstance(old, (*LOOPS, gast.AsyncFor)):
             # What leaves a loop that stays is its own business.
-            inner = _Frame(frame.shared, frame.generated, False, frame.missing)
+            inner = replace(frame, in_loop=False)
             new_blocks = [
                 self._block(old.body, inner),
                 self._block(old.orelse, frame),
@@ -209,7 +211,7 @@ class ControlFlow:
 
     def _conditional(self, statement: gast.If, frame: _Frame) -> list[gast.AST]:
         chain = chain_of(statement, self._cases.is_fixed)
-        observed = self._variables.observed(statement)
+        observed = self._variables.observed(statement) | frame.flags
         functions: list[gast.AST] = []
         tests = [
             [self._reference(part, functions) for part in test]
@@ -271,9 +273,10 @@ class ControlFlow:
     # Loops -------------------------------------------------------------------------
 
     def _loop(self, loop: Any, frame: _Frame) -> list[gast.AST]:
-        observed = self._variables.observed(loop) | frozenset(
-            self._facts.live_head(loop)
-        )
+        flag = self._staging.until.get(id(loop))
+        flags = frame.flags | ({flag} if flag is not None else frozenset())
+        observed = self._variables.observed(loop) | flags
+        observed |= frozenset(self._facts.live_head(loop))
         is_for = isinstance(loop, gast.For)
         functions: list[gast.AST] = []
         if is_for:
@@ -288,13 +291,12 @@ class ControlFlow:
             operator = "while_loop"
         name = self._namer.fresh("for_body" if is_for else "while_body")
         body = self._function(
-            name, loop.body, observed, frame, loop, parameter, unpack, in_loop=True
+            name, loop.body, observed, frame, loop, parameter, unpack, flags
         )
         called = self._reference(body, functions)
         if called is None:
             parameters = () if parameter is None else (parameter,)
             called = nodes.lambda_(_none(loop), loop, *parameters)
-        flag = self._staging.until.get(id(loop))
         until = None if flag is None else nodes.lambda_(nodes.name(flag, loop), loop)
         state = self._variables.state(loop, observed)
         call = self._expressions.operator(
@@ -336,16 +338,20 @@ class ControlFlow:
         at: gast.AST,
         parameter: str | None = None,
         unpack: Sequence[gast.AST] = (),
-        in_loop: bool = False,
+        flags: frozenset[str] | None = None,
     ) -> gast.AST | None:
-        """A body as a function or lambda; None if it does nothing."""
+        """A body as a function or lambda; None if it does nothing.
+
+        ``flags``: those of a loop, and of the loops around it.
+        """
         shared = observed
         if statements:
             read = frozenset(self._facts.live_in(statements[0]))
             shared |= read - bound_names(unpack)
         if parameter is not None and not unpack:
             shared -= {parameter}
-        frame = _Frame(shared, True, in_loop or outer.in_loop)
+        frame = _Frame(shared, True, flags is not None or outer.in_loop)
+        frame.flags = outer.flags if flags is None else flags
         body = [*unpack, *self._block(statements, frame)]
         while body and _is_empty(body[-1]):
             body.pop()

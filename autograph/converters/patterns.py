@@ -232,7 +232,7 @@ class _Chain:
         """Names of parts of the subject, seen by guards, that can be bound before the
         first test without anybody noticing; and these parts.
         """
-        observed = Variables(self._facts, ()).observed(statement)
+        observed = Variables(self._facts).observed(statement)
         found: dict[str, Any] = {}
         for position, case in enumerate(self._cases):
             if case.guard is None or _has_walrus(case.guard):

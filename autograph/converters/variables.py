@@ -4,37 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 import gast
 
 from ..analysis import Facts
 from ..lang import nodes
-from ..lang.visitors import walk, walk_scope
-from .jumps import blocks, header_of
+from ..lang.visitors import walk
+from .jumps import LOOPS, blocks, header_of
 
-_JUMPS = (gast.Return, gast.Break, gast.Continue)
+_JUMPS = (gast.Break, gast.Continue)
 
 
 class Variables:
-    """Answers about the variables of one function.
+    """Answers about the variables of one function."""
 
-    ``flags``: those that tell how a loop was left; they are read by ``until=``.
-    """
-
-    def __init__(self, facts: Facts, flags: Iterable[str]) -> None:
+    def __init__(self, facts: Facts) -> None:
         self._facts = facts
         scope = facts.scope
         self.globals = frozenset(scope.globals)
-        self._always = frozenset((*scope.captured, *scope.nonlocals, *flags))
-        self._always |= self.globals
+        self._always = frozenset((*scope.captured, *scope.nonlocals)) | self.globals
 
     def observed(self, statement: gast.AST) -> frozenset[str]:
         """The variables whose values after the statement may be read."""
         facts = self._facts
         observed = {*facts.live_out(statement), *facts.live_at_handlers(statement)}
-        for node in walk_scope(statement):
-            if isinstance(node, _JUMPS):
-                observed.update(facts.live_out(node))
+        for jump in _jumps_out(statement):
+            observed.update(facts.live_out(jump))
         return self._always | observed
 
     def may_be_unbound(
@@ -103,6 +99,19 @@ class Variables:
         scope = self._facts.scope
         own = (*scope.params, *scope.bound, *scope.nonlocals, *scope.globals)
         return list(dict.fromkeys((*own, *scope.free)))
+
+
+def _jumps_out(statement: Any, in_loop: bool = False) -> Iterator[gast.AST]:
+    """The jumps within a statement that lead out of it."""
+    if isinstance(statement, gast.Return) or (
+        isinstance(statement, _JUMPS) and not in_loop
+    ):
+        yield statement
+    is_loop = isinstance(statement, (*LOOPS, gast.AsyncFor))
+    for block in blocks(statement):
+        inside = in_loop or (is_loop and block is statement.body)
+        for inner in block:
+            yield from _jumps_out(inner, inside)
 
 
 def lost_scoping(old: list[gast.AST], new: list[gast.AST]) -> list[gast.AST]:
