@@ -5,6 +5,7 @@ for values that are None.
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,12 +68,17 @@ def _fresh(exception: BaseException) -> BaseException:
 register(OpDef("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
 
 
+#: As Python itself says it.
+_UNBOUND = (
+    "cannot access local variable '{}' where it is not associated with a value"
+    if sys.version_info >= (3, 11)
+    else "local variable '{}' referenced before assignment"
+)
+
+
 def _require_bound_kernel(value: Array, bound: Array, variable: str) -> Array:
     if not bound:
-        raise UnboundLocalError(
-            f"cannot access local variable '{variable}' where it is not associated "
-            "with a value"
-        )
+        raise UnboundLocalError(_UNBOUND.format(variable))
     return value
 
 
