@@ -8,6 +8,7 @@ of the state, so the variables must be read, written and restored from outside: 
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import re
@@ -322,13 +323,21 @@ class Variables:
                 setattr(owner, key, value)
             elif getattr(owner, key, UNBOUND) is not UNBOUND:
                 delattr(owner, key)
+        elif isinstance(owner, list):
+            self._write_item(owner, self._key(key), value)
         elif value is not UNBOUND:
             owner[self._key(key)] = value
-        elif (
-            not isinstance(owner, list) and self._step(owner, kind, key) is not UNBOUND
-        ):
-            # That a list has grown is not to be hidden: all of it is put back.
+        elif self._step(owner, kind, key) is not UNBOUND:
             del owner[self._key(key)]
+
+    def _write_item(self, owner: list[Any], key: Any, value: Any) -> None:
+        """Set an item of a list; one that is not there makes it no longer.
+
+        That the list has grown is not to be hidden, either: all of it becomes state.
+        """
+        if value is not UNBOUND:
+            with contextlib.suppress(IndexError):
+                owner[key] = value
 
 
 def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
