@@ -339,7 +339,7 @@ def test_raise_in_a_loop():
         find(xs, tf.constant(7))
 
 
-def test_assert_on_a_tensor_is_refused_with_its_line():
+def test_assert_on_a_tensor_is_refused_where_it_is_not_converted():
     """Python's assert needs a value: the message says so and names the line."""
 
     @tf.function
