@@ -152,8 +152,8 @@ class StagedOptional:
         # isinstance asks for it once `type` has failed. In the user's code its answer
         # would be one for None and the value alike.
         frame = sys._getframe(1)
-        while frame.f_code.co_filename.startswith("<frozen") and frame.f_back:
-            frame = frame.f_back  # abc's, where the class is an abstract one
+        if frame.f_globals.get("__name__") == "abc" and frame.f_back is not None:
+            frame = frame.f_back  # of whom asks about an abstract class
         if is_user_file(frame.f_code.co_filename):
             raise self._misuse("asked for its type")
         return StagedOptional
@@ -205,10 +205,12 @@ class StagedOptional:
 
     def _misuse(self, use: str) -> Exception:
         what = repr(self._name) if self._name.isidentifier() else "a value"
-        kind = "nothing" if self._value is NOTHING else type(self._value).__name__
+        kind = "something"
+        if self._value is not NOTHING:
+            kind = f"a {type(self._value).__name__}"
         return state_error(
             "AG209",
-            f"{what}, which is None or a {kind} as a tensor decides, was {use}",
+            f"{what}, which is None or {kind} as a tensor decides, was {use}",
             "test it with `is None` or `is not None` first, and assign it anew "
             "instead of changing it",
         )
