@@ -15,12 +15,13 @@ from weakref import WeakKeyDictionary
 
 from ..library import CONVERTED, is_dispatcher, is_marked
 from ..options import DEFAULT, ConversionOptions
-from .constructors import constructor
+from .constructors import constructor, make
 from .dispatch import backend_of
 
 Converter = Callable[[FunctionType, ConversionOptions], Callable[..., Any]]
 
 _converter: Converter | None = None
+_new: Any = object.__new__
 #: Told which functions are called while a tensor library traces; see `set_watcher`.
 _watcher: Callable[[Any], Any] | None = None
 
@@ -102,24 +103,33 @@ def _call_object(function: Any, options: ConversionOptions) -> Any:
     return function
 
 
-def _call_class(cls: type, options: ConversionOptions) -> Any:
-    if is_marked(cls):
-        return cls
-    convert = functools.partial(call, options=options)
-    method = type(cls).__call__
-    if type(method) is FunctionType:  # of a metaclass
-        target = convert(method)
-        return cls if target is method else MethodType(target, cls)
-    if method is not type.__call__:
-        return cls
+def _call_class(cls: Any, options: ConversionOptions) -> Any:
+    if type(cls) is type and cls.__new__ is _new:
+        # The common case. A class that is marked has its functions marked.
+        initialize = cls.__dict__.get("__init__")
+        if type(initialize) is FunctionType:
+            target = call(initialize, options)
+            return cls if target is initialize else functools.partial(make, cls, target)
     # Ids keep no class alive.
-    methods = id(cls.__new__), id(cls.__init__)  # type: ignore[misc]
+    methods = id(cls.__new__), id(cls.__init__)
     if options is DEFAULT and _as_they_are.get(cls) == methods:
         return cls
-    target = constructor(cls, convert)
+    target = _constructor(cls, options)
     if target is cls and options is DEFAULT:
         _as_they_are[cls] = methods
     return target
+
+
+def _constructor(cls: Any, options: ConversionOptions) -> Any:
+    if is_marked(cls):
+        return cls
+    method = type(cls).__call__
+    if type(method) is FunctionType:  # of a metaclass
+        target = call(method, options)
+        return cls if target is method else MethodType(target, cls)
+    if method is not type.__call__:
+        return cls
+    return constructor(cls, functools.partial(call, options=options))
 
 
 def _cached(function: Any, options: ConversionOptions) -> Any:

@@ -19,19 +19,33 @@ def constructor(cls: type, convert: Callable[[Any], Any]) -> Any:
     """
     new = _written(_member(cls, "__new__"))
     initialize = _written(_member(cls, "__init__"))
-    make: Any = cls.__new__ if new is None else convert(new)
-    if (new is None or make is new) and (
+    create: Any = cls.__new__ if new is None else convert(new)
+    if (new is None or create is new) and (
         initialize is None or convert(initialize) is initialize
     ):
         return cls
 
     def construct(*args: Any, **kwargs: Any) -> Any:
-        instance = make(cls, *args, **kwargs)
+        instance = create(cls, *args, **kwargs)
         if cls in type(instance).__mro__:
             _initialize(instance, args, kwargs, convert)
         return instance
 
     return construct
+
+
+def make(cls: Any, initialize: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """An instance of a class that is made by `object`, initialized as given."""
+    instance = object.__new__(cls)
+    result = initialize(instance, *args, **kwargs)
+    if result is not None:
+        _refuse(result)
+    return instance
+
+
+def _refuse(result: Any) -> None:
+    name = type(result).__name__
+    raise TypeError(f"__init__() should return None, not '{name}'")
 
 
 def _initialize(
@@ -49,13 +63,15 @@ def _initialize(
         bound = member.__get__(instance, kind) if hasattr(member, "__get__") else member
         result = bound(*args, **kwargs)
     if result is not None:
-        name = type(result).__name__
-        raise TypeError(f"__init__() should return None, not '{name}'")
+        _refuse(result)
 
 
 def _member(cls: type, name: str) -> Any:
     """What a class or one of its bases defines under a name."""
-    return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    raise AttributeError(name)  # not reached: `object` has them all
 
 
 def _written(member: Any) -> FunctionType | None:

@@ -233,3 +233,91 @@ def shadowed_builtins(n):
     for i in range:
         total += i
     return len(n), total
+
+
+@functools.singledispatch
+def described(value):
+    return "positive" if value > 0 else "other"
+
+
+@described.register
+def _(value: str):
+    return value or "empty"
+
+
+@described.register(list)
+def _(value):
+    return [described(item) for item in value] if value else None
+
+
+@cases((3,), (-3,))
+def single_dispatch(x):
+    return described(x), described(""), described("a"), described([x, "b"]), described([])
+
+
+def limited(limit):
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
+            if result > limit:
+                result = limit
+            return result
+
+        return wrapper
+
+    return decorate
+
+
+@limited(10)
+@limited(limit=5)
+def twice_limited(x, *, factor=1):
+    return x * factor if x > 0 else 0
+
+
+@cases((3,), (30,), (-1,))
+def decorators_with_arguments(x):
+    @limited(7)
+    def inner(value):
+        return value * 2
+
+    return twice_limited(x), twice_limited(x, factor=2), inner(x), inner.__name__
+
+
+@cases(([3, -1, 2],), ([5],))
+def callbacks_of_libraries(values):
+    largest = functools.reduce(lambda a, b: a if a > b else b, values)
+    ordered = sorted(values, key=functools.cmp_to_key(lambda a, b: -1 if a < b else 1))
+    return largest, ordered, list(map(twice_limited, values))
+
+
+@cases((3,), (-3,))
+def several_lambdas_on_a_line(x):
+    first, second = (lambda v: v if v > 0 else 0), (lambda v: -v if v > 0 else v)
+    return first(x), second(x), (lambda v, *rest, k=2: v if v > k else rest)(x, 1)
+
+
+@cases((3,), (-3,), (0,))
+def computed_default_values(x):
+    def inner(a=x if x > 0 else -x, *, b=x or 7, c=(1 < x < 5)):
+        return a, b, c
+
+    return inner(), inner(1, b=2), (lambda v=x and 1: v)()
+
+
+@cases((3,), (0,))
+def bound_and_unbound_methods(n):
+    text = "a-b-c"
+    split, join = text.split, str.join
+    parts = split("-", n) if n else split("-")
+    return parts, join("+", parts), list(map(str.upper, parts))
+
+
+@cases((3,), (-3,))
+def calls_of_calls(x):
+    def adder(n):
+        if n > 0:
+            return lambda v: v + n
+        return lambda v: v - n
+
+    return adder(x)(1), [f(2) for f in (adder(1), adder(-1))], (lambda: adder)()(x)(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass
+from functools import cached_property, partialmethod, singledispatchmethod
 
 from tests.corpus_loader import cases
 
@@ -255,3 +256,200 @@ def linked_list(n):
         if value != 1:
             total += value
     return total
+
+
+class Registered(type):
+    """A metaclass that counts instances and limits what they hold."""
+
+    def __call__(cls, x):
+        made = super().__call__(x)
+        if made.x > 10:
+            made.x = 10
+        return made
+
+
+class Limited(metaclass=Registered):
+    """Made by its metaclass."""
+
+    def __init__(self, x):
+        self.x = x if x > 0 else 0
+
+
+@cases((5,), (50,), (-5,))
+def made_by_a_metaclass(x):
+    limited = Limited(x)
+    return limited.x, type(limited) is Limited
+
+
+class Digit(int):
+    """A number that is limited when it is made."""
+
+    def __new__(cls, value):
+        if value > 9:
+            value = 9
+        return super().__new__(cls, value)
+
+    def __add__(self, other):
+        return Digit(super().__add__(other)) if other > 0 else self
+
+
+@cases((5,), (50,))
+def constructor_with_new(x):
+    digit = Digit(x)
+    return digit, digit + 3, digit + -1, type(digit + 3) is Digit
+
+
+@dataclass
+class Interval:
+    """Two numbers in order, from a generated ``__init__``."""
+
+    low: int
+    high: int = 3
+
+    def __post_init__(self):
+        if self.low > self.high:
+            self.low, self.high = self.high, self.low
+
+    def __contains__(self, x):
+        return self.low <= x and x <= self.high
+
+    def __len__(self):
+        return self.high - self.low if self.high > self.low else 0
+
+    def __iter__(self):
+        for number in range(self.low, self.high):
+            if number % 2:
+                yield number
+
+
+@cases((5,), (1,), (3,))
+def dataclass_with_post_init(x):
+    interval = Interval(x)
+    return interval, 4 in interval, 9 not in interval, len(interval), list(interval)
+
+
+@cases((5,), (3,))
+def objects_that_decide(x):
+    interval = Interval(x)
+    if interval:
+        kind = "long"
+    else:
+        kind = "empty"
+    return kind, not interval, bool(interval), "a" if interval else "b"
+
+
+class Managed:
+    """A context manager that may swallow what is raised in it."""
+
+    def __init__(self, x):
+        self.x = x
+        self.log = []
+
+    def __enter__(self):
+        if self.x > 2:
+            self.log.append("large")
+        return self.log
+
+    def __exit__(self, kind, error, traceback):
+        if kind is not None and self.x > 2:
+            self.log.append(kind.__name__)
+            return True
+        return False
+
+
+@cases((3,), (1,))
+def context_manager_that_swallows(x):
+    managed = Managed(x)
+    try:
+        with managed as log:
+            log.append("in")
+            if x > 0:
+                raise KeyError(x)
+    except KeyError:
+        managed.log.append("out")
+    return managed.log
+
+
+class Converted:
+    """Descriptors of several kinds."""
+
+    def __init__(self, x):
+        self._x = x
+
+    @property
+    def x(self):
+        return self._x if self._x > 0 else 0
+
+    @x.setter
+    def x(self, value):
+        if value > 5:
+            value = 5
+        self._x = value
+
+    @x.deleter
+    def x(self):
+        self._x = -1 if self._x else -2
+
+    @cached_property
+    def double(self):
+        return self.x * 2 if self.x else None
+
+    def shifted(self, by, x):
+        return x + by if x > 0 else x - by
+
+    up = partialmethod(shifted, 1)
+
+    @singledispatchmethod
+    def show(self, value):
+        return "positive" if value > 0 else "other"
+
+    @show.register
+    def _(self, value: str):
+        return value if value else "empty"
+
+
+@cases((9,), (-9,), (0,))
+def descriptors(x):
+    converted = Converted(x)
+    before = converted.x, converted.double, converted.double
+    converted.x = x + 1
+    middle = converted.x, converted.up(x), converted.show(x), converted.show("")
+    del converted.x
+    return before, middle, converted._x
+
+
+class Node:
+    """Attributes that are computed."""
+
+    def __getattr__(self, name):
+        if name.startswith("missing"):
+            raise AttributeError(name)
+        return len(name)
+
+    def __setattr__(self, name, value):
+        if value is not None:
+            super().__setattr__(name, value)
+
+    def __reversed__(self):
+        return iter([1, 2]) if self.abc > 2 else iter([])
+
+    def __missing__(self, key):
+        return key
+
+
+@cases((3,), (None,))
+def computed_attributes(x):
+    node = Node()
+    node.own = x
+    return node.own, node.other, hasattr(node, "missing"), list(reversed(node))
+
+
+@cases((1,), (0,))
+def constructor_errors(x):
+    out = []
+    for args in ((), (1, 2), (x,), ("text",)):
+        try:
+            out.append(Base(*args).x)
+        except TypeError as error:
+            out.append(str(error))
+    return out

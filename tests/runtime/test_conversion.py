@@ -353,3 +353,16 @@ def test_what_suspends_can_be_consumed(value: int) -> None:
 
     assert (of(total), of(added), [of(p) for p in parts], of(first)) == consumed(value)
     assert of(tf.function(awaited)(tf.constant(value))) == awaited(value)
+
+
+def executing(x: Any) -> Any:
+    scope: dict[str, Any] = {}
+    exec("y = 5", scope)
+    known = sorted(locals())
+    x = 3 if x > 3 else x
+    return x + scope["y"] + eval("len(known)")
+
+
+@pytest.mark.parametrize("value", [1, 7])
+def test_what_looks_at_its_variables_is_converted_around_that(value: int) -> None:
+    assert of(tf.function(executing)(tf.constant(value))) == executing(value)
