@@ -15,18 +15,18 @@ stand on these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple, cast
 
 from runtime import dtypes
 from runtime.context import building, current_graph
 from runtime.errors import InternalError, InvalidArgumentError
-from runtime.findings import Findings
 from runtime.graph import Graph
 from runtime.loop_tests import restore_test
 from runtime.ops.convert import convert_to_tensor, make_constant
 from runtime.ops.flow import optional_parts
-from runtime.ops.joins import adapted, join_specs
+from runtime.ops.joins import adapted, join_all, join_specs
 from runtime.ops.registry import apply
 from runtime.ops.values import to_array
 from runtime.shapes import TensorShape
@@ -309,7 +309,9 @@ def _emit_branches(
     if len(counts) != 1:
         raise InternalError(f"the branches of {op} have {sorted(counts)} outputs")
     outputs = zip(*(graph.outputs for graph in graphs))
-    specs = list(map(_nameless, _join_all(map(_specs, outputs), names, promote)))
+    specs = list(
+        map(_nameless, join_all(map(_specs, outputs), _labels(names), promote))
+    )
     for graph in graphs:
         _adapt_outputs(graph, specs)
     captured = _unify_captures(graphs)
@@ -340,32 +342,11 @@ def _loop_specs(
 ) -> list[TensorSpec]:
     """For each part of the state the spec that takes all that it can be."""
     after = _specs(body.outputs)
-    return _join_all(zip(_specs(state), after, specs), names, promote)
+    return join_all(zip(_specs(state), after, specs), _labels(names), promote)
 
 
 def _specs(tensors: Sequence[Tensor]) -> list[TensorSpec]:
     return [tensor.spec for tensor in tensors]
-
-
-def _join_all(
-    values: Iterable[Sequence[TensorSpec]], names: Names, promote: bool
-) -> list[TensorSpec]:
-    """For each value the spec that takes all of its forms; what fails fails at once."""
-    findings = Findings()
-    joined = []
-    for i, (spec, *others) in enumerate(values):
-        label = _label(names, i)
-        joined.append(findings.of(_joined, spec, others, label, promote) or spec)
-    findings.check()
-    return joined
-
-
-def _joined(
-    spec: TensorSpec, others: Sequence[TensorSpec], what: str, promote: bool
-) -> TensorSpec:
-    for other in others:
-        spec = join_specs(spec, other, what, promote)
-    return spec
 
 
 def _with_shape(
@@ -406,6 +387,10 @@ def _nameless(spec: TensorSpec) -> TensorSpec:
 def _label(names: Names, index: int) -> str:
     name = names[index] if index < len(names) else f"value {index}"
     return name if " " in name else repr(name)
+
+
+def _labels(names: Names) -> Iterator[str]:
+    return (_label(names, index) for index in count())
 
 
 def _building() -> Graph:

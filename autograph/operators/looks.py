@@ -8,9 +8,6 @@ not looked into: numbers, modules, what libraries define.
 from __future__ import annotations
 
 import functools
-import gc
-import operator
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import (
@@ -26,6 +23,7 @@ from types import (
 from typing import Any, NamedTuple
 
 from ..library import functions_of, is_library_module
+from .opaque import read_buffer, read_generator, read_iterator, undo_buffer
 from .slots import (
     CacheSlot,
     CellSlot,
@@ -66,7 +64,7 @@ def looks_of(value: Any) -> tuple[Look, ...]:
     if isinstance(value, type):
         return () if _is_library(value) else (_CLASS,)
     looks = _looks_of_class(cls)
-    if not looks and _is_library(cls) and _fingerprint(value) is not None:
+    if not looks and _is_library(cls) and read_buffer(value):
         return (_BUFFER,)
     return looks
 
@@ -245,29 +243,6 @@ def _read_class(cls: type) -> dict[str, Any]:
 # --- what is no place -----------------------------------------------------------------
 
 
-def _read_iterator(value: Any) -> list[Any]:
-    if type(value).__name__ == "count":
-        return [repr(value)]
-    inside = [part for part in gc.get_referents(value) if not isinstance(part, type)]
-    return [operator.length_hint(value, -1), *inside]
-
-
-def _read_generator(value: GeneratorType[Any, Any, Any]) -> list[Any]:
-    frame = value.gi_frame
-    if frame is None:
-        return []
-    return [frame.f_lasti, *frame.f_locals.values()]
-
-
-def _fingerprint(value: Any) -> int | None:
-    """A number that tells what is in a buffer of numbers; None for anything else."""
-    try:
-        with memoryview(value) as view:
-            return zlib.adler32(view if view.c_contiguous else view.tobytes())
-    except (TypeError, ValueError, BufferError, NotImplementedError):
-        return None
-
-
 def _undo_list(value: Any, parts: list[Any]) -> None:
     list.__setitem__(value, slice(None), parts)
 
@@ -286,10 +261,6 @@ def _undo_deque(value: Any, parts: list[Any]) -> None:
     value.extend(parts)
 
 
-def _read_buffer(value: Any) -> list[Any]:
-    return [_fingerprint(value)]
-
-
 def _index(key: Any) -> str:
     return f"[{key!r}]"
 
@@ -306,16 +277,16 @@ _STAGED = Look(
     _contents_slot,
     _undo_staged,
 )
-_TUPLE = Look(list, _index, fixed=True)
+TUPLE = Look(list, _index, fixed=True)
 _DICT = Look(dict, _index, KeySlot)
 _SET = Look(list, undo=_undo_set)
 _DEQUE = Look(list, _index, undo=_undo_deque)
 _FUNCTION = Look(_read_function, _variable_name, _variable_slot)
 _INSTANCE = Look(_read_instance, _attribute_name, _attribute_slot)
 _CLASS = Look(_read_class, lambda key: f".{key}", ClassSlot)
-_BUFFER = Look(_read_buffer)
-_ITERATOR = Look(_read_iterator, verb="advanced")
-_GENERATOR = Look(_read_generator, verb="advanced")
+_BUFFER = Look(read_buffer, undo=undo_buffer)
+_ITERATOR = Look(read_iterator, verb="advanced")
+_GENERATOR = Look(read_generator, verb="advanced")
 _BOUND = Look(
     lambda value: [value.__self__, getattr(value, "__func__", None)], fixed=True
 )
@@ -326,10 +297,10 @@ _WRAPPED = Look(lambda value: list(functions_of(value)), fixed=True)
 _EXACT: dict[type, tuple[Look, ...]] = {
     **dict.fromkeys((*ATOMS, CodeType), ()),
     list: (_LIST,),
-    tuple: (_TUPLE,),
+    tuple: (TUPLE,),
     dict: (_DICT,),
     set: (_SET,),
-    frozenset: (_TUPLE,),
+    frozenset: (TUPLE,),
     deque: (_DEQUE,),
     FunctionType: (_FUNCTION,),
     MethodType: (_BOUND,),
@@ -347,9 +318,9 @@ _EXACT: dict[type, tuple[Look, ...]] = {
 }
 _BASES: list[tuple[type, Look]] = [
     (list, _SUBLIST),
-    (tuple, _TUPLE),
+    (tuple, TUPLE),
     (dict, _DICT),
     (set, _SET),
-    (frozenset, _TUPLE),
+    (frozenset, TUPLE),
     (deque, _DEQUE),
 ]

@@ -15,7 +15,7 @@ from operator import is_
 from typing import Any, NamedTuple
 
 from .dispatch import UNBOUND
-from .looks import ATOMS, Look, Parts, looks_of, reachable_names
+from .looks import ATOMS, TUPLE, Look, Parts, looks_of, reachable_names
 from .slots import ContentsSlot, IndexSlot, Slot
 
 __all__ = ["Change", "Snapshot", "reachable_names"]
@@ -39,10 +39,11 @@ class _Seen(NamedTuple):
 
     def outermost(self) -> _Seen:
         """The object itself, or one like it that it is inside of."""
-        seen = self
-        while seen.owner is not None and seen.owner.look is self.look:
+        seen = found = self
+        while seen.owner is not None and (seen.owner.look in (self.look, TUPLE)):
             seen = seen.owner
-        return seen
+            found = seen if seen.look is self.look else found
+        return found
 
     def name_of(self, key: Any) -> str:
         """How a part of the object is written."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from runtime.dtypes import DType, as_dtype, of_array
 from runtime.errors import InvalidArgumentError
-from runtime.findings import named
+from runtime.findings import Findings, named
 from runtime.graph import state_error
 from runtime.ops.convert import cast_alike
 from runtime.ops.registry import OpDef, apply, register
@@ -16,7 +17,7 @@ from runtime.ops.values import weak_dtype
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["adapted", "join_specs"]
+__all__ = ["adapted", "join_all", "join_specs"]
 
 Array = np.ndarray[Any, Any]
 
@@ -99,6 +100,29 @@ def _kind(spec: TensorSpec) -> str:
     return (
         f"a Python {'number' if spec.dtype.is_numeric else 'str'} ({spec.dtype.name})"
     )
+
+
+def join_all(
+    values: Iterable[Sequence[TensorSpec]], labels: Iterable[str], promote: bool = False
+) -> list[TensorSpec]:
+    """For each value the spec that takes tensors of all of its specs.
+
+    Raises StagedStateError AG206, for all that have none.
+    """
+    findings = Findings()
+    joined = []
+    for (spec, *others), label in zip(values, labels):
+        joined.append(findings.of(_joined, spec, others, label, promote) or spec)
+    findings.check()
+    return joined
+
+
+def _joined(
+    spec: TensorSpec, others: Sequence[TensorSpec], what: str, promote: bool
+) -> TensorSpec:
+    for other in others:
+        spec = join_specs(spec, other, what, promote)
+    return spec
 
 
 def adapted(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:

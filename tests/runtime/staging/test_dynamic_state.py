@@ -7,10 +7,14 @@ import pytest
 import runtime as tf
 from runtime.execute import interpreter
 from runtime.verify import verify
-from tests import list_programs, state_programs
+from tests import list_programs, object_programs, state_programs
 
 VALUES = state_programs.VALUES
-PROGRAMS = [*state_programs.PROGRAMS, *list_programs.PROGRAMS]
+PROGRAMS = [
+    *state_programs.PROGRAMS,
+    *list_programs.PROGRAMS,
+    *object_programs.PROGRAMS,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

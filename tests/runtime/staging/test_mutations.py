@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import array
 import collections
+import itertools
 
+import numpy as np
 import pytest
 
 import runtime as tf
@@ -188,6 +191,52 @@ REFUSED = [
     (enumerated, "the enumerate `pairs` is advanced by `take`", 6),
     (bytes_in_a_branch, "the bytearray `data` is changed where", 3),
 ]
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: itertools.count(), "count"),
+        (lambda: itertools.cycle([1]), "cycle"),
+        (lambda: itertools.islice([1, 2], 2), "islice"),
+        (lambda: itertools.chain([1], [2]), "chain"),
+        (lambda: zip([1], [2]), "zip"),
+        (lambda: map(abs, [1]), "map"),
+        (lambda: iter({1: 2}.items()), "dict_itemiterator"),
+        (lambda: reversed([1, 2]), "list_reverseiterator"),
+        (lambda: iter("ab"), "str_.*iterator"),
+    ],
+)
+def test_an_iterator_is_advanced_by_a_helper(make, kind):
+    def f(n):
+        def take():
+            next(items)
+
+        if n > 5:
+            take()
+        return n
+
+    items = make()
+    with pytest.raises(StagingError, match=f"the {kind} `items` is advanced by `take`"):
+        tf.function(f)(tf.constant(3))
+
+
+def test_an_array_is_changed_by_a_helper():
+    def f(n):
+        def put():
+            numbers[1] = 5
+            more.append(1)
+
+        if n > 5:
+            put()
+        return n
+
+    numbers, more = np.zeros((2, 3), np.float32), array.array("i", [1])
+    with pytest.raises(StagingError, match=r"the ndarray `numbers` is .* `put`") as info:
+        tf.function(f)(tf.constant(3))
+    assert "the array `more` is changed by `put`" in str(info.value)
+    assert numbers.tolist() == [[0.0] * 3] * 2
+    assert more.tolist() == [1]
 
 
 @pytest.mark.parametrize("function", MERGED, ids=lambda f: f.__name__)
