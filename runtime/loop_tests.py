@@ -48,7 +48,10 @@ def restore_test(
 
 
 def tidy(graph: Graph) -> None:
-    """Remove what `restore_test` left over and nothing uses, once all is traced."""
+    """Remove what `restore_test` left over and nothing uses, once all is traced.
+
+    What staging noted in the graphs for itself goes, too.
+    """
     _tidy(graph, set())
 
 
@@ -66,6 +69,7 @@ def _tidy(graph: Graph, seen: set[Graph]) -> None:
         kept.append(node)
     graph.nodes = kept[::-1]
     graph.left_over.clear()
+    graph.recursive.clear()
 
 
 def _only_test(cond_graph: Graph, body_graph: Graph) -> int | None:

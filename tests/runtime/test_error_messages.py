@@ -54,8 +54,8 @@ def test_a_variable_of_two_kinds() -> None:
     assert text.startswith("FILE:+1: AG201: the value chosen here for 'y' is a tuple")
     assert (
         "\n  the value is that of FILE:+2 where the condition holds and that of "
-        "FILE:+4 where it does not\n  it is staged because the condition is a tensor, bool[] "
-        "'Greater:0', made at FILE:+1"
+        "FILE:+4 where it does not\n  it is staged because the condition is a tensor, "
+        "bool[] 'Greater:0', made at FILE:+1"
     ) in text
     assert not COLUMNS or carets(text) == "x > 0"
 
