@@ -1,4 +1,4 @@
-"""The command line: ``autograph show TARGET``.
+"""The command line: ``autograph show TARGET``, ``autograph explain CODE``.
 
 Thin over the library. `main` returns the exit status: 0 for success, 1 for findings
 (code that was refused or is not valid Python), 2 for a wrong command or target.
@@ -7,6 +7,7 @@ Thin over the library. `main` returns the exit status: 0 for success, 1 for find
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -100,12 +101,21 @@ def _parser() -> argparse.ArgumentParser:
             default=[],
             help=f"{what} what it calls of these modules, such as 'pkg.*'",
         )
-    show.add_argument(
-        "--color",
-        choices=["auto", "always", "never"],
-        default="auto",
-        help="auto: on a terminal, unless NO_COLOR is set",
+    explain = commands.add_parser(
+        "explain",
+        help="say what an error code means and what to do about it",
+        description="Say what an error code means; without a code, list all of them.",
     )
+    explain.set_defaults(command=_explain, target="")
+    explain.add_argument("code", metavar="CODE", nargs="?", help="such as AG101")
+    explain.add_argument("--json", action="store_true", help="the same as JSON")
+    for command in (show, explain):
+        command.add_argument(
+            "--color",
+            choices=["auto", "always", "never"],
+            default="auto",
+            help="auto: on a terminal, unless NO_COLOR is set",
+        )
     return parser
 
 
@@ -161,6 +171,21 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
         reporter.module(after)
     reporter.diagnostics(diagnostics)
     return 1 if diagnostics else 0
+
+
+def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from .explain import explanation, explanations
+
+    wanted = arguments.code
+    found = [explanation(wanted)] if wanted else list(explanations().values())
+    if arguments.json:
+        reporter.result(json.dumps([one._asdict() for one in found], indent=2))
+    elif wanted:
+        (one,) = found
+        reporter.result(f"{one.code} {one.title}\n\n{one.text}")
+    else:
+        reporter.result("\n".join(f"{one.code}  {one.title}" for one in found))
+    return 0
 
 
 def _options(arguments: argparse.Namespace) -> ConversionOptions:
