@@ -390,9 +390,14 @@ def test_effects_run_in_the_case_that_is_taken() -> None:
 
 
 def test_a_tensor_that_an_own_comparison_asks_is_refused() -> None:
-    @dataclasses.dataclass
     class Weight:
-        grams: Any
+        def __init__(self, grams: Any) -> None:
+            self.grams = grams
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Weight) and bool(self.grams == other.grams)
+
+        __hash__ = None  # type: ignore[assignment]
 
     class Known:
         HEAVY = Weight(1000)
@@ -525,6 +530,7 @@ def test_assertions_of_python_values_raise_while_tracing() -> None:
     with pytest.raises(AssertionError) as caught:
         f(tf.constant(1), 2)
     last = traceback.extract_tb(caught.value.__traceback__)[-1]
-    assert Path(last.filename) == Path(__file__)
+    assert caught.value.args == (2,)
     if sys.version_info >= (3, 11):
+        assert Path(last.filename) == Path(__file__)
         assert last.line == "assert limit > 3, limit"
