@@ -358,9 +358,18 @@ def test_what_suspends_can_be_consumed(value: int) -> None:
 def executing(x: Any) -> Any:
     scope: dict[str, Any] = {}
     exec("y = 5", scope)
-    known = sorted(locals())
-    x = 3 if x > 3 else x
-    return x + scope["y"] + eval("len(known)")
+    if x > 3:
+        x = 3
+    return x + scope["y"] + seeing(x)
+
+
+def seeing(x: Any) -> Any:
+    names = sorted(locals())
+    return limited(x) + eval("len(names)")
+
+
+def limited(x: Any) -> Any:
+    return x if x < 2 else 2
 
 
 @pytest.mark.parametrize("value", [1, 7])
