@@ -67,7 +67,8 @@ def _dispatching(name: str) -> Callable[..., Any]:
             if backend is not None:
                 staged = backend.builtin(name)
                 if staged is not None:
-                    return staged(*args, **kwargs)
+                    options = {key: _aware(value) for key, value in kwargs.items()}
+                    return staged(*map(_aware, args), **options)
             elif is_generator(argument):
                 return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)
@@ -133,6 +134,14 @@ def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}``, answered by the arguments' library if it can."
     return function
+
+
+def _aware(value: Any) -> Any:
+    """What answers for tensors in place of a builtin that is passed as a function."""
+    own = functions.get(getattr(value, "__name__", ""))
+    return (
+        own if own is not None and value is getattr(builtins, value.__name__) else value
+    )
 
 
 functions: dict[str, Callable[..., Any]] = {

@@ -10,9 +10,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
+from runtime import dtypes
 from runtime.context import current_graph
 from runtime.errors import StagedStateError
 from runtime.graph import state_error
+from runtime.ops import strings
 from runtime.ops.array import shape
 from runtime.ops.convert import cast, convert_to_tensor, get_static_value
 from runtime.ops.elementwise import minimum
@@ -86,6 +88,8 @@ def as_sequence(value: Any) -> StagedSequence:
     if isinstance(value, Collection) and not hasattr(value, "__array__"):
         return _of_python(list(value))
     tensor = convert_to_tensor(value)
+    if tensor.spec.weak and tensor.dtype is dtypes.string:
+        return _characters(tensor)
     if tensor.shape.rank == 0:
         raise TypeError(
             f"a scalar tensor ({tensor.spec.describe()}) cannot be iterated; "
@@ -97,6 +101,15 @@ def as_sequence(value: Any) -> StagedSequence:
 
 
 _PYTHON = {bool, int, float, complex, str}
+
+
+def _characters(text: Tensor) -> StagedSequence:
+    """The characters of a text that stands for one of Python's."""
+
+    def character(index: Any) -> Any:
+        return weakened(strings.substr(text, index, 1, unit="UTF8_CHAR"))
+
+    return StagedSequence(strings.length(text, unit="UTF8_CHAR"), character)
 
 
 def _of_python(items: list[Any]) -> StagedSequence:

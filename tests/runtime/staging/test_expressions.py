@@ -256,6 +256,14 @@ def truths(x):
     return text if text else "never"
 
 
+def characters(x):
+    total = 0
+    text = "ä" if x > 3 else "bc"
+    for i, character in enumerate(f"{x}{text}"):
+        total += i + int(character in ("ä", "c"))
+    return total, "".join([c + "!" for c in text]), max(f"{x}1", key=int)
+
+
 def raised_beside_a_text(x):
     if x > 3:
         raise ValueError("no text")
@@ -434,7 +442,7 @@ PROGRAMS = [
     *(in_chains, in_loops, in_texts, in_objects),
     *(fields, numbers_of_python, flags, names, grown, percent, templates, joined),
     *(shown_lists, maybe_none, snapshots, compared, raised, raised_beside_a_text),
-    *(methods, not_found, objects, truths),
+    *(methods, not_found, objects, truths, characters),
     *(integers, not_integers, infinite, powers, extremes, extremes_by_key, of_ranges),
     *(of_mapped_ranges, of_lists, any_of_lists),
     *(of_tables, of_local_lists, slices_of_lists),
