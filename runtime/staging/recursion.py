@@ -29,6 +29,7 @@ from runtime.graph import Graph, Node, state_error
 from runtime.handlers import swallowed
 from runtime.signature import Signature
 from runtime.specs import TensorSpec
+from runtime.staging.forms import Side, common_form
 from runtime.staging.structures import Arguments, Results, with_dtype
 from runtime.subgraph import set_outputs
 from runtime.tensor import SymbolicTensor, Tensor
@@ -74,6 +75,8 @@ class _Level:
         self.captures: tuple[Tensor, ...] = ()
         #: What the calls give: None while that is not known.
         self.results: Results | None = None
+        #: What it gave when it was traced before.
+        self.found: Side | None = None
         #: Says what the function can reach that has changed since it was traced.
         self.changed: Callable[[], str | None] = lambda: None
 
@@ -258,14 +261,18 @@ def _as_graph(level: _Level, given: Arguments, watch: Watch) -> Any:
     level.as_graph = True
     for _ in range(PASSES):
         with _tracing(level):
-            values = _trace(level, watch)
-        found = Results.of(values)
+            value = _trace(level, watch)
+        found = Results.of(value)
+        side = Side(value, level.graph)
         if level.results is None:
-            level.results = found
+            level.results, level.found = found, side
             continue
-        results = _settled(level, found)
+        results = _settled(level, found, side)
+        level.found = side
         captures = tuple(level.graph.captures)
-        if results.forms == level.results.forms and captures == level.captures:
+        settled = results.parts is level.results.parts
+        settled = settled and results.forms == level.results.forms
+        if settled and captures == level.captures:
             _set_outputs(level, found)
             _owner(level).recursive.append(level)
             return level.emit(given, captures)
@@ -307,13 +314,16 @@ def _trace(level: _Level, watch: Watch) -> Any:
     return result
 
 
-def _settled(level: _Level, found: Results) -> Results:
+def _settled(level: _Level, found: Results, side: Side) -> Results:
     """What the function gives, and what its calls were taken to give, in one."""
     assert level.results is not None
     try:
         results = level.results.joined(found)
     except StagedStateError as error:
         raise _refused(level, str(error)) from None
+    if results is None and level.found is not None:
+        pair = common_form(level.found, side, "the result")
+        results = None if pair is None else Results.of(pair[1])
     if results is None:
         raise _refused(
             level, "it gives values of different structure, or different objects"
