@@ -389,28 +389,38 @@ def test_effects_run_in_the_case_that_is_taken() -> None:
     assert seen == [1, 11, 111]
 
 
-def test_a_tensor_that_an_own_comparison_asks_is_refused() -> None:
-    class Weight:
-        def __init__(self, grams: Any) -> None:
-            self.grams = grams
+class Weight:
+    """Compares in its own way."""
 
-        def __eq__(self, other: object) -> bool:
-            return isinstance(other, Weight) and bool(self.grams == other.grams)
+    def __init__(self, grams: Any) -> None:
+        self.grams = grams
 
-        __hash__ = None  # type: ignore[assignment]
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Weight) and self.grams == other.grams
 
-    class Known:
-        HEAVY = Weight(1000)
+    __hash__ = None  # type: ignore[assignment]
 
-    @tf.function
-    def f(x):
+
+class Known:
+    """Weights with a name."""
+
+    HEAVY = Weight(3)
+
+
+def test_a_comparison_of_the_users() -> None:
+    def compared(x):
         match Weight(x):
             case Known.HEAVY:
+                x = x + 10
+        match [Weight(x), x]:
+            case [Known.HEAVY, _]:
                 return 1
-        return 0
+            case [_, 13]:
+                return 2
+        return x
 
-    with pytest.raises(Exception, match="AG301"):
-        f(tf.constant(3))
+    for x in range(5):
+        _check(compared, x)
 
 
 def test_too_many_ways_to_match_are_refused() -> None:
