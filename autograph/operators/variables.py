@@ -192,6 +192,9 @@ class Variables:
         contents = Contents(self._found.rebound)
         for value in old:
             contents.save(value)
+        items = Contents({})
+        for value in self._lists_of_items():
+            items.save(value)
         replaced: list[tuple[Slot, Any, Any]] = []
         token = current.set(running)
         changes: list[Change] = []
@@ -204,7 +207,7 @@ class Variables:
             result = run()
             state, rebound = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
-            result = contents.result(result)
+            result = items.result(contents.result(result))
         finally:
             current.reset(token)
             put_back(replaced)
@@ -287,6 +290,14 @@ class Variables:
         for kind, key in steps[:-1]:
             owner = self._step(owner, kind, key)
         return owner
+
+    def _lists_of_items(self) -> Iterator[list[Any]]:
+        """The lists that have items in the state: they may be among the results."""
+        for place in self._places:
+            root, steps = _parse_place(place.name)
+            owner = self._owner(root, steps) if steps else None
+            if isinstance(owner, list):
+                yield owner
 
     def _drop_items(self) -> None:
         """Leave out the items of lists that are state as a whole."""
