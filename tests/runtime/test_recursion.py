@@ -262,7 +262,7 @@ def grows_a_list(n):
 def grows_an_empty_list(n):
     if n == 0:
         return []
-    return [n * n, *grows_an_empty_list(n - 1)]
+    return grows_an_empty_list(n - 1) + [n * n]
 
 
 def quicksort(values):
@@ -345,6 +345,8 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
     (none, (3,)),
     (grows_a_list, (3,)),
     (grows_a_list, (0,)),
+    (grows_an_empty_list, (3,)),
+    (grows_an_empty_list, (0,)),
     (quicksort, (ARRAY[::-1],)),
     (mccarthy, (87,)),
     (takeuchi, (6, 4, 2)),
@@ -399,7 +401,7 @@ def test_recursion_means_the_same_everywhere(function: Any, args: Any) -> None:
     values = outcome(lambda: interpreter.run(concrete.graph, arrays))
     if isinstance(source, tuple):
         assert source == values
-    elif function is not grows_a_list:  # its length is the buffer's
+    elif "list" not in getattr(function, "__name__", ""):  # given as a buffer
         assert source == results(concrete, values)
     if function is not divides:
         assert source == plain
