@@ -18,6 +18,7 @@ from autograph import operators as ag
 from autograph.errors import listen
 from autograph.library import needs_no_conversion
 from autograph.operators.calls import set_watcher
+from autograph.operators.dispatch import Later
 from autograph.operators.mutations import Snapshot, reachable_names
 from runtime import conversion
 from runtime.context import current_graph
@@ -40,6 +41,7 @@ from runtime.staging.builtins import BUILTINS
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.lists import StagedList
 from runtime.staging.reasons import explaining
+from runtime.staging.sequences import functions_of
 from runtime.staging.text_methods import method_of_text
 from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
@@ -94,11 +96,13 @@ class Staging:
     ) -> State:
         """A ``While`` node that counts through the items."""
         sequence = as_sequence(iterated)
+        functions = tuple(functions_of(sequence))
 
         def step(inside: State) -> tuple[Any, State]:
             index, *values = inside
             check = watched(iterated, state, values)
-            stop, after = body(sequence.item(index), _outside(tuple(values)))
+            item = Later(lambda: sequence.item(index), functions)
+            stop, after = body(item, _outside(tuple(values)))
             check(after)
             following = index + 1
             go_on = following < sequence.length

@@ -301,6 +301,125 @@ def delete(n):
     return 1 if hasattr(o, "t") else o.u
 
 
+class Tally:
+    def __init__(self):
+        self.n = 0
+        self.items = []
+
+    def up(self, x):
+        self.n += 1
+        return x + self.n
+
+    def add(self, x):
+        self.items.append(x)
+        return x
+
+
+def comprehension(n):
+    m = Tally()
+    xs = [m.up(i) for i in range(n)]
+    return m.n * 100 + len(xs)
+
+
+def filtered_comprehension(n):
+    m = Tally()
+    xs = [i for i in range(n) if m.up(i) % 2 == 0]
+    return m.n * 100 + len(xs)
+
+
+def sum_of_a_generator(n):
+    m = Tally()
+    s = sum(m.up(i) for i in range(n))
+    return m.n * 100 + s
+
+
+def any_of_generator(n):
+    m = Tally()
+    s = any(m.up(i) > 3 for i in range(n))
+    return m.n * 100 + (1 if s else 0)
+
+
+def loop_over_map(n):
+    m = Tally()
+    s = 0
+    for y in map(m.up, range(n)):
+        s += y
+    return m.n * 100 + s
+
+
+def comprehension_that_appends(n):
+    m = Tally()
+    [m.add(i) for i in range(n)]
+    return len(m.items)
+
+
+def matched(n):
+    m = Tally()
+    match n:
+        case 3:
+            m.up(1)
+        case 4 | 5:
+            m.up(1)
+            m.up(1)
+        case _ if m.up(n) > 8:
+            m.up(1)
+        case _:
+            pass
+    return m.n
+
+
+def asserted(n):
+    m = Tally()
+    assert m.up(n) > 0
+    return m.n
+
+
+def membership(n):
+    m = Tally()
+    if m.up(n) in [2, 4, 6]:
+        m.up(1)
+    return m.n
+
+
+def mixed_operands(n):
+    m = Tally()
+    y = -1 if n > 3 and (m.up(1) > 0 or m.up(2) > 0) else m.up(3)
+    return y * 10 + m.n
+
+
+def walrus(n):
+    m = Tally()
+    if (k := m.up(n)) > 4 and n < 8:
+        m.up(k)
+    return m.n * 10 + k
+
+
+def loop_over_a_generator(n):
+    m = Tally()
+    s = 0
+    for y in (m.up(i) for i in range(n)):
+        s += y
+    return m.n * 100 + s
+
+
+def loop_over_zip_and_map(n):
+    m = Tally()
+    s = 0
+    for a, y in zip(range(n), map(m.up, range(n))):
+        s += y * a
+    return m.n * 100 + s
+
+
+def loop_over_enumerate_and_map(n):
+    m = Tally()
+    s = 0
+    for a, y in enumerate(map(lambda x: m.up(x) + 1, range(n))):
+        s += y * a
+        if s > 20:
+            break
+    return m.n * 100 + s
+
+
 PROGRAMS = [
     value for value in list(globals().values()) if isinstance(value, types.FunctionType)
 ]

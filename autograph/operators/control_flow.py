@@ -14,7 +14,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
-from .dispatch import Backend, State, backend_of
+from .dispatch import Backend, Later, State, backend_of
 from .generators import is_generated
 from .location import user_location
 from .operands import staged_and
@@ -326,10 +326,12 @@ def _staged_for(
 
     def step(item: Any, values: State) -> tuple[Any, State]:
         def once() -> Any:
-            body(item)
+            body(item.make() if type(item) is Later else item)
             return None if until is None else until()
 
-        return variables.trial(values, once, (_parameter(body), item))
+        inside = item.functions if type(item) is Later else (item,)
+        name = _parameter(body)
+        return variables.trial(values, once, *((name, part) for part in inside))
 
     def attempt() -> None:
         state = variables.read()

@@ -12,7 +12,7 @@ the backend, and write back what it returns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
@@ -27,6 +27,16 @@ class Unbound:
 
 #: Stands for an unbound variable in the state tuples that a backend sees.
 UNBOUND = Unbound()
+
+
+class Later(NamedTuple):
+    """An item of a loop that is made when the body runs, by the user's ``functions``.
+
+    What they change is state of the loop, as what the body changes.
+    """
+
+    make: Callable[[], Any]
+    functions: tuple[Any, ...] = ()
 
 
 class Backend(Protocol):
@@ -74,7 +84,7 @@ class Backend(Protocol):
         state: State,
         names: Names,
     ) -> State:
-        """Run ``body(item, state)`` for each item.
+        """Run ``body(item, state)`` for each item, which may be a `Later`.
 
         It returns whether to stop (None in a loop without ``break``) and the state.
         """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, ClassVar, NoReturn
 
 from runtime import dtypes
@@ -98,6 +99,21 @@ def as_sequence(value: Any) -> StagedSequence:
     return _range_of(tensor) or StagedSequence(
         length_of(tensor), lambda index: gather(tensor, index)
     )
+
+
+def functions_of(sequence: StagedSequence) -> Iterator[Any]:
+    """The functions of the user's that make the items of a sequence."""
+    pending: list[Any] = [sequence]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, StagedSequence):
+            pending.append(part.item)
+        elif isinstance(part, list):
+            pending += [p for p in part if isinstance(p, StagedSequence)]
+        elif isinstance(part, FunctionType) and part.__module__.startswith("runtime."):
+            pending += [cell.cell_contents for cell in part.__closure__ or ()]
+        elif callable(part) and not isinstance(part, type):
+            yield part
 
 
 _PYTHON = {bool, int, float, complex, str}
