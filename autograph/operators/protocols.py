@@ -32,7 +32,9 @@ def asking_methods(
 
     def asking(*args: Any, **kwargs: Any) -> Any:
         method = _method(name, args[0]) if len(args) == 1 and not kwargs else None
-        target = None if method is None else call(method)
+        if method is None:
+            return function(*args, **kwargs)
+        target = call(method)
         if target is method:
             return function(*args, **kwargs)
         found = target(args[0])
