@@ -18,6 +18,7 @@ from .control_flow import case, cond, decided, for_loop, while_loop
 from .dispatch import (
     UNBOUND,
     Backend,
+    Later,
     Unbound,
     backend_of,
     register,
@@ -37,6 +38,7 @@ from .unbound import unbound_local_error, unbound_locals
 __all__ = [
     "UNBOUND",
     "Backend",
+    "Later",
     "Unbound",
     "and_",
     "and_binding",
