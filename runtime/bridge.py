@@ -138,7 +138,9 @@ class _Lists(Staging):
     """Answers for lists in graphs, of which Python knows more than of tensors."""
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
-        """The staged form of a builtin function."""
+        """The staged form of a builtin function; patterns see the list itself."""
+        if name == "subject":
+            return None
         return super().builtin(name) or OF_LISTS.get(name)
 
 

@@ -6,6 +6,7 @@ it is a buffer of rows for each tensor of an element, and the count of the eleme
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from runtime import dtypes
@@ -107,11 +108,16 @@ class StagedList(Parts):
             columns = [like(getitem(column, key), column) for column in rows]
             places = columns[0] if columns else getitem(range_of(self._count), key)
             return StagedList(self._element, columns, size_of(places), self.name)
-        return self._read(index_tensor(key), shared=True)
-
-    def _read(self, place: Any, shared: bool) -> Any:
         self._check()
+        place = index_tensor(key)
         found = [emit("ListGet", b, self._count, place) for b in self._buffers]
+        if not found:
+            emit("ListPlace", self._count, place, use="get")
+        return self._element.pack(found, shared=True)
+
+    def _row(self, place: Any, shared: bool) -> Any:
+        """The element at a place where there is one."""
+        found = [emit("ListRow", buffer, place) for buffer in self._buffers]
         return self._element.pack(found, shared)
 
     def length(self) -> Any:
@@ -127,7 +133,10 @@ class StagedList(Parts):
     def sequence(self) -> StagedSequence:
         """What a loop over the list, as it is now, iterates over."""
         items = self.copy()
-        return StagedSequence(items.length(), items.__getitem__)
+        return StagedSequence(
+            items.length(),
+            lambda index: items._row(convert.as_tensor(index), shared=True),
+        )
 
     def contains(self, value: Any) -> Any:
         """``value in items``."""
@@ -211,7 +220,7 @@ class StagedList(Parts):
     def _take(self, index: Any, use: str) -> Any:
         self._check()
         place = emit("ListPlace", self._count, index_tensor(index), use=use)
-        value = self._read(place, shared=False)
+        value = self._row(place, shared=False)
         if type(index) is int and index == -1:
             self._become(self._buffers, place)
             return value
@@ -316,3 +325,5 @@ def _moved(tensor: Tensor, axis: int) -> Tensor:
 
 
 convert.register_tensor_conversion_function(StagedList, StagedList.tensor)
+# `case [a, b]` asks for the length, which is refused; else it would just not match.
+Sequence.register(StagedList)

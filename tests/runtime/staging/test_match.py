@@ -17,6 +17,7 @@ import pytest
 import autograph
 import runtime as tf
 from autograph.errors import StagingError
+from runtime.errors import StagedStateError
 from runtime.execute import interpreter
 
 Pair = namedtuple("Pair", "left right")
@@ -544,3 +545,29 @@ def test_assertions_of_python_values_raise_while_tracing() -> None:
     if sys.version_info >= (3, 11):
         assert Path(last.filename) == Path(__file__)
         assert last.line == "assert limit > 3, limit"
+
+
+def test_a_list_whose_length_a_tensor_decides_is_refused() -> None:
+    @tf.function
+    def structure_alone(x):
+        items = [x]
+        if x > 2:
+            items.append(x + 1)
+        match items:
+            case [_, _]:
+                return 2
+        return 0
+
+    @tf.function
+    def with_a_guard(x):
+        items = [x]
+        if x > 2:
+            items.append(x + 1)
+        match items:
+            case [first, *_] if first > 3:
+                return 1
+        return 0
+
+    for function in (structure_alone, with_a_guard):
+        with pytest.raises(StagedStateError, match="AG210"):
+            function(tf.constant(5))
