@@ -69,8 +69,9 @@ def _compiler_digest(options: ConversionOptions) -> str:
     """What converted code depends on besides its source, as a part of a file name.
 
     That is our version, what counts as library code, and the sizes and times of the
-    compiler's files, so a compiler that is being worked on converts anew. `importlib.metadata` would tell the versions
-    of gast and astor, but imports much that a hook might be meant for.
+    compiler's files, so a compiler that is being worked on converts anew.
+    `importlib.metadata` would tell the versions of gast and astor, but imports much
+    that a hook might be meant for.
     """
     key = (options, library_key())
     known = _digests.get(key)
