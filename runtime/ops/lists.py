@@ -201,7 +201,19 @@ def _infer_get(buffer: TensorSpec, count: TensorSpec, index: TensorSpec) -> Tens
     return spec(None if rows is None else rows[1:], buffer.dtype)
 
 
-register(OpDef("ListGet", _get, _infer_get))
+register(OpDef("ListGet", _get, _infer_get, stateful=True))
+
+
+def _row(buffer: Array, index: Array) -> Array:
+    return buffer[int(index), ...].copy()
+
+
+def _infer_row(buffer: TensorSpec, index: TensorSpec) -> TensorSpec:
+    return _infer_get(buffer, index, index)
+
+
+#: An element that is known to be there.
+register(OpDef("ListRow", _row, _infer_row))
 
 
 def _rows(buffer: Array, count: Array) -> Array:
@@ -219,6 +231,7 @@ register(OpDef("ListRows", _rows, _infer_rows, source="{0}[:{1}]"))
 #: What Python raises for an element that is to be taken out, and is not there.
 _PLACE_ERRORS = {
     "pop": ("pop from empty list", "pop index out of range"),
+    "get": ("list index out of range",) * 2,
     "del": ("list assignment index out of range",) * 2,
 }
 

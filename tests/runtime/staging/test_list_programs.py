@@ -427,3 +427,17 @@ def test_a_list_that_something_else_refers_to_is_refused(function):
     """The other name would go on to mean the list as it was."""
     with pytest.raises(StagingError, match=r"AG210 .* is also used elsewhere"):
         tf.function(function)(tf.constant(2))
+
+
+def test_an_element_that_is_not_there_is_an_error_though_nothing_uses_it():
+    @tf.function
+    def f(n):
+        items = []
+        for i in range(n):
+            items.append(i)
+        items[2]  # noqa: B018
+        return n
+
+    assert f(tf.constant(3)) == 3
+    with pytest.raises(IndexError, match="list index out of range"):
+        f(tf.constant(2))
