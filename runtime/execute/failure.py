@@ -52,7 +52,7 @@ def kernel_failure(node: Node, arrays: Sequence[Any], error: Exception) -> Excep
 def too_deep(error: RecursionError, function: str, node: Node | None) -> RecursionError:
     """The error for calls within calls that went deeper than Python goes.
 
-    `node` is the call, if it is known. An error of another text is the program's own.
+    `node` is the call, if there is one. An error of another text is the program's own.
     """
     if not is_python_limit(error):
         return error

@@ -207,6 +207,7 @@ class Block(StraightBlock):
         inline = value and self.may_wait(node.outputs[0])
         args = self.take(node.inputs, statement=not inline)
         name = self.program.function(node.attrs["graph"])
+        self.program.recursive_call = node
         names = frozenset().union(*(arg.names for arg in args))
         steps = [step for arg in args for step in arg.steps]
         code = f"{name}({', '.join(arg.code for arg in args)})"

@@ -29,7 +29,7 @@ from runtime.execute.nested import Block
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import find_live, has_effects
 from runtime.execute.text import Line, Step, Text, wrapped_lines
-from runtime.graph import Graph
+from runtime.graph import Graph, Node
 from runtime.ops.registry import get
 
 __all__ = ["Executable", "compile_graph"]
@@ -59,6 +59,7 @@ class Executable:
         steps: dict[int, tuple[Step, ...]],
         results: int,
         pure: bool,
+        recursive_call: Node | None,
     ) -> None:
         self.name = name
         self.source = source
@@ -67,6 +68,7 @@ class Executable:
         self._steps = steps
         self._results = results
         self._pure = pure
+        self._recursive_call = recursive_call
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""
@@ -93,7 +95,7 @@ class Executable:
     def _explain(self, error: Exception) -> NoReturn:
         """Raise what the interpreter would have raised where the source failed."""
         if isinstance(error, RecursionError) and is_python_limit(error):
-            raise too_deep(error, self.name, None) from None
+            raise too_deep(error, self.name, self._recursive_call) from None
         frame, lineno = self._failed_line(error.__traceback__)
         steps = self._steps.get(lineno, ())
         values = dict(frame.f_globals) | frame.f_locals
@@ -149,6 +151,7 @@ def compile_graph(graph: Graph) -> Executable:
         steps,
         len(graph.outputs),
         not any(map(has_effects, graph.nodes)),
+        program.recursive_call,
     )
     _register(filename, source, executable)
     return executable

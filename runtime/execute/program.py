@@ -47,6 +47,8 @@ class Program:
         self._order: dict[Node, int] = {}
         #: The graphs that are functions of their own, with their names.
         self.functions: dict[Graph, str] = {}
+        #: A node that calls one of these, for messages.
+        self.recursive_call: Node | None = None
 
     # --- names ------------------------------------------------------------------------
 
