@@ -288,6 +288,8 @@ class Variables:
         """What a place is in that ``steps`` lead to."""
         owner = self._variable(root)
         for kind, key in steps[:-1]:
+            if owner is UNBOUND or _is_whole(owner):
+                return UNBOUND
             owner = self._step(owner, kind, key)
         return owner
 
