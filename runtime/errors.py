@@ -238,6 +238,12 @@ class UnhashableTensorError(TypeError):
     code = "AG313"
 
 
+class ImmutableTensorError(TypeError):
+    """An item of a tensor was assigned; tensors never change."""
+
+    code = "AG314"
+
+
 class TracingError(TypeError):
     """A program could not be traced: the base of the errors about staging itself.
 

@@ -14,11 +14,13 @@ the plain function:
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from autograph.explain import explanation
 from tests import modes
 
 __all__ = ["Program", "answer", "construct", "matrix", "programs"]
@@ -112,8 +114,14 @@ def _cell(several: list[dict[str, str]], of: tuple[str, ...]) -> str:
     refusals = sorted({text for text in given if text != "yes"})
     if not refusals:
         return "yes"
-    links = [f"[{code}](errors.md#{code.lower()})" for code in refusals]
+    links = [f"[{code}](errors.md#{_anchor(code)})" for code in refusals]
     return ("partly: " if "yes" in given else "") + ", ".join(links)
+
+
+def _anchor(code: str) -> str:
+    """Where the page of errors explains a code: its heading, as links write it."""
+    heading = f"{code} {explanation(code).title}".lower()
+    return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
 
 
 HEADER = """\

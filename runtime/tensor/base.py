@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from runtime.dtypes import DType
-from runtime.errors import UnhashableTensorError
+from runtime.errors import ImmutableTensorError, UnhashableTensorError
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor.operators import OperatorMixin
@@ -65,9 +65,10 @@ class Tensor(OperatorMixin):
         return Reference(self)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        raise TypeError(
-            "a tensor does not support item assignment, because it never changes; use "
-            "x = tf.tensor_scatter_nd_update(x, [[i]], [v]), a list, or a tf.Variable"
+        raise ImmutableTensorError(
+            "AG314: a tensor does not support item assignment, because it never "
+            "changes; use x = tf.tensor_scatter_nd_update(x, [[i]], [v]), a list, or a "
+            "tf.Variable"
         )
 
     def __hash__(self) -> int:

@@ -103,6 +103,6 @@ def prints(x):
     return x
 
 
-@construct("`str`, `repr`, `format`", (5,), (-5,))
+@construct("`format`", (5,), (-5,))
 def texts(x):
-    return str(x) + repr(x) + format(x, "04d")
+    return format(x, "04d")

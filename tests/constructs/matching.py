@@ -71,7 +71,7 @@ def classes(x, y):
 def mappings(x):
     match {"kind": 1, "value": x}:
         case {"value": 1}:
-            return "one"
+            return -1
         case {"value": v, **rest}:
             return v + len(rest)
 

@@ -28,9 +28,9 @@ def old_formats(x):
     return "%d|" % x + "{}".format(x)
 
 
-@construct("`str` of a tensor, compared", (5,), (6,))
+@construct("f-string, compared", (5,), (6,))
 def compared(x):
-    return 1 if str(x) == "5" else 0
+    return 1 if f"{x}" == "5" else 0
 
 
 @construct("string chosen by a tensor", (5,), (-5,))
