@@ -18,7 +18,7 @@ import gast
 from ..analysis import Facts
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import clone
+from ..lang.visitors import clone, walk
 from .bindings import bound_names
 from .conditionals import Chain
 from .expressions import Expressions
@@ -98,6 +98,8 @@ class Cases:
         guards = [] if found.guard is None else [found.guard]
         thunks = list(map(self._expressions.thunk, guards))
         wanted |= frozenset(self._facts.reads(guards))
+        # A part of the subject may have the name that the pattern binds to it.
+        wanted |= {n.id for n in walk(found.subject) if isinstance(n, gast.Name)}
         at = found.pattern
         bound = bound_names([at])
         result: gast.AST = nodes.constant(True, at)

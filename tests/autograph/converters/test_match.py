@@ -217,6 +217,23 @@ def written_out_subject(x, y):
             return p, q.value, len(pair), list(LOG)
 
 
+@cases((5, 0), (5, 1), ([], 1))
+def part_named_as_its_capture(x, c):
+    match measure(x), 3:
+        case [z, (3 as y)] if c:
+            match z:
+                case 10 as y if c:
+                    return y
+            x = y
+        case z:
+            x = len(z)
+    return z, x
+
+
+def measure(x):
+    return x * 2
+
+
 @cases(((1, 2),), ((1, 3),), (1,))
 def named_values(x):
     match x:
