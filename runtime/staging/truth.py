@@ -75,6 +75,14 @@ def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) 
     try:
         return stage(lambda found: found)
     except StagedStateError:
-        if not any(hasattr(type(found), "__staged_truth__") for found in values):
+        if not any(map(_is_list, values)):
             raise
-    return StagedTruth(stage(predicate))
+    return StagedTruth(stage(_truth))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) or hasattr(type(value), "__staged_truth__")
+
+
+def _truth(value: Any) -> Any:
+    return bool(value) if isinstance(value, list) else predicate(value)
