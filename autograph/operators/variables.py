@@ -137,6 +137,7 @@ class Variables:
     def stage(self, attempt: Callable[[], _T]) -> _T:
         """Call ``attempt`` until the trials that it makes find nothing new."""
         for _ in range(_LIMIT):
+            self._drop_items()
             try:
                 return attempt()
             except _Again as again:
@@ -175,7 +176,6 @@ class Variables:
         if found or trial.rebound:
             self._found.slots += found.values()
             self._found.rebound.update(trial.rebound)
-            self._drop_items()
             raise _Again(self)
         return trial.result, trial.state
 
@@ -306,13 +306,13 @@ class Variables:
         lists = {
             id(slot.owner) for slot in self._found.slots if type(slot) is ContentsSlot
         }
-        if lists:
-            paths = ((place, _parse_place(place.name)) for place in self._places)
-            self._places = [
-                place
-                for place, (root, steps) in paths
-                if not steps or id(self._owner(root, steps)) not in lists
-            ]
+        kept = []
+        for place in self._places:
+            root, steps = _parse_place(place.name)
+            owner = self._owner(root, steps) if steps else None
+            if id(owner) not in lists and not _is_whole(owner):
+                kept.append(place)
+        self._places = kept
 
     def _variable(self, name: str) -> Any:
         if name in self._cells:

@@ -18,7 +18,7 @@ from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
 from runtime.staging.values import can_be_tensor, same_object, same_structure
 
-__all__ = ["Side", "common_form"]
+__all__ = ["Side", "common_form", "with_open_lists"]
 
 
 class Side(NamedTuple):
@@ -83,6 +83,25 @@ def _as_list(side: Side, name: str, element: Element | None) -> StagedList | Non
         return None
     with building(side.graph):
         return StagedList.of(side.value, name, element)
+
+
+def with_open_lists(template: Any, value: Any, name: str) -> Any:
+    """The value, with lists of an open length where the template has such."""
+    if isinstance(template, StagedList):
+        is_list = type(value) is list
+        return StagedList.of(value, name, template.element) if is_list else value
+    inside, beside = nest.children(template), nest.children(value)
+    if inside is None or beside is None or type(template) is not type(value):
+        return value
+    if [step for step, _ in inside] != [step for step, _ in beside]:
+        return value
+    parts = [
+        with_open_lists(one, other, name)
+        for (_, one), (_, other) in zip(inside, beside)
+    ]
+    if all(part is other for part, (_, other) in zip(parts, beside)):
+        return value
+    return nest.rebuild(value, parts)
 
 
 # --- structures -----------------------------------------------------------------------

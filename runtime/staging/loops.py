@@ -19,7 +19,7 @@ from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
-from runtime.staging.forms import Side, common_form
+from runtime.staging.forms import Side, common_form, with_open_lists
 from runtime.staging.joins import adopted, without_none
 from runtime.staging.loop_options import LoopOptions, collecting
 from runtime.staging.optional import opened, same_form, taken_apart
@@ -165,6 +165,7 @@ class _Layout:
         for slot, value in zip(self.slots, after, strict=True):
             try:
                 value = adopted(slot.template, value, slot.name)
+                value = with_open_lists(slot.template, value, slot.name)
                 parts = self._parts(slot, value)
                 fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, parts)]
             except _Misfit as misfit:
