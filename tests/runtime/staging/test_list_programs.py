@@ -435,7 +435,7 @@ def test_an_element_that_is_not_there_is_an_error_though_nothing_uses_it():
         items = []
         for i in range(n):
             items.append(i)
-        items[2]  # noqa: B018
+        items[2]
         return n
 
     assert f(tf.constant(3)) == 3
