@@ -233,10 +233,12 @@ def _split(value: Any) -> tuple[Any, Any]:
 
 def _different(one: Any, other: Any, name: str) -> Exception:
     what = named(name) if name.startswith(RESULT) else repr(name)
+    here, there = describe(one), describe(other)
+    there = "another one" if there == here else there
     return state_error(
         "AG201",
-        f"{what} is {describe(one)} where the condition holds and "
-        f"{describe(other)} where it does not, and a graph cannot choose between them",
+        f"{what} is {here} where the condition holds and "
+        f"{there} where it does not, and a graph cannot choose between them",
         missing_keys(one, other, name)
         or "give values of the same kind in both branches",
     )
