@@ -14,7 +14,7 @@ from .bindings import and_binding, or_binding
 from .builtins import functions as _builtin_functions
 from .calls import call, set_converter
 from .comprehensions import generator, list_comp, unrolled
-from .control_flow import case, cond, decided, for_loop, while_loop
+from .control_flow import case, cond, for_loop, while_loop
 from .dispatch import (
     UNBOUND,
     Backend,
@@ -31,6 +31,7 @@ from .logical import and_, compare, not_, or_
 from .matching import is_bool, match, pattern_truth, subject
 from .membership import in_, not_in
 from .none_tests import is_none, is_not_none
+from .protocols import decided
 from .scopes import scoped
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals

@@ -7,14 +7,14 @@ belongs to a tensor library whose backend has an answer, that answers instead.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 from . import text
 from .calls import call
 from .comprehensions import generator, list_comp
 from .consumers import consumed
-from .dispatch import backend_of
+from .dispatch import PYTHON, backend_of
 from .generators import is_generator
 from .protocols import METHODS, asking_methods
 
@@ -73,15 +73,34 @@ def _dispatching(name: str) -> Callable[..., Any]:
                 return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)
 
+    plain: Set[type] = PYTHON
+    dispatching = function
     if name in METHODS:
-        return _named(name, asking_methods(name, builtin, function))
-    if name in _LISTING:
-        return _named(name, _listing(builtin, function))
-    if name in _WITH_FUNCTION:
-        return _named(name, lambda *args: function(*map(call, args[:1]), *args[1:]))
-    if name in _ASKING:
-        return _named(name, _asking(name, function))
-    return _named(name, function)
+        function = asking_methods(name, builtin, function)
+    elif name in _LISTING:
+        function = _listing(builtin, function)
+    elif name in _WITH_FUNCTION:
+        return _named(name, lambda *args: dispatching(*map(call, args[:1]), *args[1:]))
+    elif name in _ASKING:
+        function = _asking(name, function)
+        plain = PYTHON - {list, tuple}
+    return _named(name, _python_first(builtin, function, plain))
+
+
+def _python_first(
+    builtin: Callable[..., Any], function: Callable[..., Any], plain: Set[type]
+) -> Callable[..., Any]:
+    """The builtin itself, where all arguments are of types that Python answers for."""
+
+    def first(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            return function(*args, **kwargs)
+        for argument in args:
+            if type(argument) not in plain:
+                return function(*args)
+        return builtin(*args)
+
+    return first
 
 
 def _listing(

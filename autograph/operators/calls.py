@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import FunctionType, MethodType, MethodWrapperType
+from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -55,7 +55,10 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     Raises:
         ConversionError: the function is the user's own and cannot be converted.
     """
-    if type(function) is FunctionType:
+    kind = type(function)
+    if kind is BuiltinFunctionType:
+        return function
+    if kind is FunctionType:
         converted = function.__dict__.get(CONVERTED)
         # functools.wraps copies the attribute to wrappers: check whose it is.
         if converted is not None and (
@@ -71,7 +74,7 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         if _converter is not None:
             function = _converter(function, options)
         return function if _watcher is None else _watcher(function)
-    if type(function) is MethodType:
+    if kind is MethodType:
         target = call(function.__func__, options)
         if target is function.__func__:
             return function

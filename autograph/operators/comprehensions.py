@@ -18,6 +18,7 @@ from .generators import (
     Parts,
     Source,
     StagedGenerator,
+    alone,
     generated,
     is_generated,
     passes,
@@ -26,6 +27,7 @@ from .generators import (
     stream,
     unrolled_items,
 )
+from .protocols import decided
 from .unbound import own_scope, raise_as_python
 
 #: Tensors of so many items, and no more, are taken apart into a Python list.
@@ -75,11 +77,21 @@ def list_comp(
 
 def _list(parts: Parts, items: Iterator[Any]) -> Any:
     element, conditions, unpack, flat = parts
+    is_simple = unpack is alone and not flat and len(conditions) == 1
     result: Any = []
     try:
         for item in items:
-            args = unpack(item)
-            passed = passes(conditions, args)
+            if is_simple:  # what most comprehensions are, without further calls
+                passed = conditions[0](item)
+                if passed is True:
+                    result.append(element(item))
+                    continue
+                if passed is False:
+                    continue
+                args, passed = (item,), decided(passed)
+            else:
+                args = unpack(item)
+                passed = passes(conditions, args)
             if passed is False:
                 continue
             if passed is not True:
@@ -148,7 +160,7 @@ def unrolled(iterated: Any) -> Any:
 def unpacking(target: str) -> Callable[[Any], tuple[Any, ...]]:
     """What takes an item apart, as Python does for ``target``."""
     if not target:
-        return lambda item: (item,)
+        return alone
     namespace: dict[str, Any] = {}
     names = target.translate(_WITHOUT_SHAPE).rstrip(", ")
     exec(f"def unpack(item):\n {target} = item\n return {names},", namespace)

@@ -26,6 +26,7 @@ from .generators import (
     refused,
 )
 from .logical import not_, or_
+from .protocols import decided
 
 Body = Callable[[Any], Any]
 Until = Callable[[], Any] | None
@@ -141,19 +142,26 @@ def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
         found = _truth(is_found(item))
 
     stream = Stream(items)
-    for item in stream:
-        body(item)
-        if found is True:
-            return True
-        if found is not False:
-            staged_rest(stream, body, lambda: found, "found")
-            break
+
+    def search(items: Any) -> Any:
+        for item in items:
+            body(item)
+            if found is not False:
+                return found
+        return False
+
+    if stream.given_to(search) is True:
+        return True
+    if found is not False:
+        staged_rest(stream, body, lambda: found, "found")
     if stream.rest is not None:
         _go_on(stream.rest, body, lambda: found, "found")
     return found
 
 
 def _truth(item: Any) -> Any:
+    if item is True or item is False:
+        return item
     backend = backend_of(item)
     staged = None if backend is None else backend.builtin("bool")
     return bool(item) if staged is None else staged(item)
@@ -161,7 +169,7 @@ def _truth(item: Any) -> Any:
 
 def _sum(items: Any, start: Any = 0) -> Any:
     stream = Stream(items)
-    total = builtins.sum(stream, start)
+    total = stream.given_to(lambda items: builtins.sum(items, start))
 
     def body(item: Any) -> None:
         nonlocal total
@@ -174,7 +182,7 @@ def _sum(items: Any, start: Any = 0) -> Any:
 
 def _list(items: Any) -> Any:
     stream = Stream(items)
-    result = list(stream)
+    result = stream.given_to(list)
     return result if stream.rest is None else listed(stream.rest, result)
 
 
@@ -190,7 +198,7 @@ def listed(items: StagedGenerator, comprehension: Any) -> Any:
 
 def _tuple(items: Any) -> tuple[Any, ...]:
     stream = Stream(items)
-    result = tuple(stream)
+    result = stream.given_to(tuple)
     return result if stream.rest is None else (*result, *stream.rest)
 
 
@@ -201,8 +209,28 @@ def _extreme(
     best: Any
     best_key: Any
 
-    def body(item: Any) -> None:
-        value = item if key is None else call(key)(item)
+    def value_of(item: Any) -> Any:
+        return item if key is None else call(key)(item)
+
+    def compare(items: Any) -> tuple[Any, ...]:
+        """As far as Python knows what is better; gives the item where it does not."""
+        nonlocal found, best, best_key
+        for item in items:
+            value = value_of(item)
+            if found is True:
+                better = is_better(value, best_key)
+                if better is not True and better is not False:
+                    better = decided(better)
+                if better is False:
+                    continue
+                if better is not True:
+                    return item, value
+            found, best, best_key = True, item, value
+        return ()
+
+    def body(item: Any, value: Any = UNBOUND) -> None:
+        if value is UNBOUND:
+            value = value_of(item)
 
         def take() -> None:
             nonlocal found, best, best_key
@@ -217,7 +245,13 @@ def _extreme(
         text = _EMPTY.replace("max", name)
         raise ValueError(text)
 
-    for_loop(items, body, state="found, best, best_key")
+    stream = Stream(items)
+    undecided = stream.given_to(compare)
+    if undecided:
+        body(*undecided)
+        for_loop(stream, body, state="found, best, best_key")
+    if stream.rest is not None:
+        for_loop(stream.rest, body, state="found, best, best_key")
     return cond(found, lambda: best, empty)
 
 

@@ -29,21 +29,6 @@ Body = Callable[[], Any]
 UNROLL_LIMIT = 10_000
 
 
-def decided(value: Any, number: int | None = None) -> Any:
-    """The truth of a Python value; a value of a tensor library as it is.
-
-    What is compiled asks for it where a test gave neither True nor False. ``number``
-    is that of the test in a `case`; the value of a library comes with it.
-
-    >>> decided([]), decided("text")
-    (False, True)
-    """
-    value = deciding(value)
-    if backend_of(value) is None:
-        return bool(value)
-    return value if number is None else (number, value)
-
-
 def _backend(value: Any) -> Backend:
     backend = backend_of(value)
     assert backend is not None, "a value that `decided` left alone"

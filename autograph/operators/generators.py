@@ -20,6 +20,7 @@ from ..errors import StagingError
 from .dispatch import backend_of
 from .location import user_location
 from .logical import and_
+from .protocols import decided
 
 Args = tuple[Any, ...]
 Conditions = tuple[Callable[..., Any], ...]
@@ -103,14 +104,26 @@ def generated(parts: Parts, iterator: Iterator[Any], source: Source) -> Iterator
     """The items of a generator expression over Python values."""
     element, conditions, unpack, flat = parts
     items = iter(stream(iterator))
+    # What most expressions are, without the calls that the others need.
+    is_simple = unpack is alone and not flat and len(conditions) < 2
+    condition = conditions[0] if is_simple and conditions else _always
     for item in items:
-        args = unpack(item)
-        passed = passes(conditions, args)
+        if is_simple:
+            args: Args = ()
+            passed = condition(item)
+            if passed is not True and passed is not False:
+                args, passed = (item,), decided(passed)
+        else:
+            args = unpack(item)
+            passed = passes(conditions, args)
         if passed is False:
             continue
         if passed is not True:
             source.rest = parts.left(passed, args, items)
             break
+        if is_simple:
+            yield element(item)
+            continue
         if not flat:
             yield element(*args)
             continue
@@ -130,6 +143,15 @@ def generated(parts: Parts, iterator: Iterator[Any], source: Source) -> Iterator
         )
 
 
+def alone(item: Any) -> Args:
+    """How an item is taken apart that goes to one name."""
+    return (item,)
+
+
+def _always(item: Any) -> bool:
+    return True
+
+
 _GENERATED = generated.__code__
 #: Generators that ended early: what is left of them went to a consumer.
 _ended: WeakSet[Any] = WeakSet()
@@ -140,34 +162,52 @@ class Stream:
 
     def __init__(self, iterated: Any) -> None:
         self._source: Source | None = None
-        self._generator: Any = None
         self.rest: StagedGenerator | None = None
         if type(iterated) is StagedGenerator:
             self.rest, iterated = iterated, ()
         elif is_generated(iterated):
-            if iterated in _ended:
+            frame = iterated.gi_frame
+            if frame is not None:
+                self._source = frame.f_locals["source"]
+            elif iterated in _ended:
                 raise consumed_twice()
-            self._generator, frame = iterated, iterated.gi_frame
-            self._source = None if frame is None else frame.f_locals["source"]
-        self._next = iter(iterated).__next__
+        self._iterator = iter(iterated)
 
-    def __iter__(self) -> Stream:
-        return self
+    def __iter__(self) -> Iterator[Any]:
+        is_plain = self._source is None and self.rest is None
+        return self._iterator if is_plain else self
 
     def __next__(self) -> Any:
         source = self._source
         if source is None:
-            return self._next()
+            return next(self._iterator)
         source.is_watched = True
         try:
-            return self._next()
+            return next(self._iterator)
         except StopIteration:
-            if source.rest is not None:
-                _ended.add(self._generator)
-                self.rest = source.rest
+            self._end()
             raise
         finally:
             source.is_watched = False
+
+    def given_to(self, consumer: Callable[[Any], Any]) -> Any:
+        """What a builtin makes of all the items; see `rest` for those of a graph."""
+        source = self._source
+        if source is None:
+            return consumer(self._iterator)
+        source.is_watched = True
+        try:
+            found = consumer(self._iterator)
+        finally:
+            source.is_watched = False
+        self._end()
+        return found
+
+    def _end(self) -> None:
+        source = self._source
+        if source is not None and source.rest is not None:
+            _ended.add(self._iterator)
+            self.rest = source.rest
 
     def take_rest(self) -> StagedGenerator | None:
         """What is left for a graph."""

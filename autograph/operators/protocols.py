@@ -46,6 +46,23 @@ def asking_methods(
     return asking
 
 
+def decided(value: Any, number: int | None = None) -> Any:
+    """The truth of a Python value; a value of a tensor library as it is.
+
+    What is compiled asks for it where a test gave neither True nor False. ``number``
+    is that of the test in a `case`; the value of a library comes with it.
+
+    >>> decided([]), decided("text")
+    (False, True)
+    """
+    if type(value) in PYTHON:
+        return bool(value)
+    value = deciding(value)
+    if backend_of(value) is None:
+        return bool(value)
+    return value if number is None else (number, value)
+
+
 def deciding(value: Any) -> Any:
     """What decides where a value is asked for its truth: most often itself.
 
