@@ -148,6 +148,21 @@ def check_replaced(value: Any) -> None:
         for name, other in _variables(frame).items():
             if other is value:
                 raise used_elsewhere(value, name, frame)
+    _check_not_iterated(value)
+
+
+def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:
+    """Refuse to go on where a loop runs over a list that a variable no longer has.
+
+    Raises:
+        StagingError: AG210.
+    """
+    for old, new in zip(before, after, strict=True):
+        if type(old) is list and new is not old:
+            _check_not_iterated(old)
+
+
+def _check_not_iterated(value: Any) -> None:
     # The iterators of `for` statements are in no variable.
     if any(type(holder) in _ITERATORS for holder in gc.get_referrers(value)):
         raise used_elsewhere(value, "for ... in")

@@ -18,7 +18,12 @@ from typing import Any, TypeVar
 
 from ..library import is_library_module
 from .contents import Contents
-from .culprits import check_replaced, endless, refusal, user_variables
+from .culprits import (
+    check_replaced,
+    endless,
+    refusal,
+    user_variables,
+)
 from .dispatch import UNBOUND, State
 from .mutations import Change, Snapshot, reachable_names
 from .slots import ContentsSlot, Key, Slot
@@ -120,19 +125,21 @@ class Variables:
         A list or dict stays the object that it is, with other contents.
 
         Raises:
-            StagingError: AG210, a list has become one of the library's own, and
-                something refers to it that cannot refer to another.
+            StagingError: AG210, a list has become another, and something refers to it
+                that cannot refer to another.
         """
         contents = Contents(self._found.rebound)
-        self._fill(self.read(), values, contents)
+        old = self.read()
+        self._fill(old, values, contents)
+        check_rebound(old, self.read())
         if contents.replaced:
             known = Snapshot([*self._roots(), *user_variables()])
             around = current.get()
-            for old, new in contents.replaced:
-                places = replace(old, new, known)
-                check_replaced(old)
+            for before, new in contents.replaced:
+                places = replace(before, new, known)
+                check_replaced(before)
                 if around is not None:
-                    around.stand_in(new, old, places)
+                    around.stand_in(new, before, places)
 
     def stage(self, attempt: Callable[[], _T]) -> _T:
         """Call ``attempt`` until the trials that it makes find nothing new."""
@@ -344,10 +351,7 @@ class Variables:
             del owner[self._key(key)]
 
     def _write_item(self, owner: list[Any], key: Any, value: Any) -> None:
-        """Set an item of a list; one that is not there makes it no longer.
-
-        That the list has grown is not to be hidden, either: all of it becomes state.
-        """
+        """Set an item of a list that is there; else all of the list becomes state."""
         if value is not UNBOUND:
             with contextlib.suppress(IndexError):
                 owner[key] = value
