@@ -18,12 +18,7 @@ from typing import Any, TypeVar
 
 from ..library import is_library_module
 from .contents import Contents
-from .culprits import (
-    check_replaced,
-    endless,
-    refusal,
-    user_variables,
-)
+from .culprits import check_rebound, check_replaced, endless, refusal, user_variables
 from .dispatch import UNBOUND, State
 from .mutations import Change, Snapshot, reachable_names
 from .slots import ContentsSlot, Key, Slot
