@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
 
 _FREE_VARIABLE = re.compile(r"free variable '(\w+)'")
 _MESSAGE = (
@@ -37,6 +39,21 @@ def raise_as_python(error: NameError, operator: FrameType) -> None:
     raising = _raising_frame(error)
     if raising is not None and _runs(operator, raising.f_code):
         _raise_local(error, operator.f_back)
+
+
+def tried(run: Callable[[], _T]) -> _T:
+    """The result of ``run``, which calls a generated body on behalf of a backend, with
+    its errors about unbound variables as Python would have raised them.
+    """
+    try:
+        return run()
+    except NameError as error:
+        raising = _raising_frame(error)
+        caller = None if raising is None else raising.f_back
+        if raising is not None and caller is not None and _is_operator(caller):
+            if caller.f_code is tried.__code__ or _runs(caller, raising.f_code):
+                _raise_local(error, _definer(raising.f_code, caller))
+        raise
 
 
 _own_scopes: set[CodeType] = set()
@@ -99,9 +116,18 @@ def _is_local(name: str, frame: FrameType | None) -> bool:
         body, frame = frame.f_code, frame.f_back
         if frame is None or not (_is_operator(frame) and _runs(frame, body)):
             return False
-        while frame is not None and _is_operator(frame):
-            frame = frame.f_back
+        frame = _definer(body, frame)
     return False
+
+
+def _definer(body: CodeType, frame: FrameType | None) -> FrameType | None:
+    """The frame, from this one outwards, of the function that contains a body: between
+    the two are those of operators, and of a backend. None if one of them stands for a
+    scope of its own.
+    """
+    while frame is not None and body not in frame.f_code.co_consts:
+        frame = None if frame.f_code in _own_scopes else frame.f_back
+    return frame
 
 
 def _is_operator(frame: FrameType) -> bool:

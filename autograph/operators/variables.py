@@ -23,6 +23,7 @@ from .dispatch import UNBOUND, State
 from .mutations import Change, Snapshot, reachable_names
 from .slots import ContentsSlot, Key, Slot
 from .trials import Found, Running, Trial, current, put_back, replace
+from .unbound import tried
 
 _T = TypeVar("_T")
 #: How often a statement is staged until nothing new is found.
@@ -206,7 +207,7 @@ class Variables:
                 places = replace(list_, staged, before)
                 replaced += [(place, staged, list_) for place in places]
             kept = self.read()
-            result = run()
+            result = tried(run)
             state, rebound = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = items.result(contents.result(result))

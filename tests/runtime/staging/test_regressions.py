@@ -1,0 +1,51 @@
+"""Programs that random search found to differ between modes, made small.
+
+Each has a function ``f(n, m, x, vs)``, called with several inputs in every mode.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.modes_fuzz import check
+
+PROGRAMS = {
+    "unbound variable read in a staged branch": """
+def f(n, m, x, vs):
+    if n:
+        for i in s:
+            pass
+        s = [i]
+""",
+    "unbound variable read in a staged loop": """
+def f(n, m, x, vs):
+    for i in range(n % 5):
+        if i > 0:
+            n = n - c
+            if n:
+                c = 1
+    return n
+""",
+    "unbound variable of a function around": """
+def f(n, m, x, vs):
+    def inner():
+        if n > 0:
+            return c
+        return 0
+    a = 1
+    if n > 0:
+        a = inner()
+        c = 2
+    return a
+""",
+    "unbound variable in a comprehension": """
+def f(n, m, x, vs):
+    return [c for v in vs if v > c]
+    c = 1
+""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str) -> None:
+    check(PROGRAMS[name])
