@@ -48,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     2
     """
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = _parser().parse_args(
+            _spaced(sys.argv[1:] if argv is None else argv)
+        )
     except SystemExit as stop:  # --help, --version, or a wrong usage, already printed
         return stop.code if isinstance(stop.code, int) else 2
     reporter = Reporter(sys.stdout, sys.stderr, arguments.color)
@@ -70,6 +72,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _spaced(argv: Sequence[str]) -> list[str]:
+    """The arguments, with a space before ``-::name``: argparse would see options."""
+    return [f" {word}" if word.startswith("-::") else word for word in argv]
+
+
+def _unspaced(word: str) -> str:
+    return word[1:] if word.startswith(" -::") else word
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="autograph", description=_DESCRIPTION)
     parser.add_argument(
@@ -83,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     show.set_defaults(command=_show)
-    show.add_argument("target", metavar="TARGET")
+    show.add_argument("target", metavar="TARGET", type=_unspaced)
     views = show.add_mutually_exclusive_group()
     views.add_argument(
         "--side-by-side", action="store_true", help="original left, converted right"

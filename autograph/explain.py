@@ -56,9 +56,13 @@ def explanation(code: str) -> Explanation:
     'nothing to convert'
     """
     known = explanations()
-    found = known.get(code.upper())
+    wanted = code.upper()
+    found = known.get(wanted)
+    if found is None and re.fullmatch(r"AG\d{3}", wanted):
+        # Codes that differ in their names alone share a section.
+        found = next((one for one in known.values() if wanted in one.text), None)
     if found is None:
-        near = difflib.get_close_matches(code.upper(), known, n=3, cutoff=0.6)
+        near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.6)
         fix = f"perhaps {' or '.join(near)}" if near else ""
         fix = fix or "`autograph explain` without a code lists all of them"
         why = f"no error has the code `{code}`"

@@ -51,7 +51,7 @@ def broken(measures: Sequence[Measure]) -> list[Measure]:
 
 def table(measures: Sequence[Measure]) -> str:
     """The measures in columns; a broken budget is said in words."""
-    width = max(len(measure.name) for measure in measures)
+    width = max((len(measure.name) for measure in measures), default=0)
     return "\n".join(_row(measure, width) for measure in measures)
 
 

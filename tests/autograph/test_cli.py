@@ -85,6 +85,16 @@ def test_show_of_standard_input(
     assert capsys.readouterr().out == piped
 
 
+def test_show_of_a_part_of_standard_input(
+    clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdin = SimpleNamespace(buffer=io.BytesIO(clip.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+
+    assert main(["show", "-::clip", "--diff"]) == 0
+    assert "def clip(x)" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

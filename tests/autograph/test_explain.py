@@ -26,6 +26,10 @@ def test_a_code_may_be_written_small() -> None:
     assert explain.explanation("ag105") is explain.explanation("AG105")
 
 
+def test_a_code_in_the_section_of_another_is_explained_there() -> None:
+    assert explain.explanation("AG351") is explain.explanation("AG350")
+
+
 def test_an_unknown_code_is_refused_with_its_neighbours() -> None:
     with pytest.raises(TargetError, match="AG407") as caught:
         explain.explanation("AG1O1")
