@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 _outcomes: dict[str, str] = {}
 _started = 0.0
-_package = os.environ["SUITE_PACKAGE"]
+_package = os.environ.get("SUITE_PACKAGE")
 if _package:
     autograph.install_import_hook([_package])
 

@@ -26,6 +26,7 @@ __all__ = [
     "DeadlineExceededError",
     "EndlessRecursionError",
     "FailedPreconditionError",
+    "ImmutableTensorError",
     "InaccessibleTensorError",
     "InternalError",
     "InvalidArgumentError",
