@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any, ClassVar, NoReturn
 
@@ -16,6 +17,8 @@ from runtime.tensor.base import Tensor
 
 __all__ = ["SymbolicTensor"]
 
+#: The modules that may keep tensors of graphs as keys.
+_OWN = ("runtime.", "autograph.")
 
 _BOOL_USE = (
     "used as a Python bool (by if, while, and, or, not or a comparison chain)",
@@ -123,9 +126,16 @@ class SymbolicTensor(Tensor):
             spec.shape.merge_with(shape), spec.dtype, spec.name, weak=spec.weak
         )
 
-    # Identity is what graphs need: they keep tensors in dicts. A dict looks at identity
-    # before ==, and objects alive at the same time do not share this hash.
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        """Identity for graphs, which keep tensors in dicts; refused to all others.
+
+        A dict looks at identity before ==, and objects alive at the same time do not
+        share this hash. To the user's dicts each tensor would be another key.
+        """
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        if caller.startswith(_OWN):
+            return object.__hash__(self)
+        return super().__hash__()
 
     def __bool__(self) -> bool:
         answer: bool | None = self.asked_by_pattern(self)
