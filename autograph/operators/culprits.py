@@ -149,6 +149,20 @@ def check_replaced(value: Any) -> None:
             if other is value:
                 raise used_elsewhere(value, name, frame)
     _check_not_iterated(value)
+    for owner in _owners(value):
+        raise used_elsewhere(value, f"{type(owner).__name__} object")
+
+
+def _owners(value: Any) -> Iterator[Any]:
+    """The objects of the user's that have a value as an attribute."""
+    for holder in gc.get_referrers(value):
+        # Up to 3.10, and where somebody asked for it, an object's dict has it.
+        owners = gc.get_referrers(holder) if type(holder) is dict else [holder]
+        for owner in owners:
+            is_library = is_library_module(type(owner).__module__)
+            attributes = () if is_library else getattr(owner, "__dict__", {}).values()
+            if any(attribute is value for attribute in attributes):
+                yield owner
 
 
 def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:

@@ -67,10 +67,12 @@ def stage_cond(
     count = len(labels)
     one = [RAISED] * count if then_values is RAISED else then_values
     other = [RAISED] * count if else_values is RAISED else else_values
-    rebuild = [
-        findings.of(merge.variable, a, b, label)
-        for a, b, label in zip(one, other, labels, strict=True)
-    ]
+    rebuild: list[_Rebuild | None] = [None] * count
+    # What one branch leaves unbound may hold a list that another variable is.
+    for i in sorted(
+        range(count), key=lambda i: one[i] is MISSING or other[i] is MISSING
+    ):
+        rebuild[i] = findings.of(merge.variable, one[i], other[i], labels[i])
     findings.check()
     merge.set_outputs()
     outputs = emit_if(test, then_graph, else_graph, names=merge.names, promote=True)
@@ -106,6 +108,7 @@ class _Merge:
         self._else: list[Any] = []
         self.names: list[str] = []
         self._known: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
+        self._lists: dict[tuple[int, int], _Rebuild] = {}
 
     def variable(self, one: Any, other: Any, name: str) -> _Rebuild:
         """As `value`; refuses attributes and items that exist after one branch only."""
@@ -127,6 +130,13 @@ class _Merge:
             other = absent(name)
         elif one is None and other is MISSING:
             one = absent(name)
+        known = None
+        if other is MISSING:
+            known = self._lists.get((0, id(one)))
+        elif one is MISSING:
+            known = self._lists.get((1, id(other)))
+        if known is not None:
+            return known
         if self._is_structure(one) or self._is_structure(other):
             return self._once(one, other, lambda: self._structure(one, other, name))
         return self._leaf(one, other, name)
@@ -145,6 +155,9 @@ class _Merge:
 
             # The two are kept, so that no other objects get their ids.
             self._known[key] = one, other, once
+            for side, value in enumerate((one, other)):
+                if type(value) is list:
+                    self._lists[side, id(value)] = once
         return self._known[key][2]
 
     def _is_structure(self, value: Any) -> bool:
@@ -156,6 +169,8 @@ class _Merge:
         if inside is None:
             return self._common(one, other, name)
         leaves, pack = inside
+        if (one is MISSING or other is MISSING) and type(template) is tuple:
+            leaves, pack = list(template), tuple  # a list in it stays itself
         if isinstance(one, Marker):
             pairs = [(one, leaf) for leaf in leaves]
         elif isinstance(other, Marker):
