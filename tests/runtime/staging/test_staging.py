@@ -342,7 +342,7 @@ def test_raise_in_a_loop():
 def test_assert_on_a_tensor_is_refused_where_it_is_not_converted():
     """Python's assert needs a value: the message says so and names the line."""
 
-    @tf.function
+    @tf.function(autograph=False)
     def f(x):
         assert x > 0
         return x
@@ -451,7 +451,7 @@ def test_the_extreme_of_nothing_is_an_error(shape):
     spec = tf.TensorSpec(shape, tf.int32)
     concrete = tf.function(extremes).get_concrete_function(spec)
 
-    with pytest.raises(ValueError, match=r"min\(\) arg is an empty sequence"):
+    with pytest.raises(ValueError, match=r"^min\(\) .* empty"):
         concrete(tf.constant([], tf.int32))
     if shape == [None]:
         assert concrete(tf.constant([3, 1, 2])) == (1, 3)
@@ -459,7 +459,9 @@ def test_the_extreme_of_nothing_is_an_error(shape):
 
 def test_what_extremes_do_not_take():
     rows = tf.TensorSpec([2, 2], tf.int32)
-    with pytest.raises(TypeError, match=r"max\(\) takes a tensor of rank 1.*reduce_max"):
+    with pytest.raises(
+        TypeError, match=r"max\(\) takes a tensor of rank 1.*reduce_max"
+    ):
         tf.function(lambda xs: max(xs)).get_concrete_function(rows)
 
 
