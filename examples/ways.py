@@ -7,6 +7,7 @@ tensors, `as_tensors` makes tensors of all that are numbers.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -44,10 +45,11 @@ def converted_eager(function: Callable[..., Any], *arguments: Any) -> Any:
 def interpreted(function: Callable[..., Any], *arguments: Any) -> Any:
     """Staged as a graph, which is run node by node."""
     tensors = as_tensors(arguments)
-    concrete = tf.function(function).get_concrete_function(*tensors)
-    inputs = [t.numpy() for t in nest.flatten(tensors) if isinstance(t, tf.Tensor)]
-    outputs = interpreter.run(concrete.graph, inputs)
-    return nest.pack_sequence_as(concrete.structured_outputs, outputs)
+    staged = tf.function(function)
+    concrete = staged.get_concrete_function(*tensors)
+    # What would otherwise be made of the graph: its NumPy source, compiled.
+    concrete._executable = functools.partial(interpreter.run, concrete.graph)
+    return staged(*tensors)
 
 
 def compiled(function: Callable[..., Any], *arguments: Any) -> Any:

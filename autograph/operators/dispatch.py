@@ -101,9 +101,8 @@ class Backend(Protocol):
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """What answers for the builtin ``name`` (``len``, …), if anything.
 
-        Also asked for are ``in`` (of an item and a container), ``getitem`` (of a Python
-        container and an index), ``fstring`` (as ``str.format``), ``percent`` and
-        ``join``; without an answer, Python's own operation is tried.
+        Also asked for are operations that are no builtins; docs/extending.md lists
+        them. Without an answer, Python's own operation is tried.
         """
 
 

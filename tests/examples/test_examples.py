@@ -44,6 +44,7 @@ STAGED = {
     "mandelbrot": ("While", "If"),
     "matrix_power": ("While", "If"),
     "newton": ("While", "If"),
+    "primes": ("While", "If", "ListAppend"),
     "rnn": ("While",),
 }
 
