@@ -84,7 +84,8 @@ class Staging:
     ) -> State:
         """A ``While`` node."""
         step = _branch(body)
-        with explaining("the condition of the loop", test, {"in the loop": step}, names):
+        steps = {"in the loop": step}
+        with explaining("the condition of the loop", test, steps, names):
             return _outside(stage_loop(test, step, _inside(state), names))
 
     def for_loop(

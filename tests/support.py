@@ -130,7 +130,7 @@ HEADER = """\
 Each row is a construct of Python, with the number of programs that test it (they are in
 `tests/constructs`). *On Python values*: the converted function does what the original
 does. *On tensors*: the converted function, called with tensors outside of a graph.
-*Staged*: the same under `tf.function`, run as NumPy source and by the interpreter. A code
-says how a construct is refused.
+*Staged*: the same under `tf.function`, run as NumPy source and by the interpreter. A
+code says how a construct is refused.
 
 This page is written by the tests that compare all of these with plain Python."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import autograph
 import runtime as tf
 
 Printed = Callable[[], list[str]]

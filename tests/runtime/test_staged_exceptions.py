@@ -631,7 +631,7 @@ def test_an_error_of_the_compiler_cannot_be_swallowed() -> None:
             return 0
         return 1
 
-    with pytest.raises(Exception, match="AG20[78]"):
+    with pytest.raises(Exception, match=r"AG20[78]"):
         f(tf.constant(1))
 
 

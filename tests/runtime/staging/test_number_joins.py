@@ -142,7 +142,7 @@ def test_a_bool_is_no_number():
             found = True
         return found
 
-    with pytest.raises(StagedStateError, match="AG206: .* two dtypes: bool and"):
+    with pytest.raises(StagedStateError, match=r"AG206: .* two dtypes: bool and"):
         f(tf.constant(3))
 
 
@@ -155,7 +155,7 @@ def test_text_is_no_number():
         return found
 
     with pytest.raises(
-        StagedStateError, match="AG206: .* two dtypes: .*string.* and int32"
+        StagedStateError, match=r"AG206: .* two dtypes: .*string.* and int32"
     ):
         f(tf.constant(3))
 
@@ -168,5 +168,5 @@ def test_functions_and_objects_stay_what_they_are():
             op = tf.multiply
         return op(x, 2)
 
-    with pytest.raises(StagedStateError, match="AG201: .* is the function 'multiply'"):
+    with pytest.raises(StagedStateError, match=r"AG201: .* is the function 'multiply'"):
         f(tf.constant(3))
