@@ -7,6 +7,7 @@ ask again.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,6 +17,10 @@ from runtime.tensor import SymbolicTensor
 
 __all__ = ["assuming", "fact"]
 
+
+#: Tests to follow from one: those of a loop of Python's that a tensor may end are a
+#: chain as long as the loop.
+_LIMIT = 50
 
 #: Flags and tests whose value is known where the graph is being built.
 _facts: ContextVar[dict[Any, bool]] = ContextVar("facts", default={})  # noqa: B039
@@ -39,18 +44,27 @@ def fact(flag: Any) -> bool | None:
 
 
 def _collect(test: Any, holds: bool, facts: dict[Any, bool]) -> None:
-    """Note what follows from a test."""
-    if not isinstance(test, SymbolicTensor):
-        return
-    facts[test] = holds
+    """Note what follows from a test, the nearest first."""
+    pending = deque([(test, holds)])
+    for _ in range(_LIMIT):
+        if not pending:
+            return
+        test, holds = pending.popleft()
+        if isinstance(test, SymbolicTensor):
+            facts[test] = holds
+            pending.extend(_consequences(test, holds))
+
+
+def _consequences(test: SymbolicTensor, holds: bool) -> Iterator[tuple[Any, bool]]:
+    """What else is known where a test holds, or does not."""
     node = test.node
     if node.op in ("IsNone", "LogicalNot"):
-        _collect(node.inputs[0], not holds, facts)
+        yield node.inputs[0], not holds
     elif node.op == "IsNotNone":
-        _collect(node.inputs[0], holds, facts)
+        yield node.inputs[0], holds
     elif node.op == ("LogicalAnd" if holds else "LogicalOr"):
         for tensor in node.inputs:
-            _collect(tensor, holds, facts)
+            yield tensor, holds
     elif node.op == "If":
         # `a and b` is false at once, `a or b` true, where `a` decides.
         for graph, taken in (
@@ -59,4 +73,4 @@ def _collect(test: Any, holds: bool, facts: dict[Any, bool]) -> None:
         ):
             other = graph.outputs[test.index].node
             if other.op == "Const" and bool(other.attrs["value"].all()) is not holds:
-                _collect(node.inputs[0], taken, facts)
+                yield node.inputs[0], taken
