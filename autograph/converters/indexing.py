@@ -30,3 +30,12 @@ def arguments_of(key: Any) -> list[gast.AST]:
         return [key]
     ends = [key.lower, key.upper, *([] if key.step is None else [key.step])]
     return [nodes.constant(None, key) if end is None else end for end in ends]
+
+
+def keys_of(item: Any) -> tuple[list[gast.AST], gast.AST]:
+    """The indices of ``items[i][j]`` in their order, and the container."""
+    keys: list[gast.AST] = []
+    while isinstance(item, gast.Subscript):
+        keys.insert(0, item.slice)
+        item = item.value
+    return keys, item

@@ -12,9 +12,10 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
+from ..analysis.lists import may_be_list
 from ..lang import nodes
 from ..lang.visitors import Transformer, clone
-from .indexing import INDEXED, arguments_of, ends_of
+from .indexing import INDEXED, arguments_of, ends_of, keys_of
 from .texts import joined, templates_of
 
 _TEXT_METHODS = {"format": "fstring", "join": "join"}
@@ -77,17 +78,40 @@ class Values(Transformer):
     # Items -------------------------------------------------------------------------
 
     def visit_Subscript(self, node: Any) -> Any:
+        if not isinstance(node.ctx, gast.Load):
+            return self._target(node)
         new = self.generic_visit(node)
-        is_plain = all(map(self._holds_no_tensor, ends_of(node.slice)))
-        if is_plain or not isinstance(node.ctx, gast.Load):
+        if all(map(self._holds_no_tensor, ends_of(node.slice))):
             return new
         if not self._may_hold_items(node.value):
             return new
         return self.operator("getitem", [new.value, *arguments_of(new.slice)], node)
 
+    def _target(self, node: Any) -> Any:
+        """``ag.target(xs)[i]`` in an assignment, if a tensor may choose the item."""
+        keys, items = keys_of(node)
+        ends = [end for key in keys for end in ends_of(key)]
+        if all(map(self._holds_no_tensor, ends)) or not self._may_be_list(items):
+            return self.generic_visit(node)
+        args = [self.visit(items)]
+        if len(keys) > 1:
+            args.append(nodes.constant(len(keys), node))
+        new: Any = self.operator("target", args, node)
+        for key in keys:
+            part = gast.Subscript(new, self.visit(key), gast.Load())
+            new = nodes.located(part, node)
+        new.ctx = node.ctx
+        return new
+
+    def _may_be_list(self, value: gast.AST) -> bool:
+        try:
+            return may_be_list(value, self._facts)
+        except KeyError:  # inside a lambda or generator expression
+            return False
+
     def _may_hold_items(self, value: gast.AST) -> bool:
         """Whether an expression is a Python container, or a constant of a module."""
-        if self._type_of(value) in INDEXED:
+        if self._type_of(value) in INDEXED or self._may_be_list(value):
             return True
         return isinstance(value, gast.Name) and value.id in self._facts.scope.free
 

@@ -25,7 +25,7 @@ from .dispatch import (
     unregister,
 )
 from .generators import python_iterates
-from .items import getitem
+from .items import getitem, target
 from .location import user_location
 from .logical import and_, compare, not_, or_
 from .matching import is_bool, match, pattern_truth, subject
@@ -72,6 +72,7 @@ __all__ = [
     "scoped",
     "set_converter",
     "subject",
+    "target",
     "unbound_local_error",
     "unbound_locals",
     "unregister",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from .dispatch import PYTHON, backend_of
+from .dispatch import PYTHON, Backend, backend_of
 
 _CONTAINERS = (dict, list, range, str, tuple)
 
@@ -24,3 +25,73 @@ def getitem(items: Any, *key: Any) -> Any:
         if staged is not None:
             return staged(items, index)
     return items[index]
+
+
+def target(items: Any, depth: int = 1) -> Any:
+    """What stands for ``items`` in ``items[i] = value`` and ``del items[i]``.
+
+    That is a list's `Target`, and anything else itself. ``depth`` is the number of
+    indices: 2 for ``items[i][j] = value``.
+
+    >>> row = [1, 2, 3]
+    >>> target(row)[0] += 4
+    >>> row
+    [5, 2, 3]
+    """
+    if type(items) is list or (depth > 1 and type(items) in (dict, tuple)):
+        return Target(items, depth)
+    return items
+
+
+class Target:
+    """A list in an assignment, the index of which may be a tensor.
+
+    ``path`` are the indices before the last ones, from the first that is a tensor.
+    """
+
+    __slots__ = ("_depth", "_items", "_path")
+
+    def __init__(self, items: Any, depth: int, path: tuple[Any, ...] = ()) -> None:
+        self._items = items
+        self._depth = depth
+        self._path = path
+
+    def __getitem__(self, key: Any) -> Any:
+        """What ``+=`` adds to, or the `Target` that the next index is for."""
+        if self._depth == 1:
+            items = self._items
+            for index in self._path:
+                items = getitem(items, index)
+            ends = (key.start, key.stop, key.step) if type(key) is slice else (key,)
+            return getitem(items, *ends)
+        if not self._path and (type(self._items) is not list or not _backend_of(key)):
+            return target(self._items[key], self._depth - 1)
+        return Target(self._items, self._depth - 1, (*self._path, key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        staged = self._staged("setitem", key)
+        if staged is None:
+            self._items[key] = value
+        else:
+            staged(self._items, (*self._path, key), value)
+
+    def __delitem__(self, key: Any) -> None:
+        staged = self._staged("delitem", key)
+        if staged is None:
+            del self._items[key]
+        else:
+            staged(self._items, (*self._path, key))
+
+    def _staged(self, name: str, key: Any) -> Callable[..., None] | None:
+        """What a library does for an assignment, if an index is a tensor of one."""
+        found = filter(None, map(_backend_of, (*self._path, key)))
+        backend = next(found, None)
+        return None if backend is None else backend.builtin(name)
+
+
+def _backend_of(key: Any) -> Backend | None:
+    """The backend that answers for an index or for an end of a slice."""
+    if type(key) is not slice:
+        return backend_of(key)
+    ends = (key.start, key.stop, key.step)
+    return next(filter(None, map(backend_of, ends)), None)

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from ..library import is_library_module
 from .contents import Contents
 from .culprits import check_rebound, check_replaced, endless, refusal, user_variables
-from .dispatch import UNBOUND, State
+from .dispatch import UNBOUND, State, backend_of
 from .mutations import Change, Snapshot, reachable_names
 from .slots import ContentsSlot, Key, Slot
 from .trials import Found, Running, Trial, current, put_back, replace
@@ -101,7 +101,8 @@ class Variables:
             freevars = body.__code__.co_freevars
             self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
             self._globals = body.__globals__
-        self._places = [_Place(name, self) for name in parse_state(state)]
+        places = [_Place(name, self) for name in parse_state(state)]
+        self._places = [place for place in places if not self._is_chosen(place.name)]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
         self._found = Found() if around is None else around.found_of(codes)
@@ -295,6 +296,11 @@ class Variables:
                 return UNBOUND
             owner = self._step(owner, kind, key)
         return owner
+
+    def _is_chosen(self, place: str) -> bool:
+        """Whether a tensor is an index: the change of the list will be found."""
+        keys = (key for _, key in _parse_place(place)[1] if key.isidentifier())
+        return any(map(backend_of, map(self._variable, keys)))
 
     def _lists_of_items(self) -> Iterator[list[Any]]:
         """The lists that have items in the state: they may be among the results."""

@@ -143,6 +143,16 @@ def _infer_insert(
     return _element(buffer, dims_of(value))
 
 
+def _infer_set(
+    buffer: TensorSpec, count: TensorSpec, index: TensorSpec, value: TensorSpec
+) -> TensorSpec:
+    written, rows = _element(buffer, dims_of(value)), dims_of(buffer)
+    dims = dims_of(written)
+    if rows is None or dims is None:
+        return written
+    return spec((rows[0], *dims[1:]), buffer.dtype)
+
+
 def _infer_delete(
     buffer: TensorSpec, count: TensorSpec, index: TensorSpec
 ) -> TensorSpec:
@@ -183,7 +193,7 @@ def _register_writer(
 _register_writer("ListAppend", _append, _infer_append)
 _register_writer("ListExtend", _extend, _infer_extend)
 _register_writer("ListInsert", _insert, _infer_insert)
-_register_writer("ListSet", _set, _infer_insert, stateful=True)
+_register_writer("ListSet", _set, _infer_set, stateful=True)
 _register_writer("ListDelete", _delete, _infer_delete)
 
 
@@ -214,6 +224,21 @@ def _infer_row(buffer: TensorSpec, index: TensorSpec) -> TensorSpec:
 
 #: An element that is known to be there.
 register(OpDef("ListRow", _row, _infer_row))
+
+
+def _item(buffer: Array, *, index: int) -> Array:
+    return buffer[index, ...].copy()
+
+
+#: An item of a Python list that is kept as one tensor.
+register(
+    OpDef(
+        "ListItem",
+        _item,
+        lambda buffer, index: _infer_row(buffer, buffer),
+        source=lambda args, attrs: f"{args[0]}[{attrs['index']}]",
+    )
+)
 
 
 def _rows(buffer: Array, count: Array) -> Array:

@@ -26,6 +26,7 @@ from runtime.ops.reductions import (
 )
 from runtime.ops.sorting import argsort, sort
 from runtime.staging import sequences, text
+from runtime.staging.assignments import delitem, setitem
 from runtime.staging.branches import stage_cond
 from runtime.staging.items import getitem
 from runtime.staging.loops import stage_loop
@@ -359,6 +360,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "enumerate": sequences.staged_enumerate,
     "float": _float,
     "frozenset": _set,
+    "delitem": delitem,
     "getitem": getitem,
     "in": contains,
     "int": _int,
@@ -372,6 +374,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "reversed": sequences.staged_reversed,
     "round": _round,
     "set": _set,
+    "setitem": setitem,
     "sorted": _sorted,
     "sum": _sum,
     "zip": _zip,

@@ -13,9 +13,11 @@ from runtime import nest
 from runtime.context import building
 from runtime.graph import Graph
 from runtime.ops.flow import optional_parts
+from runtime.staging.assignments import spread
 from runtime.staging.elements import Element
 from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
+from runtime.staging.rows import buffer_of
 from runtime.staging.values import can_be_tensor, same_object, same_structure
 
 __all__ = ["Side", "common_form", "with_open_lists"]
@@ -46,6 +48,9 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     if found is not None:
         return found
     if _is_list(one.value) and _is_list(other.value):
+        rows = _as_rows(one, other)
+        if rows is not None:
+            return rows
         lists = _as_lists(one, other, name)
         if lists is not None:
             return lists
@@ -57,6 +62,18 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
 
 def _is_list(value: Any) -> bool:
     return type(value) is list or isinstance(value, StagedList)
+
+
+def _as_rows(one: Side, other: Side) -> tuple[list[Any], list[Any]] | None:
+    """Two lists of one length, of which one has the rows of a tensor, as such both."""
+    here, there = buffer_of(one.value), buffer_of(other.value)
+    if (here is None) == (there is None) or len(one.value) != len(other.value):
+        return None
+    with building(one.graph):
+        first = spread(one.value)
+    with building(other.graph):
+        second = spread(other.value)
+    return None if first is None or second is None else (first, second)
 
 
 def _as_lists(
@@ -90,6 +107,10 @@ def with_open_lists(template: Any, value: Any, name: str) -> Any:
     if isinstance(template, StagedList):
         is_list = type(value) is list
         return StagedList.of(value, name, template.element) if is_list else value
+    if buffer_of(template) is not None and type(value) is list:
+        if len(value) == len(template) and buffer_of(value) is None:
+            rows = spread(value)
+            return value if rows is None else rows
     inside, beside = nest.children(template), nest.children(value)
     if inside is None or beside is None or type(template) is not type(value):
         return value

@@ -12,8 +12,11 @@ from runtime.ops.flow import raise_error
 from runtime.ops.gather import where
 from runtime.ops.logical import logical_not, logical_or
 from runtime.ops.reductions import argmax, reduce_any
+from runtime.staging.assignments import gathered, list_of
 from runtime.staging.branches import stage_cond
+from runtime.staging.elements import ElementList
 from runtime.staging.lists import StagedList
+from runtime.staging.rows import buffer_of, rows_like
 from runtime.staging.sequences import weakened
 from runtime.tensor import Tensor
 
@@ -38,10 +41,24 @@ def getitem(items: Any, index: Any) -> Any:
         return _value(items, as_tensor(index))
     if isinstance(index, slice):
         return _staged(items)[index]
+    row = _row(items, index)
+    if row is not None:
+        return row
     place = _place(as_tensor(index), items)
     if isinstance(items, range):
         return weakened(place) * items.step + items.start
     return _staged(items)[place]
+
+
+def _row(items: Any, index: Any) -> Any:
+    """The item of a list whose items are rows of a tensor, or lists of such."""
+    lists = items if isinstance(items, list) else []
+    kept = any(buffer_of(item) is not None for item in (items, *lists))
+    buffer = gathered(items) if kept else None
+    if buffer is None:
+        return None
+    row, inner = list_of(buffer, len(items))[index], items[0]
+    return ElementList(rows_like(inner, row)) if isinstance(inner, list) else row
 
 
 def _staged(items: Any) -> StagedList:

@@ -14,11 +14,11 @@ from runtime.context import current_graph
 from runtime.errors import StagedStateError
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops import convert
-from runtime.ops.registry import get, infer_specs
 from runtime.ops.values import to_array
 from runtime.specs import TensorSpec
 from runtime.staging.elements import Element, taken_apart
 from runtime.staging.maybe import fitted, flagged
+from runtime.staging.rows import emit
 from runtime.staging.sequences import weakened
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -219,15 +219,6 @@ class Parts:
 
 
 # --- tensors --------------------------------------------------------------------------
-
-
-def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
-    """A node with one result, which is weak if the first tensor is."""
-    graph = current_graph()
-    assert graph is not None
-    spec = infer_specs(get(op), [tensor.spec for tensor in tensors], attrs)
-    is_weak = tensors[0].spec.weak if weak is None else weak
-    return graph.add(op, tensors, attrs, (spec.with_weak(is_weak),))[0]
 
 
 def like(tensor: Any, other: Any) -> Any:

@@ -17,6 +17,7 @@ from runtime.context import current_graph
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops.flow import none_test, optional_parts, raise_error, require_some
 from runtime.staging.known import assuming, fact
+from runtime.staging.rows import buffer_of, rows_like
 from runtime.staging.values import (
     MISSING,
     Marker,
@@ -313,6 +314,8 @@ def same_form(one: Any, other: Any) -> bool:
     one, other = opened(one), opened(other)
     if is_composite(one) or is_composite(other):
         return same_structure(one, other)
+    if (buffer_of(one) is None) != (buffer_of(other) is None):
+        return False
     inside, beside = nest.children(one), nest.children(other)
     if inside is None or beside is None:
         markers = one is NOTHING or other is NOTHING
@@ -334,6 +337,9 @@ def _parts(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     value = opened(value)
     if is_composite(value):
         return list(value._flatten()), value._unflatten
+    buffer = buffer_of(value)
+    if buffer is not None:
+        return [buffer], lambda parts: rows_like(value, parts[0])
     inside = nest.children(value)
     if inside is None:
         return None

@@ -12,6 +12,7 @@ from runtime import dtypes, nest
 from runtime.ops.creation import zeros
 from runtime.ops.flow import optional_parts
 from runtime.specs import TensorSpec
+from runtime.staging.rows import buffer_of, rows_like
 from runtime.subgraph import state_tensor
 from runtime.tensor import SymbolicTensor, Tensor
 
@@ -75,6 +76,9 @@ def children(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     """
     if is_composite(value):
         return list(value._flatten()), value._unflatten
+    buffer = buffer_of(value)
+    if buffer is not None:
+        return [buffer], lambda parts: rows_like(value, parts[0])
     if not nest.is_nested(value):
         return None
     leaves = nest.flatten(value)
@@ -103,6 +107,8 @@ def same_structure(one: Any, other: Any) -> bool:
     if is_composite(one) or is_composite(other):
         alike = getattr(one, "_same_structure", None)
         return type(one) is type(other) and (alike is None or alike(other))
+    if (buffer_of(one) is None) != (buffer_of(other) is None):
+        return False
     try:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):

@@ -1,0 +1,185 @@
+"""``items[i] = v`` and ``del items[i]`` of Python lists, where a tensor is the index.
+
+The list stays the object that it is, and as long as it is: its items become the rows of
+one tensor (see `rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime import dtypes
+from runtime.errors import StagedStateError
+from runtime.graph import state_error
+from runtime.ops import convert
+from runtime.staging.elements import Element
+from runtime.staging.lists import StagedList
+from runtime.staging.rows import buffer_of, emit, item_of, rows_like
+
+__all__ = ["delitem", "gathered", "list_of", "setitem", "spread"]
+
+_Path = Sequence[Any]
+
+
+def setitem(items: list[Any], path: _Path, value: Any) -> None:
+    """``items[i][j] = value`` for the ``path`` ``(i, j)``.
+
+    IndexError is raised when the graph runs.
+
+    Raises:
+        StagedStateError: AG210, items of several kinds, or lists to be replaced.
+    """
+    if isinstance(path[-1], slice):
+        raise _refused(
+            "a slice whose ends are tensors was assigned to",
+            "assign the items one by one in a loop",
+        )
+    if not items:
+        raise IndexError("list assignment index out of range")
+    if len(path) > 1:
+        _check_apart(items, len(path) - 1)
+        _fill(items, _placed(items, _gathered(items), path, value))
+        return
+    if any(isinstance(item, (list, dict)) for item in items):
+        raise _refused(
+            "a tensor chooses which of the lists in a list is replaced",
+            "assign the items of the inner list one by one: `items[i][j] = value`",
+        )
+    whole = _listed(items)
+    whole[path[0]] = value
+    items[:] = _items(whole, len(items))
+
+
+def delitem(items: list[Any], path: _Path) -> None:
+    """``del items[i]``; IndexError is raised when the graph runs.
+
+    Raises:
+        StagedStateError: AG210, a slice, or an item of a list in a list.
+    """
+    if len(path) > 1 or isinstance(path[0], slice):
+        raise _refused(
+            "a tensor says which part of a list is deleted",
+            "delete single items of a list that a variable holds",
+        )
+    if not items:
+        raise IndexError("list assignment index out of range")
+    whole = _listed(items)
+    del whole[path[0]]
+    items[:] = _items(whole, len(items) - 1)
+
+
+# --- lists as tensors -----------------------------------------------------------------
+
+
+def _listed(items: list[Any]) -> StagedList:
+    """The list as one in the graph; made of what its items are the rows of, if any."""
+    known = buffer_of(items)
+    if known is not None:
+        return list_of(known, len(items))
+    buffers = [item_of(item, index) for index, item in enumerate(items)]
+    found = next((buffer for buffer in buffers if buffer is not None), None)
+    others = [index for index, buffer in enumerate(buffers) if buffer is not found]
+    dims = None if found is None else found.shape.dims
+    if not dims or dims[0] != len(items) or 2 * len(others) > len(items):
+        return StagedList.of(items, "items", None)
+    # Most of the items are rows still: the others are put among them.
+    whole = list_of(found, len(items))
+    for index in others:
+        whole[index] = items[index]
+    return whole
+
+
+def spread(items: list[Any]) -> list[Any] | None:
+    """The list with the rows of one tensor for items; None if they cannot be that."""
+    buffer = gathered(items) if items else None
+    return None if buffer is None else rows_like(items, buffer)
+
+
+def gathered(items: list[Any]) -> Any:
+    """One tensor of all items; None if they are not of one kind."""
+    try:
+        return _gathered(items)
+    except StagedStateError:
+        return None
+
+
+def _gathered(items: list[Any]) -> Any:
+    """One tensor of all items, those of lists in the list along more axes."""
+    known = buffer_of(items)
+    if known is not None:
+        return known
+    rows = [_gathered(i) if isinstance(i, list) and i else i for i in items]
+    lists = [len(item) for item in items if isinstance(item, list)]
+    if lists and (len(lists) < len(items) or len(set(lists)) > 1 or not lists[0]):
+        raise _refused(
+            "a tensor chooses an item of lists of different lengths",
+            "make the lists in the list equally long",
+        )
+    whole = _listed(rows)
+    if not whole.element.is_single:
+        raise _refused(
+            "a tensor chooses an item of a list of structures",
+            "put numbers or tensors of one shape into the list",
+        )
+    return whole._buffers[0]
+
+
+def list_of(buffer: Any, length: int) -> StagedList:
+    """The list of the rows of a tensor."""
+    count = convert.constant(length, dtypes.int32)
+    return StagedList(Element.number(buffer.spec), [buffer], count, "items")
+
+
+def _items(whole: StagedList, length: int) -> list[Any]:
+    """The items of a list in the graph whose length is known."""
+    whole._check()
+    return [
+        whole._element.pack(
+            [emit("ListItem", buffer, index=index) for buffer in whole._buffers]
+        )
+        for index in range(length)
+    ]
+
+
+# --- lists of lists -------------------------------------------------------------------
+
+
+def _placed(items: list[Any], buffer: Any, path: _Path, value: Any) -> Any:
+    """The tensor of a list with another value in one place."""
+    whole = list_of(buffer, len(items))
+    place, *rest = path
+    if rest:
+        value = _placed(items[0], whole[place], rest, value)
+    whole[place] = value
+    return whole._buffers[0]
+
+
+def _fill(items: list[Any], buffer: Any) -> None:
+    """Put the rows of a tensor into the lists, which stay the objects that they are."""
+    for index, row in enumerate(rows_like(items, buffer)):
+        if isinstance(row, list):
+            items[index][:] = row
+        else:
+            items[index] = row
+
+
+def _check_apart(items: list[Any], depth: int) -> None:
+    """Refuse a list of lists where one list would be chosen for another one."""
+    if any(type(item) is not list for item in items):
+        raise _refused(
+            "a tensor chooses the list whose item is assigned, among other values",
+            "make all items of the outer list lists",
+        )
+    if len({*map(id, items)}) != len(items):
+        raise _refused(
+            "a tensor chooses among lists that are the same object",
+            "make a list for each row: `[[0] * m for _ in range(n)]`",
+        )
+    if depth > 1:
+        for item in items:
+            _check_apart(item, depth - 1)
+
+
+def _refused(what: str, advice: str) -> StagedStateError:
+    return state_error("AG210", f"{what}, which a graph cannot do", advice)
