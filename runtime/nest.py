@@ -160,6 +160,21 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
     return kind(**{name.lstrip("_"): value for name, value in zip(names, values)})
 
 
+def plain(structure: Any) -> Any:
+    """The structure with the lists and dicts that each list or dict of a library's own
+    kind stands for: one whose class has a ``plain_kind``.
+    """
+    inside = children(structure)
+    if inside is None:
+        return structure
+    parts = [plain(part) for _, part in inside]
+    kind = getattr(type(structure), "plain_kind", None)
+    if kind is None and all(new is old for new, (_, old) in zip(parts, inside)):
+        return structure
+    made = rebuild(structure, parts)
+    return made if kind is None else kind(made)
+
+
 def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:
     """A mapping of the same type, with the keys in the order that they had."""
     found = dict(zip(_sorted_keys(structure), values))

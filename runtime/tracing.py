@@ -110,6 +110,7 @@ def flatten_results(result: Any, name: str) -> tuple[list[Tensor], Results]:
 
     Raises TypeError for a part that neither is a tensor nor can become one.
     """
+    result = nest.plain(result)
     tensors: list[Tensor] = []
     recipes: list[tuple[int, Callable[..., Any]] | None] = []
     for path, leaf in nest.flatten_with_paths(result):

@@ -140,14 +140,14 @@ class Contents:
         if type(new) is not type(old) or len(new) != len(old):
             return new
         parts = [self.filled(*pair) for pair in zip(old, new, strict=True)]
-        return new if _alike(parts, new) else _tuple_like(old, parts)
+        return new if _alike(parts, new) else tuple_like(old, parts)
 
     def result(self, value: Any) -> Any:
         """The value, or a copy of it if its contents are not what was saved."""
         if id(value) in self._copies:
             return self._copies[id(value)]
         if isinstance(value, tuple):
-            return _tuple_like(value, list(map(self.result, value)))
+            return tuple_like(value, list(map(self.result, value)))
         now = parts_of(value)
         if now is None:
             return value
@@ -182,7 +182,8 @@ class Contents:
         return found
 
 
-def _tuple_like(value: tuple[Any, ...], parts: list[Any]) -> Any:
+def tuple_like(value: tuple[Any, ...], parts: list[Any]) -> Any:
+    """A tuple of the same kind of other parts; the same one if they are its own."""
     if _alike(value, parts):
         return value
     make = getattr(type(value), "_make", type(value))

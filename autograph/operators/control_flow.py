@@ -229,7 +229,7 @@ def _staged_cond(
         variables.write(state)
         return result
 
-    return variables.stage(attempt)
+    return variables.stage(attempt, backend)
 
 
 def _nothing() -> None:
@@ -276,7 +276,7 @@ def _staged_while(
         state = variables.read()
         variables.write(backend.while_loop(first, step, state, variables.names))
 
-    variables.stage(attempt)
+    variables.stage(attempt, backend)
 
 
 def _going_on(
@@ -322,7 +322,7 @@ def _staged_for(
         state = variables.read()
         variables.write(backend.for_loop(iterated, step, state, variables.names))
 
-    variables.stage(attempt)
+    variables.stage(attempt, backend)
 
 
 def staged_rest(

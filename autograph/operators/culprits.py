@@ -132,6 +132,11 @@ def _with_inner(codes: Sequence[CodeType]) -> Iterator[CodeType]:
 # --- lists that are used elsewhere ----------------------------------------------------
 
 
+def user_frames() -> Iterator[FrameType]:
+    """The frames of the user's functions that are running, the innermost first."""
+    return _user_frames(sys._getframe(1))
+
+
 def user_variables() -> Iterator[tuple[str, Any]]:
     """The local variables of the user's functions that are running."""
     for frame in _user_frames(sys._getframe(1)):

@@ -7,6 +7,7 @@ not looked into: numbers, modules, what libraries define.
 
 from __future__ import annotations
 
+import dis
 import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -324,3 +325,17 @@ _BASES: list[tuple[type, Look]] = [
     (frozenset, TUPLE),
     (deque, _DEQUE),
 ]
+
+
+@functools.cache
+def stored_names(code: CodeType) -> frozenset[str]:
+    """The free variables that a function, or one inside it, assigns or deletes."""
+    names = {
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
+    }
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= stored_names(constant)
+    return frozenset(names)

@@ -145,6 +145,10 @@ class Snapshot:
             change.undo()
         return changes
 
+    def has(self, value: Any) -> bool:
+        """Whether an object was among those that can be reached."""
+        return any(seen.value is value for seen in self._seen)
+
     def places(self, value: Any) -> Iterator[tuple[str, Slot | None]]:
         """The places that held an object, by name; None for one that cannot change."""
         for seen in self._seen:

@@ -19,6 +19,7 @@ _Branch = Callable[[State], tuple[Any, State]]
 def staged_and(backend: Backend, left: Any, right: Operand) -> Any:
     """``left and right()``, where ``left`` belongs to a tensor library."""
     return _staged(
+        backend,
         right,
         lambda trial: backend.and_(left, trial),
         lambda trial, given, state, names: backend.cond(
@@ -30,6 +31,7 @@ def staged_and(backend: Backend, left: Any, right: Operand) -> Any:
 def staged_or(backend: Backend, left: Any, right: Operand) -> Any:
     """``left or right()``, where ``left`` belongs to a tensor library."""
     return _staged(
+        backend,
         right,
         lambda trial: backend.or_(left, trial),
         lambda trial, given, state, names: backend.cond(
@@ -39,6 +41,7 @@ def staged_or(backend: Backend, left: Any, right: Operand) -> Any:
 
 
 def _staged(
+    backend: Backend,
     right: Operand,
     operation: Callable[[Operand], Any],
     conditional: Callable[..., tuple[Any, State]],
@@ -59,4 +62,4 @@ def _staged(
         variables.write(state)
         return result
 
-    return variables.stage(attempt)
+    return variables.stage(attempt, backend)

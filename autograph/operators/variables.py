@@ -9,17 +9,18 @@ of the state, so the variables must be read, written and restored from outside: 
 from __future__ import annotations
 
 import contextlib
-import dis
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import CellType, CodeType, FunctionType
+from types import CellType, FunctionType
 from typing import Any, TypeVar
 
 from ..library import is_library_module
+from .aliases import Aliases
 from .contents import Contents
 from .culprits import check_rebound, check_replaced, endless, refusal, user_variables
-from .dispatch import UNBOUND, State, backend_of
+from .dispatch import UNBOUND, Backend, State, backend_of
+from .looks import stored_names
 from .mutations import Change, Snapshot, reachable_names
 from .slots import ContentsSlot, Key, Slot
 from .trials import Found, Running, Trial, current, put_back, replace
@@ -105,6 +106,7 @@ class Variables:
         self._places = [place for place in places if not self._is_chosen(place.name)]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
+        self._aliases = Aliases()
         self._found = Found() if around is None else around.found_of(codes)
 
     @property
@@ -138,12 +140,15 @@ class Variables:
                 if around is not None:
                     around.stand_in(new, before, places)
 
-    def stage(self, attempt: Callable[[], _T]) -> _T:
+    def stage(self, attempt: Callable[[], Any], backend: Backend | None = None) -> Any:
         """Call ``attempt`` until the trials that it makes find nothing new."""
         for _ in range(_LIMIT):
             self._drop_items()
+            self._aliases.clear()
             try:
-                return attempt()
+                chosen = None if backend is None else backend.builtin("chosen")
+                result, state = attempt(), self._state()
+                return self._aliases.guarded(result, state, self._roots, chosen)
             except _Again as again:
                 if again.variables is not self:
                     raise
@@ -209,6 +214,7 @@ class Variables:
                 replaced += [(place, staged, list_) for place in places]
             kept = self.read()
             result = tried(run)
+            self._aliases.note(before, result, self._state(), kept)
             state, rebound = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = items.result(contents.result(result))
@@ -260,7 +266,7 @@ class Variables:
     def _own_cells(self) -> Iterator[CellType]:
         """The variables that the bodies themselves assign."""
         for body in self._functions:
-            stored = _stored_names(body.__code__)
+            stored = stored_names(body.__code__)
             for name in body.__code__.co_freevars:
                 if name in stored:
                     yield self._cells[name]
@@ -390,17 +396,3 @@ def _set_cell(cell: CellType, value: Any) -> None:
         cell.cell_contents = value
     elif _cell_value(cell) is not UNBOUND:
         del cell.cell_contents
-
-
-@functools.cache
-def _stored_names(code: CodeType) -> frozenset[str]:
-    """The free variables that a function, or one inside it, assigns or deletes."""
-    names = {
-        instruction.argval
-        for instruction in dis.get_instructions(code)
-        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
-    }
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _stored_names(constant)
-    return frozenset(names)

@@ -28,6 +28,7 @@ from runtime.ops.sorting import argsort, sort
 from runtime.staging import sequences, text
 from runtime.staging.assignments import delitem, setitem
 from runtime.staging.branches import stage_cond
+from runtime.staging.chosen import chosen
 from runtime.staging.items import getitem
 from runtime.staging.loops import stage_loop
 from runtime.staging.membership import contains
@@ -357,6 +358,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "all": _quantifier("all", reduce_all, False),
     "any": _quantifier("any", reduce_any, True),
     "bool": predicate,
+    "chosen": chosen,
     "enumerate": sequences.staged_enumerate,
     "float": _float,
     "frozenset": _set,

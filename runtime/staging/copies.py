@@ -24,7 +24,7 @@ class Copies:
         if id(value) in self._made:
             return self._made[id(value)][1]
         copy = value
-        if isinstance(value, StagedList):
+        if type(value) is StagedList:
             copy = value.copy()
         elif type(value) is list:
             copy = list(map(self.of, value))

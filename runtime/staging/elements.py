@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import Any, NoReturn
 
@@ -13,7 +13,16 @@ from runtime.staging.maybe import with_none, without_none
 from runtime.staging.values import can_be_tensor, describe, same_object
 from runtime.subgraph import join_specs, state_tensor
 
-__all__ = ["Element", "ElementDict", "ElementList", "changed_element", "taken_apart"]
+__all__ = [
+    "ChosenDict",
+    "ChosenList",
+    "Element",
+    "ElementDict",
+    "ElementList",
+    "changed_element",
+    "plain_kind",
+    "taken_apart",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,18 +206,32 @@ def _various(one: Element, other: Element, name: str) -> Exception:
 # --- elements that are read -----------------------------------------------------------
 
 
-def changed_element(*_: Any, **__: Any) -> NoReturn:
-    """Refuse to change a list or dict that is an element of a list in a graph."""
-    raise state_error(
-        "AG210",
-        "an element of a list whose length a tensor decides was changed; what is read "
-        "from such a list is a copy, and the list would not change",
-        "change a copy of the element (`list(item)`), and assign it: `items[i] = item`",
-    )
+_ELEMENT = (
+    "an element of a list whose length a tensor decides was changed; what is read "
+    "from such a list is a copy, and the list would not change",
+    "change a copy of the element (`list(item)`), and assign it: `items[i] = item`",
+)
+_CHOSEN = (
+    "a list or dict that a tensor chose among several was changed; in a graph it is "
+    "a copy, and those that it was chosen from would not change",
+    "change it in the branches of an `if`, by the name that it has there, or begin "
+    "with a copy that is meant to be one: `chosen = list(chosen)`",
+)
+
+
+def changed_element(self: Any, *_: Any, **__: Any) -> NoReturn:
+    """Refuse to change a list or dict that is a copy of what the user means."""
+    raise state_error("AG210", *self.why)
 
 
 class ElementList(list[Any]):
     """A list that is an element of a list in a graph: it cannot be changed."""
+
+    why = _ELEMENT
+    plain_kind = list
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return list, (list(self),)  # copies can be changed
 
     append = clear = extend = insert = pop = changed_element
     remove = reverse = sort = changed_element
@@ -218,8 +241,57 @@ class ElementList(list[Any]):
 class ElementDict(dict[Any, Any]):
     """A dict that is an element of a list in a graph: it cannot be changed."""
 
+    why = _ELEMENT
+    plain_kind = dict
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return dict, (dict(self),)
+
     clear = pop = popitem = setdefault = update = changed_element
     __setitem__ = __delitem__ = __ior__ = changed_element
+
+
+class ChosenList(ElementList):
+    """A list that is a copy of one of several that a tensor chooses among.
+
+    It cannot be changed as long as that would matter to who can reach the others.
+    """
+
+    why = _CHOSEN
+    #: Whether a change matters; it does where staging has made the copy anew.
+    matters: Callable[[], bool] | None = None
+
+    def __autograph_settled__(self) -> list[Any]:
+        """An ordinary list where a change does not matter any more."""
+        free = self.matters is not None and not self.matters()
+        return list(self) if free else self
+
+
+class ChosenDict(ElementDict):
+    """A dict that is a copy, as a `ChosenList` is."""
+
+    why = _CHOSEN
+    matters: Callable[[], bool] | None = None
+
+    def __autograph_settled__(self) -> dict[Any, Any]:
+        """An ordinary dict where a change does not matter any more."""
+        free = self.matters is not None and not self.matters()
+        return dict(self) if free else self
+
+
+def _change(kind: Any, name: str) -> Any:
+    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.matters is None or self.matters():
+            changed_element(self)
+        return getattr(kind, name)(self, *args, **kwargs)
+
+    return change
+
+
+for _chosen, _kind in ((ChosenList, list), (ChosenDict, dict)):
+    for _name in vars(_chosen.__base__).keys() & vars(_kind).keys():
+        if _name not in ("__doc__", "__reduce_ex__"):
+            setattr(_chosen, _name, _change(_kind, _name))
 
 
 #: Lists and dicts that elements may hold, and what they are kept as.
@@ -228,4 +300,11 @@ _KINDS: dict[type, Any] = {
     dict: dict,
     ElementList: list,
     ElementDict: dict,
+    ChosenList: list,
+    ChosenDict: dict,
 }
+
+
+def plain_kind(kind: type) -> Any:
+    """`list` or `dict` for the kinds of lists and dicts in elements; else None."""
+    return _KINDS.get(kind)

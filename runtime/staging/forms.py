@@ -14,6 +14,7 @@ from runtime.context import building
 from runtime.graph import Graph
 from runtime.ops.flow import optional_parts
 from runtime.staging.assignments import spread
+from runtime.staging.chosen import in_one_kind
 from runtime.staging.elements import Element
 from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
@@ -47,6 +48,11 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     )
     if found is not None:
         return found
+    copies = in_one_kind(one.value, other.value)
+    if copies is not None:
+        one, other = Side(copies[0], one.graph), Side(copies[1], other.graph)
+        if _fit(*copies):
+            return copies
     if _is_list(one.value) and _is_list(other.value):
         rows = _as_rows(one, other)
         if rows is not None:
@@ -105,8 +111,10 @@ def _as_list(side: Side, name: str, element: Element | None) -> StagedList | Non
 def with_open_lists(template: Any, value: Any, name: str) -> Any:
     """The value, with lists of an open length where the template has such."""
     if isinstance(template, StagedList):
-        is_list = type(value) is list
-        return StagedList.of(value, name, template.element) if is_list else value
+        if type(value) is list:
+            return type(template).of(value, name, template.element)
+        copies = in_one_kind(template, value)
+        return value if copies is None else copies[1]
     if buffer_of(template) is not None and type(value) is list:
         if len(value) == len(template) and buffer_of(value) is None:
             rows = spread(value)

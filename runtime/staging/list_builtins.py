@@ -18,8 +18,8 @@ Builtin = Callable[..., Any]
 def for_lists(name: str, staged: Builtin | None) -> Builtin | None:
     """The staged builtin ``name``, such that it can be given lists, too."""
     own = OF_LISTS.get(name)
-    if staged is None:
-        return None
+    if staged is None or name == "chosen":
+        return staged
 
     def builtin(*args: Any, **options: Any) -> Any:
         if any(isinstance(arg, StagedList) for arg in args):
