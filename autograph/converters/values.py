@@ -104,6 +104,10 @@ class Values(Transformer):
         return new
 
     def _may_be_list(self, value: gast.AST) -> bool:
+        """Whether an expression looks like a list of this or an enclosing function."""
+        scope = self._facts.scope
+        if isinstance(value, gast.Name) and value.id in scope.free & scope.enclosing:
+            return True
         try:
             return may_be_list(value, self._facts)
         except KeyError:  # inside a lambda or generator expression

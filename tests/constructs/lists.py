@@ -122,3 +122,101 @@ def list_of_tuples(n):
     for i in range(n):
         items.append((i, i * i))
     return items
+
+
+@construct("`items[i], items[j] = items[j], items[i]`", (7, 5), (7, 3))
+def bubble_sorted(a, n):
+    items = [a, 3, 9, 1, 4]
+    for i in range(n):
+        for j in range(n - 1 - i):
+            if items[j] > items[j + 1]:
+                items[j], items[j + 1] = items[j + 1], items[j]
+    return items
+
+
+@construct("`items[j + 1] = items[j]` in a `while` loop", (2, 5), (9, 4))
+def insertion_sorted(a, n):
+    items = [5, a, 9, 1, 4]
+    for i in range(1, n):
+        key = items[i]
+        j = i - 1
+        while j >= 0 and items[j] > key:
+            items[j + 1] = items[j]
+            j -= 1
+        items[j + 1] = key
+    return items
+
+
+@construct("`[True] * 30`, `flags[i] = False`", (30,), (10,), (0,))
+def primes(n):
+    is_prime = [True] * 30
+    is_prime[0] = is_prime[1] = False
+    count = 0
+    for i in range(2, n):
+        if is_prime[i]:
+            count += 1
+            for j in range(i * i, n, i):
+                is_prime[j] = False
+    return count, is_prime
+
+
+@construct("`ways[i] += ways[i - coin]`", (11,), (0,))
+def coin_change(amount):
+    ways = [1] + [0] * 19
+    for coin in (1, 2, 5):
+        for value in range(coin, amount + 1):
+            ways[value] += ways[value - coin]
+    return ways[amount]
+
+
+@construct("`sums[i + 1] = sums[i] + xs[i]`", ([1.0, 2.5, 3.0], 3), ([1.0], 0))
+def prefix_sums(xs, n):
+    sums = [0.0] * 4
+    for i in range(n):
+        sums[i + 1] = sums[i] + xs[i]
+    return sums
+
+
+@construct("`grid[i][j] = v`", (4, 3), (0, 2))
+def grid_paths(n, m):
+    paths = [[0] * 4 for _ in range(4)]
+    for i in range(n):
+        for j in range(m):
+            if i == 0 or j == 0:
+                paths[i][j] = 1
+            else:
+                paths[i][j] = paths[i - 1][j] + paths[i][j - 1]
+    return paths
+
+
+@construct("`counts[x] += 1`", ([1, 2, 1, 4, 0, 1],), ([5],), ([-1],))
+def counted(xs):
+    counts = [0] * 5
+    for x in xs:
+        counts[x] += 1
+    return counts
+
+
+@construct("a row of cells from the row before", (3,), (0,))
+def cells(steps):
+    row = [0, 0, 1, 0, 1]
+    for _ in range(steps):
+        new = [0] * 5
+        for i in range(steps):
+            new[i] = (row[i - 1] + row[(i + 1) % 5]) % 2
+        row = new
+    return row
+
+
+@construct("`items[i] = v` without such an item", (2,), (-2,), (-3,))
+def assigned_outside(i):
+    items = [1, 2]
+    items[i] = 5
+    return items
+
+
+@construct("`del items[i]`", (1,), (3,))
+def deleted(i):
+    items = [1, 2, 3]
+    del items[i]
+    return items
