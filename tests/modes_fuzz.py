@@ -13,7 +13,7 @@ import contextlib
 import functools
 import io
 import linecache
-import time
+import signal
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -44,8 +44,16 @@ _TOLD = ("ValueError", "AssertionError", "RuntimeError", "KeyError")
 _UNUSED = ("UnboundLocalError", "TypeError")
 
 
+#: A program takes a fraction of a second; this is too long.
+_SECONDS = 60
+
+
 class Difference(AssertionError):
     """A mode gave something else than Python."""
+
+
+class _TooLong(BaseException):
+    """A program takes longer than it may."""
 
 
 @dataclass
@@ -197,6 +205,10 @@ def _shown(result: Result) -> str:
     return f"{result.error}({result.code or ''} {result.message})"
 
 
+def _stop(*_: Any) -> None:
+    raise _TooLong(f"more than {_SECONDS} s")
+
+
 def main() -> int:
     """Try programs by number."""
     parser = argparse.ArgumentParser(description=main.__doc__)
@@ -204,15 +216,16 @@ def main() -> int:
     parser.add_argument("count", type=int)
     options = parser.parse_args()
     tally, found = Tally(), 0
+    signal.signal(signal.SIGALRM, _stop)
     for seed in range(options.first, options.first + options.count):
-        text, start = random_tensor_program(seed), time.perf_counter()
+        text = random_tensor_program(seed)
+        signal.alarm(_SECONDS)
         try:
             check(text, tally)
-        except Exception as error:
+        except (Exception, _TooLong) as error:
             found += 1
             print(f"{seed}: {type(error).__name__} {error}", flush=True)
-        if (spent := time.perf_counter() - start) > 20:
-            print(f"{seed}: {spent:.0f} s", flush=True)
+        signal.alarm(0)
     print(f"{tally}; {found} differences")
     return bool(found)
 

@@ -274,7 +274,7 @@ class _Writer:
 
     def grow(self, scope: _Scope) -> str:
         name, value = self.one_of(scope.lists), f"{self.integer(scope)} % 37"
-        if name in scope.items and not self.chance(2):
+        if name in scope.items:
             return self.assign_int(scope)
         forms = [f"{name}.append({value})"] * 5
         forms += [f"{name}.extend([{value}, 1])", f"{name} += [{value}]"]
@@ -405,9 +405,11 @@ class _Writer:
             forms.append((name, f"reversed({array})", scope.items))
         for array in scope.lists:
             source = (*scope.items, array)
-            forms += [(name, array, source), (name, f"{array}[:]", scope.items)]
-            forms.append((f"{name}, e", f"zip(range(4), {array})", source))
-            forms.append((f"{name}, e", f"enumerate({array}, 1)", source))
+            # What a call in the loop adds to the list, the loop must not see.
+            kept = f"{array}[:]" if scope.calls or scope.box else array
+            forms += [(name, kept, source), (name, f"{array}[:]", scope.items)]
+            forms.append((f"{name}, e", f"zip(range(4), {kept})", source))
+            forms.append((f"{name}, e", f"enumerate({kept}, 1)", source))
         return self.one_of(forms)  # type: ignore[no-any-return]
 
     def try_(self, scope: _Scope) -> list[str]:

@@ -13,7 +13,7 @@ from runtime.staging.elements import (
 )
 from runtime.staging.lists import StagedList
 
-__all__ = ["chosen", "in_one_kind"]
+__all__ = ["chosen", "in_one_kind", "is_chosen"]
 
 
 def chosen(value: Any, matters: Callable[[], bool] | None) -> Any:
@@ -34,6 +34,11 @@ def chosen(value: Any, matters: Callable[[], bool] | None) -> Any:
     if copy is not value:
         copy.matters = matters
     return copy
+
+
+def is_chosen(value: Any) -> bool:
+    """Whether a value is such a copy of a list."""
+    return type(value) in (ChosenList, _ChosenStagedList)
 
 
 def in_one_kind(one: Any, other: Any) -> tuple[Any, Any] | None:

@@ -7,19 +7,26 @@ and a value. A form that both can take is found here.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 from runtime import nest
 from runtime.context import building
 from runtime.graph import Graph
-from runtime.ops.flow import optional_parts
+from runtime.ops.flow import optional_parts, require_bound
+from runtime.ops.logical import logical_and
 from runtime.staging.assignments import spread
-from runtime.staging.chosen import in_one_kind
-from runtime.staging.elements import Element
+from runtime.staging.chosen import chosen, in_one_kind, is_chosen
+from runtime.staging.elements import ChosenList, Element
 from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
-from runtime.staging.rows import buffer_of
-from runtime.staging.values import can_be_tensor, same_object, same_structure
+from runtime.staging.rows import buffer_of, loose
+from runtime.staging.values import (
+    can_be_tensor,
+    checked_parts,
+    same_object,
+    same_structure,
+)
 
 __all__ = ["Side", "common_form", "with_open_lists"]
 
@@ -54,7 +61,7 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
         if _fit(*copies):
             return copies
     if _is_list(one.value) and _is_list(other.value):
-        rows = _as_rows(one, other)
+        rows = None if _is_chosen(one, other) else _as_rows(one, other, name)
         if rows is not None:
             return rows
         lists = _as_lists(one, other, name)
@@ -67,10 +74,14 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
 
 
 def _is_list(value: Any) -> bool:
-    return type(value) is list or isinstance(value, StagedList)
+    return type(value) in (list, ChosenList) or isinstance(value, StagedList)
 
 
-def _as_rows(one: Side, other: Side) -> tuple[list[Any], list[Any]] | None:
+def _is_chosen(*sides: Side) -> bool:
+    return any(is_chosen(side.value) for side in sides)
+
+
+def _as_rows(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     """Two lists of one length, of which one has the rows of a tensor, as such both."""
     here, there = buffer_of(one.value), buffer_of(other.value)
     if (here is None) == (there is None) or len(one.value) != len(other.value):
@@ -79,7 +90,14 @@ def _as_rows(one: Side, other: Side) -> tuple[list[Any], list[Any]] | None:
         first = spread(one.value)
     with building(other.graph):
         second = spread(other.value)
-    return None if first is None or second is None else (first, second)
+    if buffer_of(first) is not None and buffer_of(second) is not None:
+        return first, second
+    # They stay apart, as far as they are values of one kind.
+    if here is None:
+        with building(other.graph):
+            return common_form(one, Side(loose(other.value), other.graph), name)
+    with building(one.graph):
+        return common_form(Side(loose(one.value), one.graph), other, name)
 
 
 def _as_lists(
@@ -87,8 +105,9 @@ def _as_lists(
 ) -> tuple[StagedList, StagedList] | None:
     """Two lists as lists of an open length; None if they are of one length."""
     values = one.value, other.value
-    if all(type(value) is list for value in values) and len({*map(len, values)}) == 1:
-        return None
+    if not any(isinstance(value, StagedList) for value in values):
+        if len({*map(len, values)}) == 1:
+            return None
     first = _as_list(one, name, None)
     second = _as_list(other, name, None if first is None else first.element)
     if first is None and second is not None:
@@ -96,6 +115,8 @@ def _as_lists(
     if first is None or second is None:
         return None
     first.element.joined(second.element, name)
+    if _is_chosen(one, other):
+        return chosen(first, None), chosen(second, None)
     return first, second
 
 
@@ -105,7 +126,27 @@ def _as_list(side: Side, name: str, element: Element | None) -> StagedList | Non
     if not side.value and element is None:
         return None
     with building(side.graph):
-        return StagedList.of(side.value, name, element)
+        values, flag = _without_flag(side.value)
+        found = StagedList.of(values, name, element)
+        if flag is None:
+            return found
+        parts = [require_bound(part, flag, name) for part in found._flatten()]
+        return found._unflatten(parts)
+
+
+def _without_flag(items: list[Any]) -> tuple[list[Any], Any]:
+    """The items of a list that may be unbound, and the tensor that tells whether it is.
+
+    To put them into rows reads them, which only the use of the list may do.
+    """
+    parts = [checked_parts(leaf) for leaf in nest.flatten(items)]
+    checked = [part for part in parts if part is not None]
+    if not checked or len(checked) < len(parts):
+        return items, None
+    values = [value for value, _ in checked]
+    # A list is bound with all of its items, though each of them has its flag.
+    flag = functools.reduce(logical_and, [flag for _, flag in checked])
+    return nest.pack_sequence_as(items, values), flag
 
 
 def with_open_lists(template: Any, value: Any, name: str) -> Any:

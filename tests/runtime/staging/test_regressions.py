@@ -43,6 +43,26 @@ def f(n, m, x, vs):
     return [c for v in vs if v > c]
     c = 1
 """,
+    "a list returned from a loop that shortens it": """
+def f(n, m, x, vs):
+    s = [1, 2]
+    for i in (1, 2):
+        for k in range(3):
+            if n:
+                return s
+        else:
+            b = s.pop()
+""",
+    "a list returned from a loop that makes it longer": """
+def f(n, m, x, vs):
+    s = [1, 2]
+    for i in (1, 2):
+        for k in range(3):
+            if n > k + i:
+                return s
+        s.append(i)
+    return s
+""",
 }
 
 
