@@ -19,6 +19,7 @@ _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 _DISPLAYS = (gast.List, gast.Tuple)
 _MAKERS = frozenset({"list", "sorted"})
 _known: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
+_filled: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 
 
 def changed_lists(facts: Any) -> frozenset[str]:
@@ -33,6 +34,36 @@ def changed_lists(facts: Any) -> frozenset[str]:
         names.update(name for node in nodes for name in _shared(node, facts))
         found = _known[facts] = frozenset(filter(None, names))
     return found
+
+
+def is_filled(name: Any, facts: Any) -> bool:
+    """Whether items are assigned by a name, to a list that the function makes."""
+    found = _filled.get(facts)
+    if found is None:
+        names = {
+            node.value.id
+            for node in gast.walk(facts.node)
+            if node.__class__ is gast.Subscript
+            and node.ctx.__class__ is gast.Store
+            and node.value.__class__ is gast.Name
+        }
+        found = _filled[facts] = frozenset(names)
+    return name.id in found and names_list(name, facts)
+
+
+def names_list(name: Any, facts: Any) -> bool:
+    """Whether a name is given a new list: ``[]``, a comprehension, ``[0] * n``."""
+    return any(
+        _is_new_list(value)
+        for definition in facts.reaching(name)
+        for value in assigned_values(definition, name.id)
+    )
+
+
+def _is_new_list(value: Any) -> bool:
+    if value.__class__ is gast.BinOp:
+        return _is_new_list(value.left) or _is_new_list(value.right)
+    return value.__class__ in (gast.List, gast.ListComp)
 
 
 def _changed(node: Any) -> str | None:

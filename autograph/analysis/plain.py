@@ -19,7 +19,7 @@ import gast
 from autograph.analysis import iterables
 from autograph.analysis.assigned import assigned_values
 from autograph.analysis.blocks import blocks_of
-from autograph.analysis.lists import changed_lists
+from autograph.analysis.lists import changed_lists, is_filled, names_list
 from autograph.analysis.none_tests import (
     default_of,
     is_never_none,
@@ -146,7 +146,9 @@ class Plain:
     def _name_value(self, expr: Any) -> bool:
         if self._constant_name(expr):
             return True
-        return self.is_kept(expr) and self.ask(expr, "value", self.value)
+        if not self.is_kept(expr) or is_filled(expr, self._facts):
+            return False
+        return self.ask(expr, "value", self.value)
 
     def _constant_name(self, expr: Any) -> bool:
         if expr.id == "TYPE_CHECKING":
@@ -245,11 +247,8 @@ class Plain:
 
     def is_kept(self, name: Any) -> bool:
         """Whether no list is made longer or shorter by this name."""
-        return name.id not in changed_lists(self._facts) or not any(
-            value.__class__ in (gast.List, gast.ListComp)
-            for definition in self._facts.reaching(name)
-            for value in assigned_values(definition, name.id)
-        )
+        changed = name.id in changed_lists(self._facts)
+        return not (changed and names_list(name, self._facts))
 
     def inside(self, comprehension: Any) -> Plain:
         """What knows the parts of a comprehension, the first iterable aside."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import dtypes
+from runtime import dtypes, nest
 from runtime.errors import StagedStateError
 from runtime.graph import state_error
 from runtime.ops import convert
 from runtime.staging.elements import Element
 from runtime.staging.lists import StagedList
-from runtime.staging.rows import buffer_of, emit, item_of, rows_like
+from runtime.staging.rows import emit, item_of, kept_in, rows_like
+from runtime.staging.values import checked_parts
 
 __all__ = ["delitem", "gathered", "list_of", "setitem", "spread"]
 
@@ -74,7 +75,7 @@ def delitem(items: list[Any], path: _Path) -> None:
 
 def _listed(items: list[Any]) -> StagedList:
     """The list as one in the graph; made of what its items are the rows of, if any."""
-    known = buffer_of(items)
+    known = kept_in(items)
     if known is not None:
         return list_of(known, len(items))
     buffers = [item_of(item, index) for index, item in enumerate(items)]
@@ -92,7 +93,9 @@ def _listed(items: list[Any]) -> StagedList:
 
 def spread(items: list[Any]) -> list[Any] | None:
     """The list with the rows of one tensor for items; None if they cannot be that."""
-    buffer = gathered(items) if items else None
+    if not items or any(map(checked_parts, nest.flatten(items))):
+        return None
+    buffer = gathered(items)
     return None if buffer is None else rows_like(items, buffer)
 
 
@@ -106,7 +109,7 @@ def gathered(items: list[Any]) -> Any:
 
 def _gathered(items: list[Any]) -> Any:
     """One tensor of all items, those of lists in the list along more axes."""
-    known = buffer_of(items)
+    known = kept_in(items)
     if known is not None:
         return known
     rows = [_gathered(i) if isinstance(i, list) and i else i for i in items]

@@ -21,6 +21,7 @@ from runtime.staging.forms import Side, common_form
 from runtime.staging.joins import absent
 from runtime.staging.optional import opened, under
 from runtime.staging.recursion import check_known
+from runtime.staging.rows import buffer_of
 from runtime.staging.values import (
     MISSING,
     RAISED,
@@ -175,7 +176,7 @@ class _Merge:
             pairs = [(one, leaf) for leaf in leaves]
         elif isinstance(other, Marker):
             pairs = [(leaf, other) for leaf in leaves]
-        elif self._is_structure(other) and same_structure(one, other):
+        elif self._is_structure(other) and _have_same_parts(one, other):
             beside = children(other)
             assert beside is not None
             pairs = list(zip(leaves, beside[0], strict=True))
@@ -235,6 +236,12 @@ class _Merge:
 def _tensors(graph: Graph, values: list[Any]) -> list[Any]:
     with building(graph):
         return [None if value is _ANY else state_tensor(value) for value in values]
+
+
+def _have_same_parts(one: Any, other: Any) -> bool:
+    if (buffer_of(one) is None) != (buffer_of(other) is None):
+        return False
+    return same_structure(one, other)
 
 
 def _split(value: Any) -> tuple[Any, Any]:

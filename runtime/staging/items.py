@@ -16,7 +16,7 @@ from runtime.staging.assignments import gathered, list_of
 from runtime.staging.branches import stage_cond
 from runtime.staging.elements import ElementList
 from runtime.staging.lists import StagedList
-from runtime.staging.rows import buffer_of, rows_like
+from runtime.staging.rows import kept_in, rows_like
 from runtime.staging.sequences import weakened
 from runtime.tensor import Tensor
 
@@ -53,7 +53,8 @@ def getitem(items: Any, index: Any) -> Any:
 def _row(items: Any, index: Any) -> Any:
     """The item of a list whose items are rows of a tensor, or lists of such."""
     lists = items if isinstance(items, list) else []
-    kept = any(buffer_of(item) is not None for item in (items, *lists))
+    inside = (item for item in lists if isinstance(item, list))
+    kept = any(kept_in(part) is not None for part in (lists, *inside))
     buffer = gathered(items) if kept else None
     if buffer is None:
         return None

@@ -13,7 +13,7 @@ from runtime.context import current_graph
 from runtime.ops.registry import get, infer_specs
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["buffer_of", "emit", "item_of", "rows_like"]
+__all__ = ["buffer_of", "emit", "item_of", "kept_in", "loose", "rows_like"]
 
 
 def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
@@ -37,17 +37,28 @@ def buffer_of(items: Any) -> Any:
 
     Items that are lists are rows of a tensor with more axes.
     """
-    if not isinstance(items, list) or not items:
-        return None
+    return kept_in(items) if type(items) is list else None
+
+
+def kept_in(items: list[Any]) -> Any:
+    """As `buffer_of`, also for a list that is a copy and cannot be changed."""
     found = None
     for index, item in enumerate(items):
-        row = buffer_of(item) if isinstance(item, list) else item
+        row = kept_in(item) if isinstance(item, list) else item
         buffer = item_of(row, index)
         if buffer is None or (found is not None and buffer is not found):
             return None
         found = buffer
     dims = None if found is None else found.shape.dims
     return found if dims and dims[0] == len(items) else None
+
+
+def loose(items: list[Any]) -> list[Any]:
+    """The list with items that are values of their own, no longer rows."""
+    return [
+        loose(item) if isinstance(item, list) else emit("Identity", item)
+        for item in items
+    ]
 
 
 def rows_like(items: list[Any], buffer: Any) -> list[Any]:

@@ -57,6 +57,9 @@ class Values:
         if type(value) is dict:
             items = {key: self.fill(item) for key, item in value.items()}
             return lambda found: {key: fill(found) for key, fill in items.items()}
+        if type(value) is list:
+            elements = list(map(self.fill, value))
+            return lambda found: [fill(found) for fill in elements]
         if type(value) in (set, frozenset):
             kind, members = type(value), list(map(self.fill, value))
             return lambda found: kind(fill(found) for fill in members)

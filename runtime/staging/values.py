@@ -107,8 +107,6 @@ def same_structure(one: Any, other: Any) -> bool:
     if is_composite(one) or is_composite(other):
         alike = getattr(one, "_same_structure", None)
         return type(one) is type(other) and (alike is None or alike(other))
-    if (buffer_of(one) is None) != (buffer_of(other) is None):
-        return False
     try:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):

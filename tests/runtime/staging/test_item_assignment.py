@@ -85,7 +85,79 @@ def empty(n):
     return items
 
 
+def asked(n):
+    items = [0] * 4
+    for i in range(n):
+        items[i] = i
+    count = 0
+    for x in items:
+        if x > 1:
+            count += 1
+    return 3 in items, max(items), f"{items}", count
+
+
+def returned_early(n):
+    items = [1, 2, 3]
+    for i in range(n):
+        items[i] = 0
+        if i == 1:
+            return items
+    return items
+
+
+def shortest_paths(n):
+    d = [[0, 3, 9], [3, 0, 1], [9, 1, 0]]
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                if d[i][k] + d[k][j] < d[i][j]:
+                    d[i][j] = d[i][k] + d[k][j]
+    return d
+
+
+def joined_sets(a, b):
+    parent = list(range(5))
+
+    def find(x):
+        while parent[x] != x:
+            parent[x] = parent[parent[x]]
+            x = parent[x]
+        return x
+
+    parent[find(a)] = find(b)
+    parent[find(b)] = find(3)
+    return parent
+
+
+def given_to_recursion(n):
+    def go(items, n):
+        if n <= 0:
+            return items[0]
+        turned = [items[1], items[0]]
+        turned[n % 2] += 1
+        return go(turned, n - 1)
+
+    return go([0, n], n)
+
+
+def appended_and_asked(n):
+    items = [0] * 2
+    for i in range(n):
+        items.append(i)
+    if items:
+        return len(items)
+    return 0
+
+
 PROGRAMS = [
+    (asked, (4,)),
+    (asked, (2,)),
+    (returned_early, (1,)),
+    (returned_early, (3,)),
+    (shortest_paths, (3,)),
+    (joined_sets, (1, 2)),
+    (given_to_recursion, (3,)),
+    (appended_and_asked, (3,)),
     (in_branch, (2,)),
     (in_branch, (1,)),
     (in_branch, (3,)),
