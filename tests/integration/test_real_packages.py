@@ -31,13 +31,11 @@ from autograph import bytecode
 from autograph.lang.source import Source
 from autograph.options import DEFAULT
 from autograph.pipeline import convert_module
+from tests.turns import EVERYTHING, by_turns
 
 ROOT = Path(__file__).parents[2]
 STANDARD = ["statistics", "heapq", "textwrap", "fractions"]
-EVERYTHING = os.environ.get("HYPOTHESIS_PROFILE") == "fuzz"
-BOTH = ["mpmath", "networkx"]
-#: The Pythons take them by turns: each is tested by every second one.
-INSTALLED = BOTH if EVERYTHING else [BOTH[sys.version_info.minor % 2]]
+INSTALLED = by_turns(["mpmath", "networkx"])
 
 
 # --- every function converts ----------------------------------------------------------

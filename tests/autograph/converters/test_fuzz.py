@@ -20,6 +20,7 @@ from autograph.pipeline import convert_module
 from tests.fuzz_world import OutOfFuel, World
 from tests.observe import Outcome, describe, observe, same_lines
 from tests.strategies import programs, random_program
+from tests.turns import by_turns
 
 FILENAME = "<random program>"
 
@@ -91,7 +92,7 @@ def test_converted_function(text: str) -> None:
     check_function(text)
 
 
-@pytest.mark.parametrize("seed", range(0, 150, 10))
+@pytest.mark.parametrize("seed", by_turns(range(0, 150, 10)))
 def test_converted_function_and_module(seed: int) -> None:
     """Many programs, quickly made."""
     for number in range(seed, seed + 10):

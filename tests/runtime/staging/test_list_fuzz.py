@@ -11,6 +11,7 @@ from autograph import AutographError
 from runtime.errors import TracingError
 from runtime.execute import interpreter
 from tests.list_world import random_list_program
+from tests.turns import by_turns
 
 ARGUMENTS = (0, 1, 3)
 
@@ -38,7 +39,7 @@ def load(seed):
     return namespace["f"]
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", by_turns(range(120)))
 def test_a_random_program_gives_what_python_gives_or_is_refused(seed):
     function = load(seed)
     expected = {n: outcome(function, n) for n in ARGUMENTS}

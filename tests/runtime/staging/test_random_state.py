@@ -14,6 +14,7 @@ import pytest
 
 import runtime as tf
 from runtime.errors import TracingError
+from tests.turns import by_turns
 
 VALUES = (0, 1, 2, 4, 7)
 PLACES = (
@@ -116,7 +117,7 @@ def outcome(function: Any, values: Any) -> list[list[int]] | None:
         return None
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", by_turns(range(120)))
 def test_staged_is_python(seed: int) -> None:
     source = Writer(seed).function()
     name = f"<random state {seed}>"
