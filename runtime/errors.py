@@ -294,9 +294,9 @@ def ends_trace(error: Exception) -> bool:
         return isinstance(error, EndlessRecursionError) or is_python_limit(error)
     if isinstance(error, AssertionError):
         return _is_of_runtime(error)
-    return isinstance(error, (TracingError, InternalError)) or hasattr(
-        error, "diagnostics"
-    )
+    # No call of the graph could make a key of a tensor that has no value.
+    ours = (TracingError, InternalError, UnhashableTensorError)
+    return isinstance(error, ours) or hasattr(error, "diagnostics")
 
 
 class SymbolicTensorError(TracingError):

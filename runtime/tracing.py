@@ -17,6 +17,7 @@ from runtime.context import building, current_graph
 from runtime.errors import (
     ConversionError,
     EndlessRecursionError,
+    ImmutableTensorError,
     OpError,
     UnhashableTensorError,
     is_python_limit,
@@ -32,6 +33,14 @@ from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = ["Results", "Trace", "flatten_results", "trace"]
+
+#: Errors that are raised where nothing is known of the user's code.
+_WITHOUT_PLACE = (
+    OpError,
+    ConversionError,
+    ImmutableTensorError,
+    UnhashableTensorError,
+)
 
 
 class Results(NamedTuple):
@@ -187,7 +196,7 @@ def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
 
 def _show_place(error: Exception) -> None:
     """Say in the message where an operation was written that cannot be staged."""
-    is_ours = isinstance(error, (OpError, ConversionError, UnhashableTensorError))
+    is_ours = isinstance(error, _WITHOUT_PLACE)
     place = raise_place(error)
     if not is_ours or place is None or error.args != (str(error.args[0]),):
         return

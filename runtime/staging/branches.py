@@ -262,5 +262,13 @@ def _different(one: Any, other: Any, name: str) -> Exception:
         f"{what} is {here} where the condition holds and "
         f"{there} where it does not, and a graph cannot choose between them",
         missing_keys(one, other, name)
+        or _assigned_before(one, other, name)
         or "give values of the same kind in both branches",
     )
+
+
+def _assigned_before(one: Any, other: Any, name: str) -> str | None:
+    """The advice for an attribute or item that one branch adds; else None."""
+    if one is not MISSING and other is not MISSING:
+        return None
+    return f"a graph adds no keys or attributes: assign {name} before the statement"

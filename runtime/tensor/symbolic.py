@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import re
 import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any, ClassVar, NoReturn
 
 from runtime.dtypes import DType, string
 from runtime.errors import SymbolicTensorError
-from runtime.graph import Graph, Node, user_place
+from runtime.graph import Graph, Node, is_user_file, user_place
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor.base import Tensor
 
 __all__ = ["SymbolicTensor"]
 
+#: The code of generators and coroutines.
+_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: The modules that may keep tensors of graphs as keys.
 _OWN = ("runtime.", "autograph.")
 
@@ -24,6 +28,10 @@ _BOOL_USE = (
     "used as a Python bool (by if, while, and, or, not or a comparison chain)",
     "let the code be converted (tf.function converts what it calls, where the source "
     "is to be had), or write tf.cond, tf.where or tf.logical_and",
+)
+_GENERATOR_USE = (
+    "used as a Python bool by a generator or coroutine, which stays Python's",
+    "make a list in a loop and return it, or use a generator expression",
 )
 _NONE_USE = (
     "used as a Python bool: a tensor decides whether what it asks about is None, and "
@@ -141,6 +149,8 @@ class SymbolicTensor(Tensor):
         answer: bool | None = self.asked_by_pattern(self)
         if answer is not None:
             return answer
+        if _in_generator():
+            raise self._no_value("AG301", *_GENERATOR_USE)
         location = user_place()
         line = linecache.getline(*location[:2]) if location else ""
         for pattern, use, fix in _BOOL_USES:
@@ -252,3 +262,14 @@ class SymbolicTensor(Tensor):
 
 
 Graph.tensor_type = SymbolicTensor
+
+
+def _in_generator() -> bool:
+    """Whether the user's code that runs is that of a generator or a coroutine."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    # A generator expression is told by its line.
+    if frame is None or frame.f_code.co_name == "<genexpr>":
+        return False
+    return bool(frame.f_code.co_flags & _GENERATORS)

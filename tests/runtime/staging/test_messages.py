@@ -74,3 +74,52 @@ def test_a_symbolic_tensor_without_a_format_is_its_repr():
     texts = []
     tf.function(lambda x: texts.append(f"{x}"), autograph=False)(tf.constant(1.0))
     assert texts == ['Tensor("x:0", shape=(), dtype=float32)']
+
+
+# --- misuse within branches, loops and generators -------------------------------------
+
+
+def adds_to_a_set(n):
+    seen = set()
+    for i in range(n):
+        seen.add(i)
+    return len(seen)
+
+
+def adds_a_key(n):
+    table = {}
+    if n > 1:
+        table["a"] = 1
+    return table
+
+
+def counts_in_a_generator(n):
+    def up_to(limit):
+        i = 0
+        while i < limit:
+            yield i
+            i += 1
+
+    return sum(up_to(n))
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (adds_to_a_set, r"AG313.*\n.*AG313 at .*test_messages"),
+        (adds_a_key, r"AG201: .*adds no keys or attributes: assign table\['a'\]"),
+        (counts_in_a_generator, r"AG301: .*by a generator or coroutine.*make a list"),
+    ],
+)
+def test_misuse_is_located_with_a_way_out(program, message):
+    with pytest.raises(TypeError, match=message):
+        tf.function(program)(tf.constant(2))
+
+
+def test_a_tensor_in_a_graph_never_changes():
+    def program(x):
+        x[0] = 1.0
+        return x
+
+    with pytest.raises(TypeError, match=r"AG314.*\n.*AG314 at .*test_messages"):
+        tf.function(program)(tf.constant([2.0]))
