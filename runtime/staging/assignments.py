@@ -169,19 +169,18 @@ def _fill(items: list[Any], buffer: Any) -> None:
 
 def _check_apart(items: list[Any], depth: int) -> None:
     """Refuse a list of lists where one list would be chosen for another one."""
-    if any(type(item) is not list for item in items):
-        raise _refused(
-            "a tensor chooses the list whose item is assigned, among other values",
-            "make all items of the outer list lists",
-        )
-    if len({*map(id, items)}) != len(items):
-        raise _refused(
-            "a tensor chooses among lists that are the same object",
-            "make a list for each row: `[[0] * m for _ in range(n)]`",
-        )
-    if depth > 1:
-        for item in items:
-            _check_apart(item, depth - 1)
+    for _ in range(depth):
+        if any(type(item) is not list for item in items):
+            raise _refused(
+                "a tensor chooses the list whose item is assigned, among other values",
+                "make all items of the outer list lists",
+            )
+        if len({*map(id, items)}) != len(items):
+            raise _refused(
+                "a tensor chooses among lists that are the same object",
+                "make a list for each row: `[[0] * m for _ in range(n)]`",
+            )
+        items = [inner for item in items for inner in item]
 
 
 def _refused(what: str, advice: str) -> StagedStateError:

@@ -192,6 +192,13 @@ def same_rows(n):
     return grid
 
 
+def same_rows_inside(n):
+    plane = [[0], [0]]
+    cube = [plane[:], plane[:]]
+    cube[n][0][0] = 1
+    return cube
+
+
 def whole_row(n):
     grid = [[0], [1]]
     grid[n] = [2]
@@ -226,6 +233,7 @@ def of_several_kinds(n):
     ("function", "words"),
     [
         (same_rows, "the same object"),
+        (same_rows_inside, "the same object"),
         (whole_row, "which of the lists"),
         (sliced, "a slice whose ends are tensors"),
         (slice_deleted, "which part of a list"),
