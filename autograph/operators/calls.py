@@ -97,7 +97,9 @@ def _call_object(function: Any, options: ConversionOptions) -> Any:
         # `super().__call__(…)` in a metaclass: it makes an instance.
         owner = function.__self__
         if isinstance(owner, type) and function == type.__call__.__get__(owner):
-            return constructor(owner, functools.partial(call, options=options))
+            made = constructor(owner, functools.partial(call, options=options))
+            # The class itself would call the metaclass again.
+            return function if made is owner else made
         return function
     method = getattr(cls, "__call__", None)
     if type(method) is FunctionType:

@@ -322,6 +322,28 @@ def finalizer_runs_when_the_exception_leaves(x):
     return log
 
 
+class Counting(type):
+    def __call__(cls, *args):
+        instance = super().__call__(*args)
+        if args:
+            instance.count = len(args)
+        return instance
+
+
+class Counted(metaclass=Counting):
+    def __init__(self, first):
+        self.first = first if first else -1
+
+
+class CountedWithoutInit(metaclass=Counting):
+    pass
+
+
+@cases((0,), (3,))
+def metaclass_of_a_converted_class(x):
+    return vars(Counted(x)), vars(CountedWithoutInit())
+
+
 FUNCTIONS = [value for value in globals().values() if hasattr(value, "cases")]
 
 
