@@ -18,6 +18,9 @@ VERSION := $(if $(PYTHON),$(shell $(PYTHON) $(SHOW_VERSION)))
 OTHERS := $(filter-out $(VERSION),$(SUPPORTED))
 BIN := .venv/bin
 PYTEST_ARGS ?= -q
+# The numbers of the programs that `make fuzz` compares in every mode: others each time.
+FUZZ_FIRST ?= $(shell date +%s)
+FUZZ_COUNT ?= 50000
 
 .PHONY: demo test check lint tests fuzz pythons clean
 
@@ -39,6 +42,7 @@ tests: .venv/.ready
 
 fuzz: .venv/.ready
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
+	$(BIN)/python -m tests.modes_fuzz $(FUZZ_FIRST) $(FUZZ_COUNT)
 
 # Every supported Python is tested where it is installed, two at a time.
 pythons: .venv/.ready

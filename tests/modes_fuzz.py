@@ -70,7 +70,8 @@ class Tally:
         refusals = ", ".join(f"{c} {n}" for c, n in self.refused.most_common())
         return (
             f"{self.programs} programs, {self.staged} staged without a refusal, "
-            f"{self.failing} raise for some input; refused: {refusals or 'none'}"
+            f"{self.failing} raise for some input, {self.unused} times a failure was "
+            f"of no use; refused: {refusals or 'none'}"
         )
 
 
@@ -226,6 +227,8 @@ def main() -> int:
             found += 1
             print(f"{seed}: {type(error).__name__} {error}", flush=True)
         signal.alarm(0)
+        if tally.programs % 200 == 0:
+            print(tally, flush=True)
     print(f"{tally}; {found} differences")
     return bool(found)
 

@@ -106,9 +106,7 @@ class _Writer:
 
     def helper(self) -> list[str]:
         names = ("u", "v")
-        scope = _Scope(
-            ints=(*names, "w"), assigned=(*names, "w"), arrays=("ws",), lists=("ws",)
-        )
+        scope = _Scope(ints=(*names, "w"), assigned=(*names, "w"), lists=("ws",))
         self._budget = 7
         head = ["w = 2", "ws = [u]", "fuel = 4"]
         if self.chance(30):

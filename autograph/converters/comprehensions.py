@@ -45,19 +45,27 @@ def _targets(comprehension: Any) -> frozenset[str]:
 
 def names_read(nodes: Iterable[gast.AST], names: frozenset[str]) -> frozenset[str]:
     """Which of the names are read as variables of the function that the nodes are in,
-    by it or by inner functions.
+    by it or by inner functions, or are declared nonlocal by these.
     """
     if not names:
         return names
     return frozenset().union(*(_read(node, names) for node in nodes))
 
 
+def _nonlocals(body: Iterable[gast.AST]) -> frozenset[str]:
+    inside = (node for statement in body for node in walk(statement))
+    declared = (node.names for node in inside if isinstance(node, gast.Nonlocal))
+    return frozenset().union(*declared)
+
+
 def _read(node: gast.AST, names: frozenset[str]) -> frozenset[str]:
     if isinstance(node, gast.Name):
         return names & {node.id} if isinstance(node.ctx, gast.Load) else frozenset()
+    if isinstance(node, gast.Nonlocal):
+        return names.intersection(node.names)
     if isinstance(node, _FUNCTIONS):
         body = node.body if isinstance(node.body, list) else [node.body]
-        inside = names - _parameters(node) - bound_names(body)
+        inside = names - _parameters(node) - (bound_names(body) - _nonlocals(body))
         outside = [node.args, *getattr(node, "decorator_list", ())]
         return names_read(body, inside) | names_read(outside, names)
     if isinstance(node, _COMPREHENSIONS):

@@ -43,6 +43,18 @@ def f(n, m, x, vs):
     return [c for v in vs if v > c]
     c = 1
 """,
+    "a variable of a helper that is assigned in dead code only": """
+def f(n, m, x, vs):
+    def helper(v):
+        nonlocal c
+        c = v
+        return c
+    while n > 3:
+        n -= 1
+        continue
+        c = 1
+    return helper(n)
+""",
     "a list returned from a loop that shortens it": """
 def f(n, m, x, vs):
     s = [1, 2]
