@@ -237,12 +237,16 @@ class SymbolicTensor(Tensor):
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
 
     def _no_number(self, purpose: str) -> SymbolicTensorError:
-        return self._no_value(
-            "AG302",
-            f"used as a Python {purpose}",
+        fix = (
             "keep it a tensor (tf.cast changes the dtype, tf.gather indexes), or "
-            "compute it from Python numbers",
+            "compute it from Python numbers"
         )
+        if purpose == "index":
+            fix += (
+                "; what it indexes is known to be a Python list after "
+                "`items = list(items)`"
+            )
+        return self._no_value("AG302", f"used as a Python {purpose}", fix)
 
     def _no_value(self, code: str, use: str, fix: str) -> SymbolicTensorError:
         place = user_place()
