@@ -6,6 +6,8 @@ Nothing here runs unless a statement is refused.
 from __future__ import annotations
 
 import contextlib
+import dis
+import functools
 import gc
 import os
 import sys
@@ -182,9 +184,27 @@ def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:
 
 
 def _check_not_iterated(value: Any) -> None:
-    # The iterators of `for` statements are in no variable.
+    # The iterators of `for` statements are in no variable. To search for them takes
+    # long: it asks every object that there is.
+    if not any(_has_loop(frame.f_code) for frame in _looping_frames()):
+        return
     if any(type(holder) in _ITERATORS for holder in gc.get_referrers(value)):
         raise used_elsewhere(value, "for ... in")
+
+
+def _looping_frames() -> Iterator[FrameType]:
+    """The frames that may be in a loop of the user's: theirs, and our operators'."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if not is_library_module(name) or name.startswith(f"{__package__}.control_"):
+            yield frame
+        frame = frame.f_back
+
+
+@functools.cache
+def _has_loop(code: CodeType) -> bool:
+    return any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
 
 
 def used_elsewhere(value: Any, name: str, frame: FrameType | None = None) -> Exception:

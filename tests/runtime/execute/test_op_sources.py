@@ -166,6 +166,7 @@ CALLS: list[Call] = [
     (lambda x: tf.cast(x, tf.int32) + tf.cast(x > 0, tf.int32), (A,)),
     (lambda n, x: tf.TensorArray(tf.int32, size=n).unstack(x).size(), (3, K)),
     (lambda n, x: registry.apply("ListRows", x, n), (2, K)),
+    (lambda x: registry.apply("ListItem", x, index=1), (K,)),
 ]
 
 CASES = [
