@@ -238,7 +238,10 @@ def _not_rectangular(value: Any) -> ConversionError:
     )
 
 
-def _unsupported(value: Any) -> ConversionError:
+def _unsupported(value: Any) -> Exception:
+    refusal: Exception | None = getattr(value, "__staged_refusal__", None)
+    if refusal is not None:
+        return refusal
     return ConversionError(
         f"{_short(value)} of type {type(value).__name__} cannot become a tensor"
     )

@@ -1,4 +1,4 @@
-"""Of ``a and b`` and ``a or b``, where one is a list in a graph, the truth alone."""
+"""Of ``a and b`` and ``a or b``, where no graph can choose between them, the truth."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn
 from runtime.errors import StagedStateError
 from runtime.graph import state_error
 from runtime.staging.branches import stage_cond
+from runtime.staging.values import can_be_tensor
 from runtime.subgraph import predicate
 
 __all__ = ["StagedTruth", "staged_and", "staged_or"]
@@ -16,15 +17,17 @@ __all__ = ["StagedTruth", "staged_and", "staged_or"]
 class StagedTruth:
     """A value that is one thing or another, of which a graph knows whether it is true.
 
-    ``if items and n > 3`` asks for no more.
+    ``if items and n > 3`` and ``while n and x > 0`` ask for no more. What asks for more
+    gets ``refusal``: a graph cannot choose between the two.
     """
 
     #: The staging protocol of the compiler; `runtime.bridge` fills it in.
     __autograph_backend__: ClassVar[Any]
-    __slots__ = ("_truth",)
+    __slots__ = ("__staged_refusal__", "_truth")
 
-    def __init__(self, truth: Any) -> None:
+    def __init__(self, truth: Any, refusal: StagedStateError) -> None:
         self._truth = truth
+        self.__staged_refusal__ = refusal
 
     def __staged_truth__(self) -> Any:
         """``bool(value)``."""
@@ -34,7 +37,7 @@ class StagedTruth:
         return [self._truth]
 
     def _unflatten(self, parts: Sequence[Any]) -> StagedTruth:
-        return StagedTruth(parts[0])
+        return StagedTruth(parts[0], self.__staged_refusal__)
 
     def __bool__(self) -> NoReturn:
         raise state_error(
@@ -43,6 +46,17 @@ class StagedTruth:
             "Python bool by code that is not converted",
             "use it in converted code",
         )
+
+
+def _refuse(self: StagedTruth, *_: Any) -> NoReturn:
+    raise self.__staged_refusal__
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    setattr(StagedTruth, f"__{_name}__", _refuse)
+    setattr(StagedTruth, f"__r{_name}__", _refuse)
+for _name in ("lt", "le", "gt", "ge", "neg", "abs", "getitem", "len", "iter"):
+    setattr(StagedTruth, f"__{_name}__", _refuse)
 
 
 def staged_and(left: Any, right: Callable[[], Any]) -> Any:
@@ -74,10 +88,13 @@ def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) 
 
     try:
         return stage(lambda found: found)
-    except StagedStateError:
-        if not any(map(_is_list, values)):
+    except StagedStateError as error:
+        has_list = any(map(_is_list, values))
+        mixed = error.code == "AG206" and all(map(can_be_tensor, values))
+        if not (has_list or mixed):
             raise
-    return StagedTruth(stage(_truth))
+        refusal = error
+    return StagedTruth(stage(_truth), refusal)
 
 
 def _is_list(value: Any) -> bool:

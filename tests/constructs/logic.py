@@ -109,3 +109,15 @@ def as_bool(x):
 @construct("`any` and `all` of conditions", (2,), (12,), (-1,))
 def any_all(x):
     return any([x < 0, x > 10]) or all([x > 1, x < 3])
+
+
+@construct("numbers and comparisons mixed in a test", (5, 3), (2, 9), (0, 0))
+def mixed_test(v, fuel):
+    rounds = 0
+    while v and fuel > 0:
+        v -= 1
+        fuel -= 1
+        rounds += 1
+    if fuel < 1 or v:
+        rounds += 100
+    return rounds
