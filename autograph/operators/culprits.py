@@ -12,7 +12,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType
+from types import CellType, CodeType, FrameType
 from typing import Any
 
 from ..diagnostics import Diagnostic, Location
@@ -22,6 +22,9 @@ from .location import user_location
 from .mutations import Change
 from .slots import Slot
 
+_LOOP = frozenset({"FOR_ITER"})
+_WITH = frozenset({"BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH"})
+_CONTAINERS = (dict, list, tuple, CellType, FrameType)
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
 _TITLE = "a staged branch changes what a graph cannot carry"
 
@@ -161,15 +164,23 @@ def check_replaced(value: Any) -> None:
 
 
 def _owners(value: Any) -> Iterator[Any]:
-    """The objects of the user's that have a value as an attribute."""
-    for holder in gc.get_referrers(value):
-        # Up to 3.10, and where somebody asked for it, an object's dict has it.
-        owners = gc.get_referrers(holder) if type(holder) is dict else [holder]
-        for owner in owners:
-            is_library = is_library_module(type(owner).__module__)
-            attributes = () if is_library else getattr(owner, "__dict__", {}).values()
-            if any(attribute is value for attribute in attributes):
-                yield owner
+    """The objects of the user's that have a value as an attribute.
+
+    Those that a variable leads to follow the list. A `with` statement has one that
+    nobody may have a name for.
+    """
+    if not any(_has(frame.f_code, _WITH) for frame in _looping_frames()):
+        return
+    holders = gc.get_referrers(value)
+    # Up to 3.10, and where somebody asked for it, an object's dict has it. To search
+    # takes long: once for all dicts.
+    dicts = [holder for holder in holders if type(holder) is dict]
+    for owner in (*holders, *(gc.get_referrers(*dicts) if dicts else ())):
+        if type(owner) in _CONTAINERS or is_library_module(type(owner).__module__):
+            continue
+        attributes = getattr(owner, "__dict__", {}).values()
+        if any(attribute is value for attribute in attributes):
+            yield owner
 
 
 def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:
@@ -186,7 +197,7 @@ def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:
 def _check_not_iterated(value: Any) -> None:
     # The iterators of `for` statements are in no variable. To search for them takes
     # long: it asks every object that there is.
-    if not any(_has_loop(frame.f_code) for frame in _looping_frames()):
+    if not any(_has(frame.f_code, _LOOP) for frame in _looping_frames()):
         return
     if any(type(holder) in _ITERATORS for holder in gc.get_referrers(value)):
         raise used_elsewhere(value, "for ... in")
@@ -203,8 +214,9 @@ def _looping_frames() -> Iterator[FrameType]:
 
 
 @functools.cache
-def _has_loop(code: CodeType) -> bool:
-    return any(step.opname == "FOR_ITER" for step in dis.get_instructions(code))
+def _has(code: CodeType, names: frozenset[str]) -> bool:
+    """Whether a function has one of these instructions."""
+    return any(step.opname in names for step in dis.get_instructions(code))
 
 
 def used_elsewhere(value: Any, name: str, frame: FrameType | None = None) -> Exception:
