@@ -21,33 +21,29 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, overload
 
-import numpy as np
-
 from runtime import bridge, conversion, nest
 from runtime.concrete import ConcreteFunction
 from runtime.context import (
     current_graph,
     functions_run_eagerly,
-    watch_variables,
 )
 from runtime.errors import UnimplementedError
+from runtime.fast_key import fast_key, input_order
 from runtime.graph import leak_error, user_frames
 from runtime.input_signature import InputSignature
 from runtime.signature import (
     FlatCall,
-    ObjectRef,
     Signature,
     callable_name,
     flatten_call,
     method_of,
 )
 from runtime.tensor import SymbolicTensor
-from runtime.trace_cache import TraceCache
-from runtime.tracing import Trace, flatten_results, trace
+from runtime.trace_cache import Entry, TraceCache
+from runtime.tracer import Tracer
+from runtime.tracing import flatten_results
 
 __all__ = ["BoundFunction", "Function", "function"]
-
-Array = np.ndarray[Any, Any]
 
 
 class Function:
@@ -69,14 +65,13 @@ class Function:
         reduce_retracing: bool = False,
         name: str | None = None,
         autograph_options: Any = None,
+        guards: bool = True,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"tf.function takes a callable, not {python_function!r}")
         functools.update_wrapper(self, python_function)
         self._name = name or callable_name(python_function)
         self._python_function = python_function
-        self._autograph = autograph
-        self._options = autograph_options
         self._reduce_retracing = reduce_retracing
         self._signature = Signature(python_function, self._name)
         self._input_signature = (
@@ -84,9 +79,15 @@ class Function:
             if input_signature is None
             else InputSignature(input_signature, self._signature)
         )
+        self._tracer = Tracer(
+            python_function,
+            self._signature,
+            autograph=autograph,
+            options=autograph_options,
+            guards=guards,
+        )
         self._lock = threading.RLock()
         self._cache = TraceCache(reduce_retracing)
-        self._count = 0
         self._bound: dict[int, tuple[Any, Function]] = {}
 
     # --- calling ----------------------------------------------------------------------
@@ -98,17 +99,20 @@ class Function:
         """
         if current_graph() is not None or functions_run_eagerly():
             return self._inline(args, kwargs)
+        cache = self._cache
+        cache.calls += 1
         try:
-            found = self._cache.fast_key(args, kwargs)
+            found = fast_key(args, kwargs)
             if found is None:
-                return self._call(args, kwargs, None, [])
+                return self._call(args, kwargs, None)
             key, arrays = found
-            fast = self._cache.fast(key)
-            if fast is None:
-                return self._call(args, kwargs, key, arrays)
+            fast = cache.fast.get(key)
+            if fast is None or (fast.holds is not None and not fast.holds()):
+                return self._call(args, kwargs, key)
+            fast.entry.used = cache.calls
             if fast.order is not None:
                 arrays = [arrays[index] for index in fast.order]
-            return fast.concrete.call_flat(arrays)
+            return fast.run(arrays)
         except Exception as error:
             error.__traceback__ = user_frames(error.__traceback__)
             raise
@@ -118,9 +122,10 @@ class Function:
         args, kwargs = self._signature.bind(args, kwargs)
         if self._input_signature is not None:
             args = self._input_signature.fit(args)
+        converted = self._tracer.converted
         if current_graph() is None:
-            return self._converted(*args, **kwargs)
-        result = bridge.call_again(self._converted, args, kwargs)
+            return converted(*args, **kwargs)
+        result = bridge.call_again(converted, args, kwargs)
         tensors, results = flatten_results(result, self._name)
         return results.pack(tensors)
 
@@ -128,17 +133,19 @@ class Function:
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        key: Hashable,
-        arrays: list[Array],
+        key: tuple[Hashable, ...] | None,
     ) -> Any:
         call = self._flatten(args, kwargs)
         inputs = [array for array in call.arrays if array is not None]
         if len(inputs) != len(call.arrays):
             raise self._no_value(args, kwargs)
-        concrete = self._concrete(call)
+        entry = self._entry(call)
         if key is not None:
-            self._cache.remember(key, concrete, arrays, inputs)
-        return concrete.call_flat(inputs)
+            order = input_order(args, kwargs, lambda *call: self._flatten(*call).arrays)
+            if order is not None:
+                with self._lock:
+                    self._cache.remember(key, entry, call, order)
+        return entry.concrete.call_flat(inputs)
 
     def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         for leaf in nest.flatten((args, kwargs)):
@@ -149,66 +156,17 @@ class Function:
             "get_concrete_function() takes specs"
         )
 
-    @functools.cached_property
-    def _converted(self) -> Callable[..., Any]:
-        """The function that is traced: the user's, its control flow converted."""
-        if not self._autograph:
-            return self._python_function
-        converted: Callable[..., Any] = conversion.convert(
-            self._python_function, self._options
-        )
-        return converted
-
-    @functools.cached_property
-    def _met(self) -> Any:
-        """Collects the functions that are called in traces."""
-        return conversion.new_met()
-
     # --- traces -----------------------------------------------------------------------
 
-    def _concrete(self, call: FlatCall) -> ConcreteFunction:
+    def _entry(self, call: FlatCall) -> Entry:
         """The trace for a call, found or made."""
         with self._lock:
-            concrete = self._cache.find(call)
-            if concrete is None:
-                concrete = self._trace(self._cache.specs(call))
-                self._cache.add(call, concrete)
-            return concrete
-
-    def _trace(self, specs: tuple[tuple[Any, ...], dict[str, Any]]) -> ConcreteFunction:
-        leaves = [
-            leaf.get() if isinstance(leaf, ObjectRef) else leaf
-            for leaf in nest.flatten(specs)
-        ]
-        args, kwargs = nest.pack_sequence_as(specs, leaves)
-        created: list[Any] = []
-        with watch_variables(self._refuse if self._count else created.append):
-            traced = self._traced(args, kwargs)
-        self._count += 1
-        if created:
-            # The trace to keep is one of a later call, which creates none.
-            with watch_variables(self._refuse):
-                traced = self._traced(args, kwargs)
-        return ConcreteFunction(traced, self._signature, specs)
-
-    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
-        def attempt(function: Callable[..., Any]) -> Trace:
-            with bridge.watching_calls():
-                return trace(function, args, kwargs, self._name)
-
-        if not self._autograph:
-            return attempt(self._converted)
-        traced: Trace = conversion.repaired(
-            attempt, self._converted, self._options, self._met
-        )
-        return traced
-
-    def _refuse(self, variable: Any) -> None:
-        raise ValueError(
-            f"{self._name!r} creates the variable {variable.name!r} on a later call "
-            "than its first. A function may create variables on its first call only, "
-            "and must keep them: create it outside, or where an attribute is still None"
-        )
+            entry = self._cache.find(call)
+            if entry is None:
+                specs = self._cache.specs(call)
+                entry = self._cache.add(call, *self._tracer.trace(specs))
+            entry.used = self._cache.calls
+            return entry
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, without running it; they may be `TensorSpec`s.
@@ -217,11 +175,11 @@ class Function:
         """
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature.specs
-        return self._concrete(self._flatten(args, kwargs))
+        return self._entry(self._flatten(args, kwargs)).concrete
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
-        return self._count
+        return self._tracer.count
 
     def converted_callees(self) -> Any:
         """What the function calls, and by which rule it is converted or not.
@@ -231,7 +189,7 @@ class Function:
         ``converted``, ``skipped`` and ``to_json()``.
         """
         return conversion.converted_callees(
-            self._python_function, self._options, self._met
+            self._python_function, self._tracer.options, self._tracer.met
         )
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
@@ -292,10 +250,11 @@ class Function:
         function = Function(
             method_of(self._python_function, reference),
             input_signature=self.input_signature,
-            autograph=self._autograph,
+            autograph=self._tracer.autograph,
             reduce_retracing=self._reduce_retracing,
             name=self._name,
-            autograph_options=self._options,
+            autograph_options=self._tracer.options,
+            guards=self._tracer.guards,
         )
         return bound.setdefault(key, (reference, function))
 
@@ -333,6 +292,7 @@ def function(
     reduce_retracing: bool = False,
     experimental_relax_shapes: bool | None = None,
     experimental_autograph_options: Any = None,
+    guards: bool = True,
 ) -> Function: ...
 
 
@@ -346,6 +306,7 @@ def function(
     reduce_retracing: bool = False,
     experimental_relax_shapes: bool | None = None,
     experimental_autograph_options: Any = None,
+    guards: bool = True,
 ) -> Callable[[Callable[..., Any]], Function]: ...
 
 
@@ -358,6 +319,7 @@ def function(
     reduce_retracing: bool = False,
     experimental_relax_shapes: bool | None = None,
     experimental_autograph_options: Any = None,
+    guards: bool = True,
 ) -> Function | Callable[[Callable[..., Any]], Function]:
     """Make a Python function run as a graph; also as a decorator with arguments.
 
@@ -371,6 +333,8 @@ def function(
         experimental_relax_shapes: the older name of `reduce_retracing`.
         experimental_autograph_options: `tf.autograph.options`, which say what of
             the code that it calls is converted; TensorFlow's features are passed over.
+        guards: whether calls check that what the traced code read of Python's state
+            (globals, attributes, ...) is as it was, and trace again where it is not.
 
     Raises:
         UnimplementedError: for ``jit_compile=True``.
@@ -390,6 +354,7 @@ def function(
             autograph=autograph,
             reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
             autograph_options=experimental_autograph_options,
+            guards=guards,
         )
 
     return decorate if func is None else decorate(func)

@@ -118,18 +118,20 @@ def children(structure: Any) -> list[tuple[str, Any]] | None:
         return [(f"[{index}]", value) for index, value in enumerate(structure)]
     if isinstance(structure, Mapping):
         return [(f"[{key!r}]", structure[key]) for key in _sorted_keys(structure)]
-    fields = _field_names(kind)
+    fields = field_names(kind)
     if fields is None:
         return None
     return [(f".{name}", getattr(structure, name)) for name in fields]
 
 
-def _field_names(kind: type) -> list[str] | None:
+def field_names(kind: type) -> list[str] | None:
     """The fields of a dataclass or an attrs class, None for other types."""
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind) if field.init]
     attributes = getattr(kind, "__attrs_attrs__", None)
-    return None if attributes is None else [field.name for field in attributes]
+    if attributes is None:
+        return None
+    return [field.name for field in attributes if getattr(field, "init", True)]
 
 
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
@@ -152,7 +154,7 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
         return kind(values)
     if isinstance(structure, Mapping):
         return _rebuild_mapping(structure, values)
-    names = _field_names(kind)
+    names = field_names(kind)
     assert names is not None
     if dataclasses.is_dataclass(kind):
         return dataclasses.replace(structure, **dict(zip(names, values)))

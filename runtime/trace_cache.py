@@ -1,131 +1,141 @@
 """The traces of one function, and how a call finds its own.
 
-Two tables. The first knows calls by how they are written: the dtypes and shapes of
-plain tensor arguments, the values of plain Python ones; it answers in a microsecond.
-The second knows traces by the key of `runtime.signature.flatten_call`, whatever form
-the call had.
+Two tables. The first knows calls by how they are written (`runtime.fast_key`); it
+answers in a microsecond. The second knows traces by the key of
+`runtime.signature.flatten_call`, whatever form the call had. Under one key there may be
+several traces, made while Python's state was another: their guards say which holds.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Callable, Hashable
+from typing import Any
 
 from runtime import nest
 from runtime.concrete import ConcreteFunction
+from runtime.fast_key import objects_of
 from runtime.signature import FlatCall
 from runtime.specs import TensorSpec
-from runtime.tensor import EagerTensor
+from runtime.tracer import Guards
 
-__all__ = ["FastCall", "TraceCache"]
+__all__ = ["MAX_TRACES", "Entry", "FastCall", "TraceCache"]
 
-Array = np.ndarray[Any, Any]
 Specs = tuple[tuple[Any, ...], dict[str, Any]]
 
+#: How many traces a function keeps, if it is not told otherwise.
+MAX_TRACES = 128
 #: Calls remembered by how they are written; beyond that they are forgotten.
 FAST_CALLS = 1024
 
 
-class FastCall(NamedTuple):
+class Entry:
+    """A trace in the cache."""
+
+    __slots__ = ("call", "concrete", "fast_keys", "guards", "references", "used")
+
+    def __init__(
+        self, call: FlatCall, concrete: ConcreteFunction, guards: Guards | None
+    ) -> None:
+        #: The call that it was made for, without the objects and arrays of it.
+        self.call = call._replace(arrays=[], objects=[])
+        self.concrete = concrete
+        self.guards = guards
+        #: To the objects that the key knows by identity.
+        self.references: tuple[Any, ...] = ()
+        #: The keys of the first table that lead here.
+        self.fast_keys: list[Hashable] = []
+        #: The number of the last call that ran it.
+        self.used = 0
+
+    def holds(self) -> bool:
+        """Whether what was read of Python's state is as it was."""
+        return self.guards is None or self.guards.holds()
+
+
+class FastCall:
     """What a call, as it is written, leads to."""
 
-    concrete: ConcreteFunction
-    #: Where the inputs of the graph are among the tensors of the call; None: in order.
-    order: tuple[int, ...] | None
+    __slots__ = ("entry", "holds", "order", "run")
 
-
-class _Entry(NamedTuple):
-    """A trace, and references to the objects that its key knows by identity."""
-
-    concrete: ConcreteFunction
-    references: tuple[Any, ...]
+    def __init__(self, entry: Entry, order: tuple[int, ...] | None) -> None:
+        self.entry = entry
+        self.run = entry.concrete.call_flat
+        #: Where the inputs of the graph are among the tensors of the call; None: in
+        #: order.
+        self.order = order
+        #: The check of the guards, if there are any.
+        self.holds: Callable[[], bool] | None
+        self.holds = None if entry.guards is None else entry.guards.holds
 
 
 class TraceCache:
-    """The traces of one function."""
+    """The traces of one function, at most `limit`: those that were used last."""
 
-    def __init__(self, relax_shapes: bool) -> None:
+    def __init__(self, relax_shapes: bool, limit: int = MAX_TRACES) -> None:
+        self.limit = limit
+        #: How often the function was called.
+        self.calls = 0
+        #: What calls as they are written lead to.
+        self.fast: dict[Hashable, FastCall] = {}
         self._relax_shapes = relax_shapes
-        self._fast: dict[Hashable, FastCall] = {}
-        self._entries: dict[Hashable, _Entry] = {}
-        self._relaxed: dict[Hashable, ConcreteFunction] = {}
-        self._identity_types: set[type] = set()
+        self._entries: dict[Hashable, list[Entry]] = {}
+        self._relaxed: dict[Hashable, Entry] = {}
 
     def __len__(self) -> int:
-        return len(self.traces())
+        return len(self._all())
+
+    def _all(self) -> list[Entry]:
+        # A list of the values at once: an object may die, and its traces with it, at
+        # any time.
+        return [entry for group in list(self._entries.values()) for entry in group]
 
     def traces(self) -> list[ConcreteFunction]:
-        """The traces in the order in which they were made."""
-        return list(dict.fromkeys(entry.concrete for entry in self._entries.values()))
+        """The traces, those with the same arguments together."""
+        return list(dict.fromkeys(entry.concrete for entry in self._all()))
 
     # --- calls as they are written ----------------------------------------------------
 
-    def fast_key(
-        self, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Hashable, list[Array]] | None:
-        """A key for a call as it is written, and the arrays of its tensors.
-
-        None where the arguments need a closer look: structures, arrays, and floats,
-        some of which differ although they are equal.
-        """
-        key: list[Any] = []
-        arrays: list[Array] = []
-        for value in args:
-            kind = type(value)
-            if kind is EagerTensor:
-                array = value._array
-                key.append(array.dtype)
-                key.append(array.shape)
-                arrays.append(array)
-            elif kind is int or kind is bool or kind is str or value is None:
-                key.append(kind)
-                key.append(value)
-            elif kind in self._identity_types:
-                key.append(kind)
-                key.append(id(value))
-            else:
-                return None
-        if kwargs:
-            found = self.fast_key(tuple(kwargs.values()), {})
-            if found is None:
-                return None
-            key += (tuple(kwargs), found[0])
-            arrays += found[1]
-        return tuple(key), arrays
-
-    def fast(self, key: Hashable) -> FastCall | None:
-        """What the call with this key leads to, if it was remembered."""
-        return self._fast.get(key)
-
     def remember(
         self,
-        key: Hashable,
-        concrete: ConcreteFunction,
-        given: Sequence[Array],
-        inputs: Sequence[Array],
+        key: tuple[Hashable, ...],
+        entry: Entry,
+        call: FlatCall,
+        order: tuple[int, ...],
     ) -> None:
-        """Remember that a call with the tensors `given` ran a trace on `inputs`."""
-        positions = {id(array): index for index, array in enumerate(given)}
-        if not all(id(array) in positions for array in inputs):
-            return  # An argument was converted, or is a default.
-        order = tuple([positions[id(array)] for array in inputs])
-        if len(self._fast) >= FAST_CALLS:
-            self._fast.clear()
-        in_order = order == tuple(range(len(given)))
-        self._fast[key] = FastCall(concrete, None if in_order else order)
+        """Remember that a call with this key runs the trace of an entry.
+
+        `order` says where its inputs are among the tensors of the call.
+        """
+        if not objects_of(key) <= {id(value) for value in call.objects}:
+            return  # Something is known neither by its identity nor by the key.
+        if entry not in self._entries.get(entry.call.key, ()):
+            return  # It was dropped in the meantime.
+        if len(self.fast) >= FAST_CALLS:
+            self._forget_calls()
+        in_order = order == tuple(range(len(order)))
+        self.fast[key] = FastCall(entry, None if in_order else order)
+        entry.fast_keys.append(key)
+
+    def _forget_calls(self) -> None:
+        for entry in self._all():
+            entry.fast_keys.clear()
+        self.fast.clear()
 
     # --- calls by their arguments -----------------------------------------------------
 
-    def find(self, call: FlatCall) -> ConcreteFunction | None:
-        """The trace for a call."""
-        entry = self._entries.get(call.key)
-        if entry is not None:
-            return entry.concrete
+    def find(self, call: FlatCall) -> Entry | None:
+        """The trace for a call, whose guards hold."""
+        entries = self._entries.get(call.key, [])
+        for entry in entries:
+            if entry.holds():
+                if entry is not entries[0]:
+                    # Most recently used first.
+                    entries.remove(entry)
+                    entries.insert(0, entry)
+                return entry
         relaxed = self._relaxed.get(call.shapeless)
-        if relaxed is not None and _accepts(relaxed, call):
+        if relaxed is not None and _accepts(relaxed.concrete, call) and relaxed.holds():
             return relaxed
         return None
 
@@ -135,39 +145,51 @@ class TraceCache:
         Where shapes are relaxed, dimensions that differ from the last trace are open.
         """
         relaxed = self._relaxed.get(call.shapeless)
-        return call.specs if relaxed is None else _wider(relaxed, call)
+        return call.specs if relaxed is None else _wider(relaxed.concrete, call)
 
-    def add(self, call: FlatCall, concrete: ConcreteFunction) -> None:
+    def add(
+        self, call: FlatCall, concrete: ConcreteFunction, guards: Guards | None
+    ) -> Entry:
         """Keep the trace that was made for a call."""
+        entry = Entry(call, concrete, guards)
+        entry.used = self.calls
+        entry.references = tuple([self._refer(o, call.key) for o in call.objects])
+        self._entries.setdefault(call.key, []).insert(0, entry)
         if self._relax_shapes:
-            self._relaxed[call.shapeless] = concrete
-        self._identity_types.update(map(type, call.objects))
-        references = tuple([self._reference(value) for value in call.objects])
-        self._entries[call.key] = _Entry(concrete, references)
+            self._relaxed[call.shapeless] = entry
+        while len(self) > self.limit:
+            self._drop(min(self._all(), key=lambda entry: entry.used))
+        return entry
 
-    def _reference(self, value: Any) -> Any:
+    def _refer(self, value: Any, key: Hashable) -> Any:
         """A weak reference that drops the traces of an object when it is gone.
 
         What cannot be referred to weakly is kept alive, so that its id stays its own.
         """
         cache = weakref.ref(self)
 
-        def drop(reference: Any) -> None:
+        def drop(_: Any) -> None:
             self = cache()
             if self is not None:
-                self._drop(reference)
+                for entry in self._entries.get(key, [])[:]:
+                    self._drop(entry)
 
         try:
             return weakref.ref(value, drop)
         except TypeError:
             return value
 
-    def _drop(self, reference: Any) -> None:
-        for key, entry in list(self._entries.items()):
-            if any(reference is other for other in entry.references):
-                self._entries.pop(key, None)
-        self._fast.clear()
-        self._relaxed.clear()
+    def _drop(self, entry: Entry) -> None:
+        key, shapeless = entry.call.key, entry.call.shapeless
+        group = [other for other in self._entries.get(key, ()) if other is not entry]
+        if group:
+            self._entries[key] = group
+        else:
+            self._entries.pop(key, None)
+        if self._relaxed.get(shapeless) is entry:
+            self._relaxed.pop(shapeless, None)
+        for fast_key in entry.fast_keys:
+            self.fast.pop(fast_key, None)
 
 
 def _input_specs(concrete: ConcreteFunction) -> list[TensorSpec]:

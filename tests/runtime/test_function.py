@@ -218,6 +218,18 @@ def test_keywords_in_another_order_reach_the_right_inputs() -> None:
         assert int(f(ten, ten)) == 0
 
 
+def test_one_tensor_for_two_arguments_says_nothing_about_other_calls() -> None:
+    @tf.function(autograph=False)
+    def f(a: Any, b: Any) -> Any:
+        return a - b
+
+    one, ten = tf.constant(1), tf.constant(10)
+    assert int(f(one, one)) == 0
+    assert int(f(one, ten)) == -9
+    assert int(f(b=one, a=one)) == 0
+    assert int(f(b=one, a=ten)) == 9
+
+
 def test_variable_arguments() -> None:
     @tf.function(autograph=False)
     def f(*args: Any, **kwargs: Any) -> Any:

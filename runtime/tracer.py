@@ -1,0 +1,105 @@
+"""How the Python function behind a `function` is converted and traced."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from runtime import bridge, conversion, nest
+from runtime.concrete import ConcreteFunction
+from runtime.context import watch_variables
+from runtime.signature import ObjectRef, Signature
+from runtime.tracing import Trace, trace
+
+__all__ = ["Guards", "Tracer"]
+
+Specs = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+class Guards(Protocol):
+    """What a trace read of Python's state, with the values that it had."""
+
+    def holds(self) -> bool:
+        """Whether it all still has those values."""
+        ...
+
+    def changes(self) -> list[Any]:
+        """What has another value now: records with name, old, new and place."""
+        ...
+
+
+class Tracer:
+    """A Python function that is run on placeholders to make graphs."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        signature: Signature,
+        *,
+        autograph: bool,
+        options: Any,
+        guards: bool,
+    ) -> None:
+        self.python_function = python_function
+        self.autograph = autograph
+        self.options = options
+        self.guards = guards
+        #: How often the Python function has been traced.
+        self.count = 0
+        self._signature = signature
+
+    @functools.cached_property
+    def converted(self) -> Callable[..., Any]:
+        """The function that is traced: the user's, its control flow converted."""
+        if not self.autograph:
+            return self.python_function
+        converted: Callable[..., Any] = conversion.convert(
+            self.python_function, self.options
+        )
+        return converted
+
+    @functools.cached_property
+    def met(self) -> Any:
+        """Collects the functions that are called in traces."""
+        return conversion.new_met()
+
+    def trace(self, specs: Specs) -> tuple[ConcreteFunction, Guards | None]:
+        """Run the function for these specs: its graph, and what to check before reuse.
+
+        There are no guards where they are switched off, or nothing is to be checked.
+        """
+        leaves = [
+            leaf.get() if isinstance(leaf, ObjectRef) else leaf
+            for leaf in nest.flatten(specs)
+        ]
+        args, kwargs = nest.pack_sequence_as(specs, leaves)
+        created: list[Any] = []
+        with watch_variables(self._refuse if self.count else created.append):
+            traced = self._traced(args, kwargs)
+        self.count += 1
+        if created:
+            # The trace to keep is one of a later call, which creates none.
+            with watch_variables(self._refuse):
+                traced = self._traced(args, kwargs)
+        return ConcreteFunction(traced, self._signature, specs), None
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+        def attempt(function: Callable[..., Any]) -> Trace:
+            with bridge.watching_calls():
+                return trace(function, args, kwargs, self._signature.name)
+
+        if not self.autograph:
+            return attempt(self.converted)
+        traced: Trace = conversion.repaired(
+            attempt, self.converted, self.options, self.met
+        )
+        return traced
+
+    def _refuse(self, variable: Any) -> None:
+        raise ValueError(
+            f"{self._signature.name!r} creates the variable {variable.name!r} on a "
+            "later call than its first. A function may create variables on its first "
+            "call only, and must keep them: create it outside, or where an attribute "
+            "is still None"
+        )
