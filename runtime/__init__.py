@@ -60,6 +60,13 @@ from runtime.graph import (
 from runtime.graph import (
     Node as Operation,
 )
+from runtime.mapping import (
+    foldl,
+    foldr,
+    map_fn,
+    scan,
+    vectorized_map,
+)
 from runtime.ops import debugging, linalg, nn, random, strings
 from runtime.ops.array import (
     ensure_shape,
@@ -246,24 +253,27 @@ __all__ = [
     "constant", "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum",
     "debugging", "device", "divide", "double", "dtypes", "einsum", "ensure_shape",
     "equal", "errors", "executing_eagerly", "exp", "expand_dims", "eye", "fill",
-    "float16", "float32", "float64", "floor", "function", "gather", "gather_nd",
+    "float16", "float32", "float64", "floor",
+    "foldl", "foldr", "function", "gather", "gather_nd",
     "get_current_name_scope", "get_static_value", "greater", "greater_equal", "half",
     "identity", "init_scope", "inside_function", "int8", "int16", "int32", "int64",
     "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg", "linspace",
-    "logical_and", "logical_not", "logical_or", "math", "matmul", "maximum", "meshgrid",
+    "logical_and", "logical_not", "logical_or",
+    "map_fn", "math", "matmul", "maximum", "meshgrid",
     "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm",
     "not_equal", "one_hot", "ones", "ones_like", "pad", "parallel_stack", "pow",
     "print", "random", "range", "rank", "reduce_all", "reduce_any", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
-    "round", "saturate_cast", "scalar_mul", "scatter_nd", "searchsorted",
+    "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
     "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh", "size",
     "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
     "strided_slice", "string", "strings", "subtract", "switch_case", "tan", "tanh",
     "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
     "transpose", "truediv", "truncatediv", "truncatemod", "uint8", "uint16", "uint32",
-    "uint64", "unique", "unique_with_counts", "unstack", "where", "while_loop", "zeros",
+    "uint64", "unique", "unique_with_counts", "unstack",
+    "vectorized_map", "where", "while_loop", "zeros",
     "zeros_like",
 ]
 # fmt: on
