@@ -17,6 +17,14 @@ from runtime import (
     math,
     nest,
 )
+from runtime.absent import (
+    RaggedTensor,
+    RaggedTensorSpec,
+    SparseTensor,
+    SparseTensorSpec,
+    ragged,
+    sparse,
+)
 from runtime.context import (
     control_dependencies,
     device,
@@ -243,7 +251,9 @@ from runtime.variable import (
 
 # fmt: off
 __all__ = [
-    "Assert", "DType", "Graph", "Module", "Operation", "Tensor", "TensorArray",
+    "Assert", "DType", "Graph", "Module", "Operation",
+    "RaggedTensor", "RaggedTensorSpec", "SparseTensor",
+    "SparseTensorSpec", "Tensor", "TensorArray",
     "TensorShape", "TensorSpec", "Variable", "abs", "acos", "acosh", "add", "add_n",
     "argmax", "argmin", "argsort", "as_dtype", "asin", "asinh", "assert_equal",
     "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh",
@@ -262,12 +272,14 @@ __all__ = [
     "map_fn", "math", "matmul", "maximum", "meshgrid",
     "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm",
     "not_equal", "one_hot", "ones", "ones_like", "pad", "parallel_stack", "pow",
-    "print", "random", "range", "rank", "reduce_all", "reduce_any", "reduce_logsumexp",
+    "print",
+    "ragged", "random", "range", "rank", "reduce_all", "reduce_any", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
     "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
     "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh", "size",
-    "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
+    "slice", "sort",
+    "sparse", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
     "strided_slice", "string", "strings", "subtract", "switch_case", "tan", "tanh",
     "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
