@@ -17,6 +17,23 @@ from contextvars import ContextVar
 from typing import Any
 
 __all__ = [
+    "ABORTED",
+    "ALREADY_EXISTS",
+    "CANCELLED",
+    "DATA_LOSS",
+    "DEADLINE_EXCEEDED",
+    "FAILED_PRECONDITION",
+    "INTERNAL",
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "OK",
+    "OUT_OF_RANGE",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "UNAUTHENTICATED",
+    "UNAVAILABLE",
+    "UNIMPLEMENTED",
+    "UNKNOWN",
     "AbortedError",
     "AlreadyExistsError",
     "CancelledError",
@@ -36,9 +53,11 @@ __all__ = [
     "OutOfRangeError",
     "PermissionDeniedError",
     "ResourceExhaustedError",
+    "RetracingWarning",
     "StagedStateError",
     "SymbolicTensorError",
     "TracingError",
+    "TracingWarning",
     "UnauthenticatedError",
     "UnavailableError",
     "UnhashableTensorError",
@@ -82,12 +101,33 @@ def note(error: Exception) -> None:
         errors.append(error)
 
 
+#: The kinds of errors of operations, by TensorFlow's names and numbers.
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+
+
 class OpError(Exception):
     """An operation could not be computed.
 
-    TensorFlow's constructor takes a node, an op and a message; one argument alone is
-    the message. ``op`` is the name of the op, filled in by the runtime where it is
-    known.
+    TensorFlow's constructor takes a node, an op, a message and the number of the kind;
+    one argument alone is the message. ``op`` is the name of the op and ``node_def`` the
+    node of a graph: the runtime fills them in where they are known. ``error_code`` is
+    one of the constants of this module, such as ``INVALID_ARGUMENT``.
 
     >>> error = InvalidArgumentError("the axis 3 is out of range")
     >>> error.for_op("Sum").message
@@ -95,16 +135,22 @@ class OpError(Exception):
     """
 
     code = "AG350"
-    error_code = 2
+    error_code = UNKNOWN
 
     def __init__(
-        self, node_def: Any = None, op: Any = None, message: str | None = None
+        self,
+        node_def: Any = None,
+        op: Any = None,
+        message: str | None = None,
+        error_code: int | None = None,
     ) -> None:
         if message is None:
             node_def, message = None, "" if node_def is None else str(node_def)
         super().__init__(message)
         self.node_def = node_def
         self.op = op
+        if error_code is not None:
+            self.error_code = error_code
 
     @property
     def message(self) -> str:
@@ -122,19 +168,19 @@ class OpError(Exception):
 class CancelledError(OpError):
     """The operation was cancelled before it finished."""
 
-    code, error_code = "AG351", 1
+    code, error_code = "AG351", CANCELLED
 
 
 class UnknownError(OpError):
     """The cause is not known."""
 
-    code, error_code = "AG352", 2
+    code, error_code = "AG352", UNKNOWN
 
 
 class InvalidArgumentError(OpError):
     """The shapes, dtypes or values given to an operation do not fit it."""
 
-    code, error_code = "AG310", 3
+    code, error_code = "AG310", INVALID_ARGUMENT
 
 
 class DTypeMismatchError(InvalidArgumentError, TypeError):
@@ -149,79 +195,79 @@ class DTypeMismatchError(InvalidArgumentError, TypeError):
 class DeadlineExceededError(OpError):
     """The operation took longer than it was given."""
 
-    code, error_code = "AG354", 4
+    code, error_code = "AG354", DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError):
     """A file, a table key or another named thing does not exist."""
 
-    code, error_code = "AG355", 5
+    code, error_code = "AG355", NOT_FOUND
 
 
 class AlreadyExistsError(OpError):
     """The thing to be created exists already."""
 
-    code, error_code = "AG356", 6
+    code, error_code = "AG356", ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError):
     """The caller may not do this."""
 
-    code, error_code = "AG357", 7
+    code, error_code = "AG357", PERMISSION_DENIED
 
 
 class ResourceExhaustedError(OpError):
     """Memory or another resource ran out."""
 
-    code, error_code = "AG358", 8
+    code, error_code = "AG358", RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError):
     """The system is not in the state that the operation needs."""
 
-    code, error_code = "AG359", 9
+    code, error_code = "AG359", FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
     """The operation was given up, most often because of a concurrent one."""
 
-    code, error_code = "AG360", 10
+    code, error_code = "AG360", ABORTED
 
 
 class OutOfRangeError(OpError):
     """The operation went past the valid range, such as the end of an iterator."""
 
-    code, error_code = "AG361", 11
+    code, error_code = "AG361", OUT_OF_RANGE
 
 
 class UnimplementedError(OpError):
     """The operation, or this use of it, does not exist here."""
 
-    code, error_code = "AG362", 12
+    code, error_code = "AG362", UNIMPLEMENTED
 
 
 class InternalError(OpError):
     """Something that must hold inside the runtime does not: please report it."""
 
-    code, error_code = "AG363", 13
+    code, error_code = "AG363", INTERNAL
 
 
 class UnavailableError(OpError):
     """The service is not there at the moment."""
 
-    code, error_code = "AG364", 14
+    code, error_code = "AG364", UNAVAILABLE
 
 
 class DataLossError(OpError):
     """Data was lost or is corrupt."""
 
-    code, error_code = "AG365", 15
+    code, error_code = "AG365", DATA_LOSS
 
 
 class UnauthenticatedError(OpError):
     """The caller did not say who it is."""
 
-    code, error_code = "AG366", 16
+    code, error_code = "AG366", UNAUTHENTICATED
 
 
 class ConversionError(TypeError, ValueError):
@@ -257,6 +303,16 @@ class TracingError(TypeError):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         note(self)
+
+
+class TracingWarning(UserWarning):
+    """Tracing changed a Python object that outlives it (AG320).
+
+    It happens once for each trace, not for each call. Silence the warning where that is
+    meant: ``warnings.simplefilter("ignore", tf.errors.TracingWarning)``.
+    """
+
+    code = "AG320"
 
 
 class UnknownResultError(Exception):
@@ -347,3 +403,14 @@ class StagedStateError(TracingError):
         self.code = code
         #: Whether the message says where the variables are assigned.
         self.explained = False
+
+
+class RetracingWarning(RuntimeWarning):
+    """A function is traced so often that its graphs hardly save anything.
+
+    Its text says for which argument, and what to do. It is given once for each
+    function, and filtered as other warnings:
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", RetracingWarning)
+    """

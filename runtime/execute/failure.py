@@ -15,11 +15,20 @@ from types import CodeType
 from typing import Any, NoReturn
 
 from runtime.errors import EndlessRecursionError, OpError, is_python_limit
+from runtime.excerpts import Place
 from runtime.graph import Node
+from runtime.graph_def import NodeDef
 from runtime.ops.lists import LIST_ERRORS
+from runtime.ops.numerics import check_results
 from runtime.ops.registry import get, kernel_error, run_kernel
 
-__all__ = ["kernel_failure", "raise_from_node", "run_node", "too_deep"]
+__all__ = [
+    "check_node",
+    "kernel_failure",
+    "raise_from_node",
+    "run_node",
+    "too_deep",
+]
 
 #: Ops that raise the user's own exceptions: these pass as they are.
 USER_ERRORS = LIST_ERRORS | {
@@ -36,6 +45,20 @@ def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:
         return run_kernel(get(node.op), arrays, node.attrs)
     except Exception as error:
         raise_from_node(error, node, function)
+
+
+def check_node(
+    node: Node, arrays: Sequence[Any], results: Sequence[Any], function: str
+) -> None:
+    """Raise, as from the node's line, if it computed NaN or infinities."""
+    try:
+        check_results(node.op, arrays, results, lambda: _excerpt(node))
+    except OpError as error:
+        raise_from_node(error, node, function)
+
+
+def _excerpt(node: Node) -> str:
+    return "" if node.location is None else Place(*node.location).excerpt()
 
 
 def kernel_failure(node: Node, arrays: Sequence[Any], error: Exception) -> Exception:
@@ -70,6 +93,8 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
     if node.location is None:
         raise error
     filename, lineno = node.location
+    if isinstance(error, OpError) and error.node_def is None:
+        error.node_def = NodeDef(node.name, node.op, [t.name for t in node.inputs])
     if isinstance(error, OpError) and len(error.args) == 1:
         error.args = (f"{error.args[0]}\n  node {node.name!r} at {filename}:{lineno}",)
     exec(_raise_statement(filename, lineno, function), {"error": error})

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
-from runtime.execute.failure import run_node, too_deep
+from runtime.execute.failure import check_node, run_node, too_deep
 from runtime.execute.prune import Live, find_live, live_whole
 from runtime.graph import Graph, Node
+from runtime.ops.numerics import is_checking
 
 __all__ = ["run"]
 
@@ -39,9 +40,14 @@ def run(graph: Graph, inputs: Iterable[Any], live: Live | None = None) -> list[A
 
 def _run_kernel(node: Node, arguments: Values, function: str) -> Values:
     result = run_node(node, arguments, function)
+    results: Values
     if isinstance(result, tuple):
-        return result
-    return (result,) if node.outputs else ()
+        results = result
+    else:
+        results = (result,) if node.outputs else ()
+    if is_checking():
+        check_node(node, arguments, results, function)
+    return results
 
 
 def _run_if(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:

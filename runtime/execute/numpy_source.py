@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from runtime.errors import is_python_limit
+from runtime.execute import interpreter
 from runtime.execute.failure import (
     kernel_failure,
     raise_from_node,
@@ -30,6 +31,7 @@ from runtime.execute.program import Program, clean
 from runtime.execute.prune import find_live, has_effects
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
+from runtime.ops.numerics import is_checking, on_switch
 from runtime.ops.registry import get
 
 __all__ = ["Executable", "compile_graph"]
@@ -53,7 +55,7 @@ class Executable:
 
     def __init__(
         self,
-        name: str,
+        graph: Graph,
         source: str,
         function: Callable[..., Any],
         steps: dict[int, tuple[Step, ...]],
@@ -61,7 +63,8 @@ class Executable:
         pure: bool,
         recursive_call: Node | None,
     ) -> None:
-        self.name = name
+        self.name = graph.name
+        self.graph = graph
         self.source = source
         self._function = function
         self._filename = function.__code__.co_filename
@@ -94,8 +97,9 @@ class Executable:
 
     def _explain(self, error: Exception) -> NoReturn:
         """Raise what the interpreter would have raised where the source failed."""
-        if isinstance(error, RecursionError) and is_python_limit(error):
-            raise too_deep(error, self.name, self._recursive_call) from None
+        call = self._recursive_call
+        if call and isinstance(error, RecursionError) and is_python_limit(error):
+            raise too_deep(error, self.name, call) from None
         frame, lineno = self._failed_line(error.__traceback__)
         steps = self._steps.get(lineno, ())
         values = dict(frame.f_globals) | frame.f_locals
@@ -119,6 +123,24 @@ class Executable:
             traceback = traceback.tb_next
         assert found is not None, "the error did not pass through the generated source"
         return found
+
+
+def _watch(on: bool) -> None:
+    """Exchange what a call does: it then costs nothing while no thread checks."""
+    call = _call_watched if on else _call
+    Executable.__call__ = call  # type: ignore[assignment, method-assign]
+
+
+_call = Executable.__call__
+
+
+def _call_watched(executable: Executable, arrays: Sequence[Any]) -> Sequence[Any]:
+    if not is_checking():
+        return _call(executable, arrays)
+    return interpreter.run(executable.graph, arrays)
+
+
+on_switch(_watch)
 
 
 def compile_graph(graph: Graph) -> Executable:
@@ -145,7 +167,7 @@ def compile_graph(graph: Graph) -> Executable:
     filename = f"<graph {graph.name} {next(_numbers)}>"
     exec(compile(source, filename, "exec"), namespace)
     executable = Executable(
-        graph.name,
+        graph,
         source,
         namespace[name],
         steps,

@@ -6,17 +6,19 @@ the values at fault.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from runtime.context import current_graph, init_scope
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import together
-from runtime.ops.convert import as_tensor, is_tensor
+from runtime.ops.convert import as_tensor, convert_to_tensor, is_tensor
 from runtime.ops.define import define, run
 from runtime.ops.logging import formatted, parse, tensor_text
 from runtime.ops.partial import dims_of, spec
+from runtime.ops.static import static_value
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 
@@ -88,28 +90,33 @@ def _assert_relation(
     message: str,
     summarize: int,
 ) -> tuple[()]:
-    if holds.all():
-        return ()
-    lines = [message] if message else []
-    lines.append(f"Condition x {relation} y did not hold.")
-    wide_x, wide_y, wide = np.broadcast_arrays(x, y, holds)
-    wrong = np.argwhere(~wide)
-    shown = wrong if summarize < 0 else wrong[:summarize]
-    if wide.ndim:
-        index = tuple(shown.T)
-        lines += [
-            f"Indices of first {len(shown)} different values:",
-            tensor_text(shown, -1),
-            "Corresponding x values:",
-            tensor_text(wide_x[index], -1),
-            "Corresponding y values:",
-            tensor_text(wide_y[index], -1),
-        ]
-    for label, array in (("x", x), ("y", y)):
+    if not holds.all():
+        lines = [message] if message else []
+        lines.append(f"Condition {relation} did not hold.")
+        shown = {"x": x, "y": y} if "y" in relation else {"x": x}
+        lines += _differences(holds, shown, summarize)
+        raise _failed("AssertRelation", "\n".join(lines))
+    return ()
+
+
+def _differences(
+    holds: Array, shown: dict[str, Array], summarize: int
+) -> Iterator[str]:
+    """The elements that are wrong, then the first ones of all."""
+    if holds.ndim:
+        wrong = np.argwhere(~holds)
+        wrong = wrong if summarize < 0 else wrong[:summarize]
+        yield f"Indices of first {len(wrong)} different values:"
+        yield tensor_text(wrong, -1)
+        for label, array in shown.items():
+            yield f"Corresponding {label} values:"
+            wide = np.broadcast_to(array, holds.shape)
+            yield tensor_text(wide[tuple(wrong.T)], -1)
+    for label, array in shown.items():
         flat = array.reshape(-1)
         part = flat if summarize < 0 else flat[:summarize]
-        lines += [f"First {len(part)} elements of {label}:", tensor_text(part, -1)]
-    raise _failed("AssertRelation", "\n".join(lines))
+        yield f"First {len(part)} elements of {label}:"
+        yield tensor_text(part, -1)
 
 
 define("AssertRelation", _assert_relation, _infer_assert, takes="b", stateful=True)
@@ -124,23 +131,35 @@ def assert_relation(
     summarize: int | None,
     name: str | None,
 ) -> None:
-    """Raise unless ``function(x, y)`` holds for all elements."""
+    """Raise unless ``function(x, y)``, which is the `relation`, holds everywhere.
+
+    While a function is traced this is a part of the graph, or nothing where the values
+    are known already: then they raise at once.
+    """
     left, right = together((_value(x), _value(y)), "AssertRelation", name)
-    run(
-        "AssertRelation",
-        function(left, right),
-        left,
-        right,
-        relation=relation,
-        message=message or "",
-        summarize=3 if summarize is None else summarize,
-        name=name,
-    )
+    attrs = {
+        "relation": relation,
+        "message": message or "",
+        "summarize": 3 if summarize is None else summarize,
+    }
+    known = [_known_array(tensor) for tensor in (left, right)]
+    if current_graph() is not None and all(array is not None for array in known):
+        with init_scope():
+            constants = [convert_to_tensor(array) for array in known]
+            run("AssertRelation", function(*constants), *constants, name=name, **attrs)
+        return
+    run("AssertRelation", function(left, right), left, right, name=name, **attrs)
 
 
 def _value(x: Any) -> Any:
     """A shape is compared as the vector that it is."""
     return x.as_list() if isinstance(x, TensorShape) else x
+
+
+def _known_array(tensor: Any) -> Any:
+    """The value of a tensor as far as tracing knows it whole, else None."""
+    value, complete = static_value(tensor)
+    return np.array(value, tensor.dtype.np_dtype) if complete else None
 
 
 # --- NaN and infinity -----------------------------------------------------------------

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.dtypes import as_dtype
-from runtime.ops.arguments import together
+from runtime.dtypes import as_dtype, float32
+from runtime.ops.arguments import int_argument, together
 from runtime.ops.array import rank as tensor_rank
 from runtime.ops.assertions import Assert, assert_relation, check_numerics
 from runtime.ops.convert import as_tensor, is_tensor
@@ -23,6 +23,10 @@ from runtime.ops.elementwise import (
     subtract,
 )
 from runtime.ops.functions import abs
+from runtime.ops.joining import stack
+from runtime.ops.numerics import disable_check_numerics, enable_check_numerics
+from runtime.ops.reductions import reduce_any
+from runtime.ops.shape_assertions import assert_shapes
 
 __all__ = [
     "Assert",
@@ -39,12 +43,20 @@ __all__ = [
     "assert_non_positive",
     "assert_none_equal",
     "assert_positive",
+    "assert_proper_iterable",
     "assert_rank",
     "assert_rank_at_least",
+    "assert_rank_in",
+    "assert_same_float_dtype",
     "assert_scalar",
+    "assert_shapes",
     "assert_type",
     "check_numerics",
+    "disable_check_numerics",
+    "enable_check_numerics",
+    "get_log_device_placement",
     "is_numeric_tensor",
+    "set_log_device_placement",
 ]
 
 # --- comparisons ----------------------------------------------------------------------
@@ -61,7 +73,7 @@ def assert_equal(
 
     >>> assert_equal([1, 2], [1, 2])
     """
-    assert_relation(equal, "==", x, y, message, summarize, name)
+    assert_relation(equal, "x == y", x, y, message, summarize, name)
 
 
 def assert_none_equal(
@@ -72,7 +84,7 @@ def assert_none_equal(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless ``x != y`` for all elements."""
-    assert_relation(not_equal, "!=", x, y, message, summarize, name)
+    assert_relation(not_equal, "x != y", x, y, message, summarize, name)
 
 
 def assert_less(
@@ -83,7 +95,7 @@ def assert_less(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless ``x < y`` for all elements."""
-    assert_relation(less, "<", x, y, message, summarize, name)
+    assert_relation(less, "x < y", x, y, message, summarize, name)
 
 
 def assert_less_equal(
@@ -94,7 +106,7 @@ def assert_less_equal(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless ``x <= y`` for all elements."""
-    assert_relation(less_equal, "<=", x, y, message, summarize, name)
+    assert_relation(less_equal, "x <= y", x, y, message, summarize, name)
 
 
 def assert_greater(
@@ -105,7 +117,7 @@ def assert_greater(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless ``x > y`` for all elements."""
-    assert_relation(greater, ">", x, y, message, summarize, name)
+    assert_relation(greater, "x > y", x, y, message, summarize, name)
 
 
 def assert_greater_equal(
@@ -116,7 +128,7 @@ def assert_greater_equal(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless ``x >= y`` for all elements."""
-    assert_relation(greater_equal, ">=", x, y, message, summarize, name)
+    assert_relation(greater_equal, "x >= y", x, y, message, summarize, name)
 
 
 def assert_near(
@@ -142,7 +154,7 @@ def assert_near(
             abs(subtract(a, b)), add(absolute, multiply(relative, abs(b)))
         )
 
-    assert_relation(near, "~=", left, right, message, summarize, name)
+    assert_relation(near, "x ~= y", left, right, message, summarize, name)
 
 
 def assert_positive(
@@ -152,7 +164,7 @@ def assert_positive(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless all elements are greater than 0."""
-    assert_greater(x, 0, message, summarize, name)
+    assert_relation(greater, "x > 0", x, 0, message, summarize, name)
 
 
 def assert_negative(
@@ -162,7 +174,7 @@ def assert_negative(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless all elements are less than 0."""
-    assert_less(x, 0, message, summarize, name)
+    assert_relation(less, "x < 0", x, 0, message, summarize, name)
 
 
 def assert_non_negative(
@@ -172,7 +184,7 @@ def assert_non_negative(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless all elements are at least 0."""
-    assert_greater_equal(x, 0, message, summarize, name)
+    assert_relation(greater_equal, "x >= 0", x, 0, message, summarize, name)
 
 
 def assert_non_positive(
@@ -182,35 +194,63 @@ def assert_non_positive(
     name: str | None = None,
 ) -> None:
     """Raise InvalidArgumentError unless all elements are at most 0."""
-    assert_less_equal(x, 0, message, summarize, name)
+    assert_relation(less_equal, "x <= 0", x, 0, message, summarize, name)
 
 
 # --- what tensors are -----------------------------------------------------------------
 
 
 def assert_rank(
-    x: Any, rank: int, message: str | None = None, name: str | None = None
+    x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> None:
     """Raise unless the tensor has that many axes: ValueError if tracing shows it."""
-    tensor = as_tensor(x)
-    found = tensor.shape.rank
-    if found is None:
-        assert_equal(tensor_rank(tensor), rank, message, name=name)
-    elif found != rank:
-        text = f"the tensor of shape {tensor.shape} must have rank {rank}"
-        raise ValueError(_with(message, text))
+    _assert_rank(x, rank, equal, "==", "have rank", message, name)
 
 
 def assert_rank_at_least(
-    x: Any, rank: int, message: str | None = None, name: str | None = None
+    x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> None:
     """Raise unless the tensor has at least that many axes; see `assert_rank`."""
-    tensor = as_tensor(x)
+    _assert_rank(x, rank, greater_equal, ">=", "have at least rank", message, name)
+
+
+def _assert_rank(
+    x: Any,
+    rank: Any,
+    relation: Any,
+    sign: str,
+    must: str,
+    message: str | None,
+    name: str | None,
+) -> None:
+    tensor, wanted = as_tensor(x), int_argument(rank, "rank")
     found = tensor.shape.rank
-    if found is None:
-        assert_greater_equal(tensor_rank(tensor), rank, message, name=name)
-    elif found < rank:
-        text = f"the tensor of shape {tensor.shape} must have at least rank {rank}"
+    if found is None or not isinstance(wanted, int):
+        text = _with(message, f"the tensor must {must} y")
+        actual = tensor_rank(tensor)
+        assert_relation(relation, f"x {sign} y", actual, wanted, text, None, name)
+    elif found < wanted or (sign == "==" and found > wanted):
+        text = f"the tensor of shape {tensor.shape} must {must} {wanted}"
+        raise ValueError(_with(message, text))
+
+
+def assert_rank_in(
+    x: Any, ranks: Any, message: str | None = None, name: str | None = None
+) -> None:
+    """Raise unless the number of axes is one of `ranks`; see `assert_rank`.
+
+    >>> assert_rank_in([[1, 2]], (1, 2))
+    """
+    tensor = as_tensor(x)
+    wanted = tuple(int_argument(rank, "rank") for rank in ranks)
+    found = tensor.shape.rank
+    if found is None or not all(isinstance(rank, int) for rank in wanted):
+        actual = tensor_rank(tensor)
+        fits = [equal(actual, rank) for rank in wanted]
+        shown = [message] if message else []
+        Assert(reduce_any(stack(fits)), [*shown, "the rank is", actual], name=name)
+    elif found not in wanted:
+        text = f"the tensor of shape {tensor.shape} must have one of the ranks {wanted}"
         raise ValueError(_with(message, text))
 
 
@@ -240,6 +280,38 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         raise TypeError(_with(message, text))
 
 
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+    """The floating dtype that all `tensors` have: `dtype` if it is given.
+
+    Raises ValueError if they differ, or if it is no floating dtype. Without tensors and
+    dtype it is float32.
+
+    >>> assert_same_float_dtype([as_tensor(1.0), None])
+    tf.float32
+    """
+    found = None if dtype is None else as_dtype(dtype)
+    for tensor in tensors or ():
+        if tensor is None:
+            continue
+        own = as_tensor(tensor).dtype
+        if found is not None and own is not found:
+            raise ValueError(f"the tensors must be of {found.name}, not of {own.name}")
+        found = own
+    found = found or float32
+    if not found.is_floating:
+        raise ValueError(f"the tensors must be of a floating dtype, not {found.name}")
+    return found
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raise TypeError unless `values` is an iterable that is no tensor nor text."""
+    if is_tensor(values) or isinstance(values, (str, bytes, np.ndarray)):
+        kind = type(values).__name__
+        raise TypeError(f"a list or another iterable is needed, not a {kind}")
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f"a {type(values).__name__} cannot be iterated")
+
+
 def _with(message: str | None, text: str) -> str:
     return f"{message}: {text}" if message else text
 
@@ -252,3 +324,19 @@ def is_numeric_tensor(tensor: Any) -> bool:
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
     """The tensor; `check_numerics` with the arguments of ``tf.debugging``."""
     return check_numerics(x, message, name)
+
+
+# --- devices --------------------------------------------------------------------------
+
+_logs_placement = False
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Accepted and remembered; all operations run on the CPU, so nothing is logged."""
+    global _logs_placement
+    _logs_placement = bool(enabled)
+
+
+def get_log_device_placement() -> bool:
+    """What `set_log_device_placement` was given last."""
+    return _logs_placement

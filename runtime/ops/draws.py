@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 __all__ = [
+    "binomial",
     "categorical",
     "gamma",
     "poisson",
@@ -90,3 +91,15 @@ def gamma(generator: Generator, shape: Shape, alpha: Array, dtype: DType) -> Arr
 def poisson(generator: Generator, shape: Shape, lam: Array, dtype: DType) -> Array:
     """Poisson numbers: an array of `shape` for each of the rates."""
     return generator.poisson(lam, size=shape + lam.shape).astype(dtype.np_dtype)
+
+
+def binomial(
+    generator: Generator, shape: Shape, counts: Array, probs: Array, dtype: DType
+) -> Array:
+    """How many of `counts` trials succeed with the probabilities `probs`."""
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        raise InvalidArgumentError("counts must not be negative")
+    if not ((probs >= 0) & (probs <= 1)).all():
+        raise InvalidArgumentError("probs must lie between 0 and 1")
+    trials = counts.astype(np.int64)
+    return np.asarray(generator.binomial(trials, probs, shape)).astype(dtype.np_dtype)

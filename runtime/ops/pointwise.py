@@ -52,6 +52,7 @@ __all__ = [
     "run_quietly",
     "unary_function",
     "unary_op",
+    "use_quick_way",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -104,6 +105,19 @@ class _Quiet(threading.local):
 
 
 _quiet = _Quiet()
+
+
+def use_quick_way(on: bool) -> None:
+    """Whether operations of this thread may go straight to the kernel."""
+    if on:
+        _quiet.__init__()  # type: ignore[misc]
+    else:
+        _quiet.run = _no_quick_way
+
+
+def _no_quick_way(*args: Any, **options: Any) -> Any:
+    raise RuntimeError("operations take the general way")
+
 
 # What sends a call from the quick way to the general one: operands that do not fit, and
 # a context that is in use already, by the operation that a finalizer interrupted.

@@ -54,7 +54,7 @@ def infer_int_range(*, low: Any, high: Any, **attrs: Any) -> TensorSpec:
 
 def _shaped(name: str, draw: Callable[..., Array]) -> None:
     def kernel(*, shape: Any, dtype: DType, state: RandomState) -> Array:
-        return draw(state.generator, shape, dtype)
+        return draw(state.take(shape), shape, dtype)
 
     define(name, kernel, infer_shaped, stateful=True)
 
@@ -67,7 +67,7 @@ _shaped("TruncatedNormal", draws.truncated_normal)
 def _uniform_int(
     *, shape: Any, low: int, high: int, dtype: DType, state: RandomState
 ) -> Array:
-    return draws.uniform_int(state.generator, shape, low, high, dtype)
+    return draws.uniform_int(state.take(shape), shape, low, high, dtype)
 
 
 define("RandomUniformInt", _uniform_int, infer_int_range, stateful=True)
@@ -248,7 +248,7 @@ def _infer_each(parameter: TensorSpec, *, shape: Any, dtype: DType, **_: Any) ->
 
 def _each(name: str, draw: Callable[..., Array]) -> None:
     def kernel(x: Array, *, shape: Any, dtype: DType, state: RandomState) -> Array:
-        return draw(state.generator, shape, x, dtype)
+        return draw(state.take(shape), shape, x, dtype)
 
     define(name, kernel, _infer_each, takes="f", stateful=True)
 

@@ -10,20 +10,38 @@ An op draws from a `RandomState`, a stream that goes on from run to run. Which o
   the graph, so that functions that are alike draw alike.
 * Without any seed every stream begins at an unforeseeable point.
 
-The numbers differ from TensorFlow's for the same seeds.
+`set_seed` starts the streams of functions that are traced already anew, too: from the
+seeds that they were traced with. The stream of a `Generator` is a `GeneratorState`, on
+which seeds have no influence. The numbers differ from TensorFlow's for the same seeds.
 """
 
 from __future__ import annotations
 
+import enum
+import math
 import secrets
+import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from runtime.context import current_graph
+from runtime.errors import InvalidArgumentError, UnimplementedError
 from runtime.graph import Graph
 
-__all__ = ["RandomState", "keyed_generator", "set_seed", "state_for"]
+__all__ = [
+    "Algorithm",
+    "GeneratorState",
+    "RandomState",
+    "check_algorithm",
+    "keyed_generator",
+    "set_seed",
+    "state_for",
+    "state_words",
+]
+
+Array = np.ndarray[Any, Any]
 
 #: The global seed of ops that have only their own.
 _NO_GLOBAL_SEED = 87654321
@@ -39,23 +57,30 @@ def keyed_generator(*key: int) -> np.random.Generator:
 class RandomState:
     """A stream of random numbers: of its two seeds, or an unforeseeable one."""
 
-    __slots__ = ("_generator", "seeds")
+    __slots__ = ("_epoch", "_generator", "seeds")
 
     def __init__(self, seeds: tuple[int, int] | None = None) -> None:
         self.seeds = seeds
+        self._epoch = -1
         self._generator: np.random.Generator | None = None
 
     @property
     def generator(self) -> np.random.Generator:
-        """The generator, at the place up to which it has been used."""
-        if self._generator is None:
-            seeds = self.seeds or (secrets.randbits(64), secrets.randbits(64))
-            self._generator = keyed_generator(*seeds)
+        """The generator, at the place up to which it has been used.
+
+        NumPy's generators may be shared by threads.
+        """
+        if self._generator is None or self._epoch != _epoch:
+            with _lock:
+                if self._generator is None or self._epoch != _epoch:
+                    seeds = self.seeds or (secrets.randbits(64), secrets.randbits(64))
+                    self._generator = keyed_generator(*seeds)
+                    self._epoch = _epoch
         return self._generator
 
-    def restart(self, seeds: tuple[int, int] | None) -> None:
-        """Begin the stream of other seeds."""
-        self.seeds, self._generator = seeds, None
+    def take(self, shape: Sequence[int]) -> np.random.Generator:
+        """The generator from which to draw an array of the shape."""
+        return self.generator
 
     @property
     def graph_text(self) -> str:
@@ -70,17 +95,126 @@ class RandomState:
         return RandomState, (self.seeds,)
 
 
+class Algorithm(enum.Enum):
+    """The algorithms that TensorFlow has; here it is always Philox."""
+
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
+
+def check_algorithm(alg: Any) -> None:
+    """Raise unless the algorithm, by TensorFlow's name or number, is Philox."""
+    try:
+        found = Algorithm[alg.upper()] if isinstance(alg, str) else Algorithm(alg)
+    except (KeyError, ValueError):
+        raise ValueError(f"{alg!r} is no algorithm for random numbers") from None
+    if found is Algorithm.THREEFRY:
+        raise UnimplementedError("ThreeFry does not exist here; use alg='philox'")
+
+
+#: How many numbers the state of a `Generator` has: a counter of two, and a key.
+STATE_WORDS = 3
+#: How far one random number moves the counter on. A step is four words of 64 bits; no
+#: distribution is as unlucky as to need all of these.
+STEPS = 256
+
+
+def state_words(seed: Any) -> list[int]:
+    """The state that begins the stream of a seed: integers, filled up on the left.
+
+    Raises ValueError for more than three of them, or more than 64 bits.
+    """
+    words = [int(word) for word in np.asarray(seed, object).reshape(-1)]
+    if not 0 < len(words) <= STATE_WORDS:
+        raise ValueError(f"a seed is one to {STATE_WORDS} integers, not {len(words)}")
+    if any(not -(2**63) <= word <= _MASK for word in words):
+        raise ValueError(f"each integer of a seed has at most 64 bits: {seed}")
+    # The key comes last: streams of small seeds must not overlap.
+    return [0] * (STATE_WORDS - len(words)) + [word & _MASK for word in words]
+
+
+class GeneratorState:
+    """The state of a `Generator`: a counter and a key."""
+
+    __slots__ = ("_counter", "_key", "_lock")
+
+    def __init__(self, counter: int = 0, key: int = 0) -> None:
+        self._counter = counter
+        self._key = key
+        self._lock = threading.Lock()
+
+    @classmethod
+    def unforeseeable(cls) -> GeneratorState:
+        """A state that nobody can tell."""
+        return cls(secrets.randbits(128), secrets.randbits(64))
+
+    @property
+    def array(self) -> Array:
+        """The state as a vector of int64."""
+        with self._lock:
+            words = self._counter & _MASK, self._counter >> 64, self._key
+        return np.array(words, np.uint64).view(np.int64)
+
+    def set(self, array: Array) -> None:
+        """Go on from a state. Raises InvalidArgumentError if it is none."""
+        if array.shape != (STATE_WORDS,) or array.dtype.kind not in "iu":
+            raise InvalidArgumentError(
+                f"the state is a vector of {STATE_WORDS} integers, not {array}"
+            )
+        low, high, key = (int(word) & _MASK for word in array)
+        with self._lock:
+            self._counter, self._key = high << 64 | low, key
+
+    def take(self, shape: Sequence[int]) -> np.random.Generator:
+        """The generator from which to draw an array of the shape, and no other."""
+        low, high, key = (int(word) & _MASK for word in self.skip(math.prod(shape)))
+        counter = np.array([low, high, 0, 0], np.uint64)
+        philox = np.random.Philox(key=np.array([key, 0], np.uint64), counter=counter)
+        return np.random.Generator(philox)
+
+    def skip(self, count: int) -> Array:
+        """Move on as `count` numbers do. Gives the state that was."""
+        with self._lock:
+            start, key = self._counter, self._key
+            self._counter = (start + count * STEPS) % 2**128
+        return np.array([start & _MASK, start >> 64, key], np.uint64).view(np.int64)
+
+    @property
+    def graph_text(self) -> str:
+        """How graphs print it."""
+        return f"key={self._key}"
+
+    def __repr__(self) -> str:
+        return f"<GeneratorState {self.graph_text}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GeneratorState, (self._counter, self._key)
+
+
+_lock = threading.Lock()
+#: How often `set_seed` was called: what streams are to be started anew.
+_epoch = 0
 _global_seed: int | None = None
 _eager_stream = RandomState()
 _eager_streams: dict[int, RandomState] = {}
 
 
 def set_seed(seed: int | None) -> None:
-    """Set the global seed and start all streams of eager code anew.
+    """Set the global seed and start all streams anew; generators keep theirs.
 
-    Functions that are traced already keep theirs. None goes back to no seed.
+    Functions that are traced already start again from the seeds that they were traced
+    with. None goes back to no seed.
+
+    >>> from runtime.ops.random_ops import uniform
+    >>> set_seed(7)
+    >>> first = uniform([])
+    >>> set_seed(7)
+    >>> bool(uniform([]) == first)
+    True
     """
-    global _global_seed, _eager_stream
+    global _epoch, _global_seed, _eager_stream
+    _epoch += 1
     _global_seed = None if seed is None else int(seed)
     _eager_stream = RandomState(None if seed is None else (int(seed), 0))
     _eager_streams.clear()

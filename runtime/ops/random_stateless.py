@@ -12,11 +12,14 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype
+from runtime.errors import InvalidArgumentError
 from runtime.ops import draws
 from runtime.ops.arguments import int_argument, ints_argument, shape_argument
-from runtime.ops.convert import as_tensor
+from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
-from runtime.ops.partial import dims_of, spec
+from runtime.ops.elementwise import truediv
+from runtime.ops.partial import broadcast, dims_of, dims_value, spec
+from runtime.ops.random_generator import infer_binomial
 from runtime.ops.random_ops import (
     affine,
     check_floating,
@@ -31,8 +34,11 @@ from runtime.specs import TensorSpec
 __all__ = [
     "fold_in",
     "split",
+    "stateless_binomial",
     "stateless_categorical",
+    "stateless_gamma",
     "stateless_normal",
+    "stateless_poisson",
     "stateless_shuffle",
     "stateless_truncated_normal",
     "stateless_uniform",
@@ -71,6 +77,31 @@ def _categorical(logits: Array, *, num_samples: int, dtype: DType, seed: Any) ->
     return draws.categorical(keyed_generator(*seed), logits, num_samples, dtype)
 
 
+def _binomial(
+    counts: Array, probs: Array, *, shape: Any, dtype: DType, seed: Any
+) -> Array:
+    return draws.binomial(keyed_generator(*seed), shape, counts, probs, dtype)
+
+
+def _infer_each(x: TensorSpec, *, shape: Any, dtype: DType, seed: Any) -> TensorSpec:
+    dims = dims_value(shape)
+    wide = broadcast(dims, dims_of(x))
+    if dims is not None and wide is not None and len(wide) != len(dims):
+        raise InvalidArgumentError("shape has fewer axes than the parameters")
+    return spec(dims, dtype)
+
+
+def _each(name: str, draw: Callable[..., Array]) -> None:
+    def kernel(x: Array, *, shape: Any, dtype: DType, seed: Any) -> Array:
+        # One number for each place of the shape, with the parameter of that place.
+        return draw(keyed_generator(*seed), (), np.broadcast_to(x, shape), dtype)
+
+    define(name, kernel, _infer_each, takes="f")
+
+
+_each("StatelessRandomGammaV3", draws.gamma)
+_each("StatelessRandomPoisson", draws.poisson)
+define("StatelessRandomBinomial", _binomial, infer_binomial, takes="f")
 define("StatelessRandomUniformIntV2", _uniform_int, infer_int_range)
 define("StatelessShuffle", _shuffle, _infer_shuffle)
 define("StatelessMultinomial", _categorical, infer_categorical, takes="f")
@@ -161,6 +192,70 @@ def stateless_categorical(
         as_tensor(logits),
         num_samples=int_argument(num_samples, "num_samples"),
         dtype=as_dtype(dtype),
+        seed=seed_argument(seed),
+        name=name,
+    )
+
+
+def stateless_gamma(
+    shape: Any,
+    seed: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Any:
+    """Gamma numbers of shapes `alpha` and rates `beta`, which broadcast to `shape`."""
+    found = check_floating(dtype)
+    drawn = run(
+        "StatelessRandomGammaV3",
+        convert_to_tensor(alpha, found),
+        shape=shape_argument(shape),
+        dtype=found,
+        seed=seed_argument(seed),
+        name=name,
+    )
+    return drawn if beta is None else truediv(drawn, convert_to_tensor(beta, found))
+
+
+def stateless_poisson(
+    shape: Any,
+    seed: Any,
+    lam: Any,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """Poisson numbers of the rates `lam`, which broadcast to `shape`."""
+    return run(
+        "StatelessRandomPoisson",
+        convert_to_tensor(lam, dtype_hint=dtypes.float32),
+        shape=shape_argument(shape),
+        dtype=as_dtype(dtype),
+        seed=seed_argument(seed),
+        name=name,
+    )
+
+
+def stateless_binomial(
+    shape: Any,
+    seed: Any,
+    counts: Any,
+    probs: Any,
+    output_dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """As `Generator.binomial`, as a function of the seed.
+
+    >>> stateless_binomial([2], [1, 2], 4.0, [0.0, 1.0]).numpy().tolist()
+    [0, 4]
+    """
+    trials = convert_to_tensor(counts, dtype_hint=dtypes.float32)
+    return run(
+        "StatelessRandomBinomial",
+        trials,
+        convert_to_tensor(probs, trials.dtype),
+        shape=shape_argument(shape),
+        dtype=as_dtype(output_dtype),
         seed=seed_argument(seed),
         name=name,
     )

@@ -27,11 +27,13 @@ from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 __all__ = [
     "OpDef",
     "apply",
+    "apply_eagerly",
     "apply_one",
     "get",
     "infer_specs",
     "names",
     "register",
+    "replace_eager",
     "run_kernel",
 ]
 
@@ -92,7 +94,7 @@ def apply(op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any) -
     definition = get(op)
     graph = current_graph()
     if graph is None:
-        return _apply_eagerly(definition, tensors, attrs)
+        return _run_eagerly(definition, tensors, attrs)
     return add_node(graph, definition, tensors, attrs, name)
 
 
@@ -104,9 +106,10 @@ def apply_one(
     return tensor
 
 
-def _apply_eagerly(
+def apply_eagerly(
     definition: OpDef, tensors: Sequence[Tensor], attrs: dict[str, Any]
 ) -> Any:
+    """Run the operation at once; gives what `apply` gives."""
     arrays = []
     for tensor in tensors:
         if type(tensor) is not EagerTensor:
@@ -116,6 +119,15 @@ def _apply_eagerly(
     if type(result) is tuple:
         return tuple([EagerTensor(as_array(item)) for item in result])
     return EagerTensor(as_array(result))
+
+
+_run_eagerly = apply_eagerly
+
+
+def replace_eager(runner: Callable[..., Any] | None) -> None:
+    """Have operations run at once by `runner` (None: by `apply_eagerly` again)."""
+    global _run_eagerly
+    _run_eagerly = runner or apply_eagerly
 
 
 def add_node(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 
+import runtime as tf
 from runtime import errors
 
 OP_ERRORS = [
@@ -39,6 +41,34 @@ def test_every_op_error_has_its_codes(kind: type[errors.OpError]) -> None:
     assert isinstance(error, errors.OpError)
 
 
+def test_numbers_of_kinds() -> None:
+    """``error_code`` is the constant of the name, for each of them."""
+    for kind in OP_ERRORS:
+        if kind in (errors.OpError, errors.DTypeMismatchError):
+            continue
+        words = re.findall("[A-Z][a-z]+", kind.__name__.removesuffix("Error"))
+        assert kind.error_code == getattr(errors, "_".join(words).upper())
+    given = errors.OpError(None, None, "text", errors.NOT_FOUND)
+    assert (given.error_code, errors.OK) == (5, 0)
+
+
+def test_a_failed_node_is_in_the_error() -> None:
+    @tf.function(autograph=False)
+    def f(x: object) -> object:
+        return tf.debugging.check_numerics(x, "f")
+
+    with pytest.raises(errors.InvalidArgumentError) as caught:
+        f(tf.constant(float("nan")))
+
+    node = caught.value.node_def
+    assert (node.name, node.op, node.input) == (
+        "CheckNumericsV2",
+        "CheckNumericsV2",
+        ["x:0"],
+    )
+    assert caught.value.op == "CheckNumericsV2"
+
+
 def test_codes_are_not_shared() -> None:
     codes = [kind.code for kind in OP_ERRORS]
 
@@ -69,4 +99,3 @@ def test_all_is_complete() -> None:
     }
 
     assert exceptions <= set(errors.__all__)
-    assert list(errors.__all__) == sorted(errors.__all__)

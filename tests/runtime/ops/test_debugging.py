@@ -37,6 +37,12 @@ GOOD = [
     lambda: D.assert_scalar(1),
     lambda: D.assert_type(1, tf.int32),
     lambda: D.assert_integer([1]),
+    lambda: D.assert_rank_in([[1]], (1, 2)),
+    lambda: D.assert_proper_iterable([1]),
+    lambda: D.assert_shapes([(tf.ones([3, 2]), ("N", 2)), (tf.ones([3]), "N")]),
+    lambda: D.assert_shapes([(tf.ones([4, 3, 2]), (..., "N", None))]),
+    lambda: D.assert_shapes({tf.ones([2]).ref(): tf.TensorShape([2])}),
+    lambda: D.assert_shapes([(tf.constant(1), ())]),
 ]
 
 
@@ -55,10 +61,10 @@ BAD = [
     (lambda: D.assert_greater(3, 3), "Condition x > y"),
     (lambda: D.assert_greater_equal(2, 3), "Condition x >= y"),
     (lambda: D.assert_near([1.0], [1.1]), "Condition x ~= y"),
-    (lambda: D.assert_positive([1, 0]), "Condition x > y"),
-    (lambda: D.assert_negative(0), "Condition x < y"),
-    (lambda: D.assert_non_negative(-1), "Condition x >= y"),
-    (lambda: D.assert_non_positive(1), "Condition x <= y"),
+    (lambda: D.assert_positive([1, 0]), "Condition x > 0"),
+    (lambda: D.assert_negative(0), "Condition x < 0"),
+    (lambda: D.assert_non_negative(-1), "Condition x >= 0"),
+    (lambda: D.assert_non_positive(1), "Condition x <= 0"),
     (lambda: D.assert_positive(0, "my message"), "my message\nCondition"),
     (
         lambda: D.Assert(tf.constant([True, False]), ["x =", tf.constant([1, 2]), 3]),
@@ -74,10 +80,8 @@ BAD = [
 def test_what_does_not_hold(check: Callable[[], Any], message: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         check()
-    traced = tf.function(check, autograph=False)
-    concrete = traced.get_concrete_function()
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
-        concrete()
+        tf.function(check, autograph=False)()
 
 
 def test_the_message_shows_the_values() -> None:
@@ -95,6 +99,34 @@ def test_the_message_shows_the_values() -> None:
         "First 2 elements of x:\n[1 2]\n"
         "First 2 elements of y:\n[2 3]"
     )
+
+
+def test_known_values_are_checked_while_tracing() -> None:
+    @tf.function
+    def wrong(x: Any) -> Any:
+        D.assert_equal(tf.shape(x)[0], 3, "x must have three rows")
+        return x
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="three rows\nCondition"):
+        wrong.get_concrete_function(tf.TensorSpec([2]))
+    traced = wrong.get_concrete_function(tf.TensorSpec([3])).graph
+    assert "AssertRelation" not in {node.op for node in traced.nodes}
+    assert "AssertRelation" in {
+        node.op
+        for node in wrong.get_concrete_function(tf.TensorSpec([None])).graph.nodes
+    }
+
+
+def test_a_known_failure_in_a_branch_is_that_of_the_branch() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        if x < 0:
+            D.assert_equal(1, 2, "not for negative numbers")
+        return x
+
+    assert f(tf.constant(1)).numpy() == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not for negative"):
+        f(tf.constant(-1))
 
 
 def test_checks_are_kept_although_nothing_uses_them() -> None:
@@ -130,6 +162,36 @@ def test_a_check_in_a_branch_runs_with_the_branch() -> None:
         ),
         (lambda: D.assert_rank_at_least(1, 1), ValueError, "at least rank 1"),
         (lambda: D.assert_scalar([1]), ValueError, "must have rank 0"),
+        (
+            lambda: D.assert_rank_in([1], [0, 2], "x"),
+            ValueError,
+            r"x: .* one of the ranks \(0, 2\)",
+        ),
+        (
+            lambda: D.assert_same_float_dtype([tf.constant(1.0)], tf.float64),
+            ValueError,
+            "must be of float64, not of float32",
+        ),
+        (lambda: D.assert_same_float_dtype([1]), ValueError, "not int32"),
+        (lambda: D.assert_proper_iterable(tf.ones(1)), TypeError, "another iterable"),
+        (lambda: D.assert_proper_iterable(1), TypeError, "cannot be iterated"),
+        (
+            lambda: D.assert_shapes([(tf.ones([2, 3]), ("N", "N"))], message="m"),
+            ValueError,
+            r"m: axis 1 of tensor 0 must be as long as axis 0 .*: 3 is not 2",
+        ),
+        (
+            lambda: D.assert_shapes([([1], (3,))]),
+            ValueError,
+            "axis 0 of tensor 0 must have the length 3: 1 is not 3",
+        ),
+        (lambda: D.assert_shapes([([1], ())]), ValueError, "must have rank 0, not"),
+        (
+            lambda: D.assert_shapes([([1], ("*", 1, 2))]),
+            ValueError,
+            "must have at least rank 2",
+        ),
+        (lambda: D.assert_shapes([([1], (1, "*"))]), ValueError, "only the first axis"),
         (lambda: D.assert_type(1, tf.float32), TypeError, "of int32, not of float32"),
         (
             lambda: D.assert_integer(1.0),
@@ -157,6 +219,44 @@ def test_ranks_that_only_a_run_knows() -> None:
     assert matrix(tf.ones([1, 2])).numpy().tolist() == [1, 2]
     with pytest.raises(tf.errors.InvalidArgumentError, match="x == y"):
         matrix(tf.ones([3]))
+
+
+SHAPES = [
+    ([2, 3], [2], None),
+    ([2, 3], [5, 2], None),
+    ([2, 3], [3], "axis -1 of tensor 1 must be as long as axis 0 of tensor 0"),
+    ([2, 3], [], "tensor 1 must have at least rank 1"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "message"), SHAPES)
+def test_shapes_that_only_a_run_knows(first: Any, second: Any, message: Any) -> None:
+    open_specs = [tf.TensorSpec([None, None]), tf.TensorSpec(None)]
+
+    @tf.function(input_signature=open_specs, autograph=False)
+    def fit(x: Any, y: Any) -> Any:
+        D.assert_shapes([(x, ("N", "Q")), (y, (..., "N"))])
+        D.assert_rank_in(x, [2, 3])
+        D.assert_rank_in(y, [0, 1, 2])
+        return tf.rank(y)
+
+    if message is None:
+        assert fit(tf.ones(first), tf.ones(second)).numpy() == len(second)
+    else:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            fit(tf.ones(first), tf.ones(second))
+
+
+def test_one_floating_dtype() -> None:
+    assert D.assert_same_float_dtype([tf.constant(1.0), None]) is tf.float32
+    assert D.assert_same_float_dtype([np.float64(1)], tf.float64) is tf.float64
+    assert D.assert_same_float_dtype() is tf.float32
+
+
+def test_device_placement_is_accepted() -> None:
+    D.set_log_device_placement(True)
+    assert D.get_log_device_placement()
+    D.set_log_device_placement(False)
 
 
 def test_is_numeric_tensor() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,30 @@ def test_the_global_seed_repeats_the_whole_program() -> None:
     assert draws(lambda: tf.random.uniform([2])) != first
 
 
+def test_the_global_seed_starts_traced_functions_anew() -> None:
+    @tf.function
+    def f() -> Any:
+        return tf.random.uniform([2]), tf.random.normal([2], seed=3)
+
+    def results() -> Any:
+        return [part.numpy().tolist() for _ in range(2) for part in f()]
+
+    first = results()
+    tf.random.set_seed(1)
+    assert results() == first
+    assert results() != first
+
+
+def test_threads_share_a_stream() -> None:
+    """Each number of the stream goes to one thread."""
+    alone = np.sort(np.concatenate(draws(lambda: tf.random.uniform([50]), 8)))
+    tf.random.set_seed(1)
+    with ThreadPoolExecutor(4) as pool:
+        drawn = list(pool.map(lambda _: tf.random.uniform([50]).numpy(), range(8)))
+
+    np.testing.assert_array_equal(np.sort(np.concatenate(drawn)), alone)
+
+
 def test_an_op_seed_has_a_stream_of_its_own() -> None:
     first = draws(lambda: tf.random.normal([2], seed=5))
     other = draws(lambda: tf.random.normal([2], seed=6))
@@ -234,6 +259,19 @@ def test_a_copy_of_a_stream_starts_anew() -> None:
     assert str(state.graph_text) == "seeds (1, 2)"
 
 
+def test_stateless_distributions() -> None:
+    gamma = tf.random.stateless_gamma([N, 2], SEED, [2.0, 8.0], 4.0).numpy()
+    poisson = tf.random.stateless_poisson([N, 2], SEED, [1.0, 9.0]).numpy()
+    binomial = tf.random.stateless_binomial([N, 2], SEED, [4.0, 9.0], 0.25).numpy()
+
+    assert gamma.shape == poisson.shape == binomial.shape == (N, 2)
+    assert (poisson.dtype, binomial.dtype) == (np.int32, np.int32)
+    assert near(gamma[:, 1], 2.0, 0.71)
+    assert near(poisson[:, 1], 9.0, 3.0)
+    assert near(binomial[:, 1], 2.25, 1.3)
+    assert set(np.unique(binomial[:, 0]).tolist()) == {0, 1, 2, 3, 4}
+
+
 # --- stateless functions --------------------------------------------------------------
 
 
@@ -296,9 +334,132 @@ def test_generators() -> None:
     assert full.dtype is tf.int8
     assert full.numpy().min() < 0
     assert generator.make_seeds(3).shape == [2, 3]
-    assert repr(generator) == "<tf.random.Generator seed=1>"
+    assert repr(generator) == "<tf.random.Generator key=1>"
     fresh = [tf.random.Generator.from_non_deterministic_state() for _ in range(2)]
     assert draws(lambda: fresh[0].normal([2])) != draws(lambda: fresh[1].normal([2]))
+
+
+def state_of(generator: Any) -> Any:
+    return generator.state.numpy().tolist()
+
+
+def test_the_state_of_a_generator() -> None:
+    generator = tf.random.Generator.from_seed(5)
+    assert state_of(generator) == tf.random.create_rng_state(5).numpy().tolist()
+    assert (int(generator.key), generator.algorithm) == (5, 1)
+
+    generator.normal([2, 3])
+    other = tf.random.Generator.from_seed(5, alg="philox")
+    skipped = other.skip(6)
+
+    assert skipped.numpy().tolist() == [0, 0, 5]
+    assert state_of(other) == state_of(generator)
+    saved = generator.state
+    copies = [
+        tf.random.Generator(copy_from=generator),
+        tf.random.Generator.from_state(saved, alg=tf.random.Algorithm.PHILOX),
+        tf.random.Generator.from_key_counter(generator.key, saved[:2], alg="philox"),
+        pickle.loads(pickle.dumps(generator)),
+    ]
+    drawn = generator.uniform([2]).numpy().tolist()
+    assert [copy.uniform([2]).numpy().tolist() for copy in copies] == [drawn] * 4
+    generator.reset(saved)
+    assert generator.uniform([2]).numpy().tolist() == drawn
+    generator.reset_from_key_counter(5, saved[:2])
+    assert state_of(generator) == saved.numpy().tolist()
+    generator.reset_from_key_counter(-1, [2, 2**63])
+    assert state_of(generator) == [2, -(2**63), -1]
+    generator.skip(tf.constant(2**40, tf.int64))
+    assert state_of(generator) == [2 + 2**48, -(2**63), -1]
+
+
+def test_each_draw_moves_the_counter_alike() -> None:
+    generator = tf.random.Generator.from_seed(1)
+    moves = []
+    for draw in (
+        lambda: generator.uniform([4]),
+        lambda: generator.uniform([2, 2], 0, 9, tf.int32),
+        lambda: generator.truncated_normal([4]),
+        lambda: generator.binomial([4], 10.0, 0.5),
+        lambda: generator.make_seeds(2),
+        lambda: generator.split(4),
+        lambda: generator.uniform_full_int([4], tf.uint64),
+    ):
+        before = state_of(generator)[0]
+        draw()
+        moves.append(state_of(generator)[0] - before)
+
+    assert set(moves) == {moves[0]}
+
+
+def test_a_function_moves_the_generator_on_in_order() -> None:
+    generator = tf.random.Generator.from_seed(9)
+
+    @tf.function
+    def step(n: Any) -> Any:
+        before = generator.state
+        total = generator.uniform([])
+        for _ in tf.range(n):
+            total += generator.uniform([])
+        generator.skip(n)
+        return before, total, generator.state
+
+    plain = tf.random.Generator.from_seed(9)
+    for count in (0, 3):
+        before, total, after = step(tf.constant(count))
+        assert before.numpy().tolist() == state_of(plain)
+        drawn = [plain.uniform([]).numpy() for _ in range(count + 1)]
+        np.testing.assert_allclose(total.numpy(), np.sum(drawn), rtol=1e-6)
+        plain.skip(count)
+        assert after.numpy().tolist() == state_of(plain) == state_of(generator)
+    reset = tf.function(lambda state: generator.reset(state))
+    reset(tf.constant([1, 2, 3], tf.int64))
+    assert state_of(generator) == [1, 2, 3]
+
+
+def test_whole_ranges_and_binomials() -> None:
+    generator = tf.random.Generator.from_seed(2)
+
+    for dtype in (tf.int64, tf.uint64, tf.int32):
+        found = generator.uniform_full_int([200], dtype).numpy()
+        assert found.dtype == dtype.as_numpy_dtype
+        # Each half of the range, and its last quarter, come up.
+        quarter = (dtype.max - dtype.min) // 4
+        assert found.min() < dtype.min + quarter
+        assert found.max() > dtype.max - quarter
+    drawn = generator.binomial([N, 2], [10.0, 20.0], [0.5, 0.25], tf.float32).numpy()
+    assert drawn.dtype == np.float32
+    assert near(drawn[:, 0], 5, 1.6)
+    assert near(drawn[:, 1], 5, 2)
+
+
+BAD_GENERATORS = [
+    (lambda: tf.random.Generator(), ValueError, "either of copy_from or of state"),
+    (lambda: tf.random.Generator.from_state([1]), None, "vector of 3 integers"),
+    (lambda: tf.random.Generator.from_seed([1, 2, 3, 4]), ValueError, "not 4"),
+    (lambda: tf.random.Generator.from_seed(2**64), ValueError, "at most 64 bits"),
+    (lambda: tf.random.Generator.from_seed(1, "mt"), ValueError, "'mt' is no algo"),
+    (
+        lambda: tf.random.Generator.from_seed(1, "threefry"),
+        tf.errors.UnimplementedError,
+        "use alg='philox'",
+    ),
+    (lambda: GENERATOR.reset([1.0, 2.0, 3.0]), None, "vector of 3 integers"),
+    (lambda: GENERATOR.binomial([2], 5.0, 1.5), None, "between 0 and 1"),
+    (lambda: GENERATOR.binomial([2], -5.0, 0.5), None, "not be negative"),
+    (lambda: GENERATOR.binomial([], [1.0, 2.0], 0.5), None, "has fewer axes"),
+    (
+        lambda: tf.function(lambda: len(GENERATOR.split(2)))(),
+        tf.errors.UnimplementedError,
+        "split outside",
+    ),
+]
+
+
+@pytest.mark.parametrize(("function", "error", "message"), BAD_GENERATORS)
+def test_generators_refuse(function: Any, error: Any, message: str) -> None:
+    with pytest.raises(error or tf.errors.InvalidArgumentError, match=message):
+        function()
 
 
 def test_the_global_generator() -> None:
