@@ -38,7 +38,6 @@ from runtime.control_flow import (
     case,
     cond,
     switch_case,
-    while_loop,
 )
 from runtime.dtypes import (
     DType,
@@ -248,6 +247,7 @@ from runtime.variable import (
     Module,
     Variable,
 )
+from runtime.while_loops import while_loop
 
 # fmt: off
 __all__ = [

@@ -1,15 +1,14 @@
-"""Conditionals and loops as functions: `cond`, `case`, `switch_case`, `while_loop`.
+"""Conditionals as functions: `cond`, `case`, `switch_case`.
 
 They run as plain Python on eager tensors. While a function is traced they become the
-nodes ``If``, ``Case`` and ``While`` of its graph.
+nodes ``If`` and ``Case`` of its graph.
 
->>> while_loop(lambda i, total: i < 4, lambda i, total: (i + 1, total + i), (0, 0))[1]
-<tf.Tensor: shape=(), dtype=int32, numpy=6>
+>>> case([(False, lambda: "big"), (True, lambda: "small")])
+'small'
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,22 +16,18 @@ from runtime import nest
 from runtime.context import current_graph
 from runtime.errors import UnknownResultError
 from runtime.graph import Graph
-from runtime.ops.convert import cast, convert_to_tensor
-from runtime.ops.logical import logical_and
-from runtime.shapes import TensorShape, as_shape
-from runtime.specs import TensorSpec
+from runtime.ops.convert import cast
 from runtime.subgraph import (
     emit_case,
     emit_if,
     predicate,
     set_outputs,
-    stage_while,
     trace_subgraph,
 )
 from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing import Results, flatten_results
 
-__all__ = ["case", "cond", "switch_case", "while_loop"]
+__all__ = ["case", "cond", "switch_case"]
 
 Branch = Callable[[], Any]
 
@@ -121,143 +116,6 @@ def switch_case(
     return results.pack(emit_case(index, graphs, name))
 
 
-def while_loop(
-    cond: Callable[..., Any],
-    body: Callable[..., Any],
-    loop_vars: Any,
-    shape_invariants: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    maximum_iterations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """Repeat ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` holds.
-
-    Gives the loop variables after the loop, in the structure in which they came in.
-    While traced, each keeps its dtype; a dimension that changes becomes unknown, or is
-    given by `shape_invariants`. `parallel_iterations`, `back_prop`, `swap_memory` are
-    there for TensorFlow's signature.
-
-    >>> while_loop(lambda i: i < 10, lambda i: [i * 2], [1])
-    [<tf.Tensor: shape=(), dtype=int32, numpy=16>]
-    """
-    if current_graph() is None:
-        return _loop_eagerly(cond, body, loop_vars, maximum_iterations)
-    tensors, start = flatten_results(loop_vars, "while_loop")
-    shapes = _flat_shapes(loop_vars, shape_invariants)
-    limit = maximum_iterations
-    if limit is not None and not isinstance(limit, int):
-        if not _is_known(limit):
-            counted = _counted(cond, body, start, cast(limit, "int32"))
-            variables = (convert_to_tensor(0), start.pack(tensors))
-            if shapes is not None:
-                shapes = [None, *shapes]
-            tensors, start = flatten_results(variables, "while_loop")
-            return _stage(*counted, tensors, start, shapes, None, name)[1]
-        limit = int(limit)
-    return _stage(cond, body, tensors, start, shapes, limit, name)
-
-
-def _stage(
-    cond: Callable[..., Any],
-    body: Callable[..., Any],
-    tensors: list[Tensor],
-    start: Results,
-    shapes: list[TensorShape | None] | None,
-    limit: int | None,
-    name: str | None,
-) -> Any:
-    def trace(specs: list[TensorSpec]) -> tuple[Graph, Graph]:
-        test = trace_subgraph(lambda *t: predicate(cond(*start.pack(t))), specs, "cond")
-        set_outputs(test.graph, [test.result])
-        step = trace_subgraph(lambda *t: body(*start.pack(t)), specs, "body")
-        set_outputs(step.graph, _next_state(step.result, start))
-        return test.graph, step.graph
-
-    outputs = stage_while(
-        trace,
-        tensors,
-        name or "while",
-        maximum_iterations=limit,
-        shape_invariants=shapes,
-        names=_variable_names(body, start.structure, len(tensors)),
-    )
-    return start.pack(outputs)
-
-
-def _variable_names(body: Callable[..., Any], variables: Any, count: int) -> list[str]:
-    """What the body calls the loop variables, if each is one tensor; else nothing."""
-    try:
-        names = list(inspect.signature(body).parameters)
-    except (TypeError, ValueError):
-        return []
-    return names if len(names) == len(variables) == count else []
-
-
-def _loop_eagerly(
-    cond: Callable[..., Any],
-    body: Callable[..., Any],
-    loop_vars: Any,
-    maximum_iterations: Any,
-) -> Any:
-    variables = nest.map_structure(_as_variable, loop_vars)
-    rounds = 0
-    while maximum_iterations is None or rounds < maximum_iterations:
-        if not _truth(cond(*variables)):
-            break
-        result = _as_structured(body(*variables), loop_vars)
-        leaves = map(_as_variable, nest.flatten(result))
-        variables = nest.pack_sequence_as(loop_vars, leaves)
-        rounds += 1
-    return variables
-
-
-def _as_variable(leaf: Any) -> Any:
-    if leaf is None or hasattr(type(leaf), "__tf_flatten__"):
-        return leaf
-    return convert_to_tensor(leaf)
-
-
-def _counted(
-    cond: Callable[..., Any], body: Callable[..., Any], start: Results, limit: Tensor
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The test and the body of a loop that counts its iterations up to `limit`."""
-
-    def test(count: Tensor, variables: Any) -> Any:
-        return logical_and(count < limit, predicate(cond(*variables)))
-
-    def step(count: Tensor, variables: Any) -> Any:
-        return count + 1, start.pack(_next_state(body(*variables), start))
-
-    return test, step
-
-
-def _next_state(result: Any, start: Results) -> list[Tensor]:
-    """The tensors of what a body returned, which must look as the loop variables."""
-    result = _as_structured(result, start.structure)
-    tensors, found = flatten_results(result, "body")
-    if [recipe and recipe[0] for recipe in found.leaves] != [
-        recipe and recipe[0] for recipe in start.leaves
-    ]:
-        raise ValueError("the body of while_loop and loop_vars have None elsewhere")
-    return tensors
-
-
-def _as_structured(result: Any, variables: Any) -> Any:
-    """What a body returned, which must have the structure of the loop variables."""
-    if len(variables) == 1 and not nest.is_nested(result):
-        # A body of one variable may return it without a list around it.
-        result = nest.pack_sequence_as(variables, [result])
-    try:
-        nest.assert_same_structure(variables, result, check_types=False)
-    except ValueError as error:
-        raise ValueError(
-            f"the body of while_loop returns another structure than loop_vars: {error}"
-        ) from None
-    return result
-
-
 def _trace_branches(
     functions: Sequence[Branch], labels: Sequence[str]
 ) -> tuple[list[Graph], Results]:
@@ -306,20 +164,6 @@ def _numbered(branch_fns: Any) -> dict[int, Branch]:
     if not functions or min(functions) < 0:
         raise ValueError("switch_case() needs functions for indices from 0 on")
     return functions
-
-
-def _flat_shapes(
-    loop_vars: Any, shape_invariants: Any
-) -> list[TensorShape | None] | None:
-    """The shapes for the tensors among the loop variables: shapes, specs or None."""
-    if shape_invariants is None:
-        return None
-    shapes = nest.flatten_up_to(loop_vars, shape_invariants)
-    return [
-        None if shape is None else as_shape(getattr(shape, "shape", shape))
-        for shape, leaf in zip(shapes, nest.flatten(loop_vars))
-        if leaf is not None
-    ]
 
 
 def _is_known(value: Any) -> bool:

@@ -17,13 +17,13 @@ from typing import Any
 
 from runtime import nest
 from runtime.context import current_graph
-from runtime.control_flow import while_loop
 from runtime.errors import TracingError
 from runtime.ops.convert import convert_to_tensor
 from runtime.slices import Expected, Slices, as_spec, spec_of
 from runtime.specs import TensorSpec
 from runtime.tensor import Tensor
 from runtime.tensor_array import TensorArray
+from runtime.while_loops import while_loop
 
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
 

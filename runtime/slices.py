@@ -120,7 +120,7 @@ class Expected:
 
     def leaves(self, result: Any) -> list[Tensor]:
         """The tensors of a result. Raises where it is not what was expected."""
-        shown, wanted = _shown(result), _shown(self.structure)
+        shown, wanted = nest.outline(result), nest.outline(self.structure)
         try:
             nest.assert_same_structure(wanted, shown)
         except (TypeError, ValueError) as error:
@@ -184,22 +184,3 @@ def spec_of(leaf: Any) -> TensorSpec:
     """The dtype and shape of what can be a tensor."""
     tensor = convert_to_tensor(leaf)
     return TensorSpec(tensor.shape, tensor.dtype)
-
-
-class _Name:
-    """Prints as it is called."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return self._name
-
-
-def _shown(structure: Any) -> Any:
-    """A structure whose tensors print as their dtypes."""
-    leaves = [
-        _Name(leaf.dtype.name) if hasattr(leaf, "dtype") else leaf
-        for leaf in nest.flatten(structure)
-    ]
-    return nest.pack_sequence_as(structure, leaves)

@@ -14,10 +14,11 @@ from runtime.graph import state_error
 from runtime.ops.convert import cast_alike
 from runtime.ops.registry import OpDef, apply, register
 from runtime.ops.values import weak_dtype
+from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["adapted", "join_all", "join_specs"]
+__all__ = ["adapted", "check_invariant", "join_all", "join_specs"]
 
 Array = np.ndarray[Any, Any]
 
@@ -123,6 +124,19 @@ def _joined(
     for other in others:
         spec = join_specs(spec, other, what, promote)
     return spec
+
+
+def check_invariant(shape: TensorShape, invariant: TensorShape, what: str) -> None:
+    """Raise ValueError unless a shape after an iteration is one that was announced.
+
+    >>> check_invariant(TensorShape([2, 3]), TensorShape([None, 3]), "'x'")
+    """
+    if not shape.is_subtype_of(invariant):
+        wider = invariant.most_specific_common_shape(shape)
+        raise ValueError(
+            f"the shape invariant {invariant} of {named(what)} does not hold after an "
+            f"iteration: the shape is {shape}; give shape_invariants={wider} for it"
+        )
 
 
 def adapted(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -175,6 +176,8 @@ def test_switch_case_needs_functions() -> None:
             tf.switch_case(0, functions)
 
 
+Point = namedtuple("Point", "x y")
+
 # --- while_loop -----------------------------------------------------------------------
 
 
@@ -211,7 +214,9 @@ def test_bodies_that_return_something_else() -> None:
             f(tf.constant(1), wrong)
         with pytest.raises((TypeError, ValueError), match=message):
             trace(lambda n, w=wrong: f(n, w), INT)
-    with pytest.raises(ValueError, match="None elsewhere"):
+    with pytest.raises(
+        ValueError, match="what is None in one must be None in the other"
+    ):
         trace(lambda n: f(n, (1, None)), INT)
 
 
@@ -263,6 +268,83 @@ def test_shape_invariants() -> None:
         ValueError, match=r"shape invariant \(2,\) of 'x' does not hold"
     ):
         trace(lambda n: f(n, [2]), INT)
+
+
+@pytest.mark.parametrize(
+    ("loop", "error", "message"),
+    [
+        (
+            lambda i: tf.while_loop(
+                lambda i, x: i < 3,
+                lambda i, x: (i + 1, tf.concat([x, x], 0)),
+                (i, tf.ones([2, 3])),
+                shape_invariants=(None, [2, None]),
+            ),
+            ValueError,
+            r"invariant \(2, None\) of 'x' .* the shape is \(4, .*\); "
+            r"give shape_invariants=\(None, None\)",
+        ),
+        (
+            lambda i: tf.while_loop(lambda i: i < 3, lambda i: i / 2, [i]),
+            TypeError,
+            "'i' has two dtypes: int32 and float64",
+        ),
+        (
+            lambda i: tf.while_loop(
+                lambda i: i < 3, lambda i: i, [i], shape_invariants=[[], []]
+            ),
+            ValueError,
+            "shape_invariants must be in the structure of loop_vars",
+        ),
+        (
+            lambda i: tf.while_loop(lambda i, j: i < 3, lambda i, j: (i, j, j), (i, i)),
+            ValueError,
+            r"returns \(int32\[\], int32\[\], int32\[\]\), which has another",
+        ),
+        (lambda i: tf.while_loop(True, abs, [i]), TypeError, "cond must be callable"),
+        (lambda i: tf.while_loop(abs, None, [i]), TypeError, "body must be callable"),
+        (lambda i: tf.while_loop(abs, abs, i), TypeError, r"one variable is \[x\]"),
+        (lambda i: tf.while_loop(abs, abs, []), ValueError, "no loop variables"),
+        (
+            lambda i: tf.while_loop(abs, abs, [i], maximum_iterations=1.5),
+            TypeError,
+            "maximum_iterations must be an integer",
+        ),
+    ],
+)
+def test_loops_that_go_wrong(loop: Any, error: Any, message: str) -> None:
+    for run in (loop, tf.function(loop, autograph=False)):
+        with pytest.raises(error, match=message):
+            run(tf.constant(1))
+
+
+def test_structures_that_stand_for_each_other() -> None:
+    def f(n: Any) -> Any:
+        found = tf.while_loop(
+            lambda i, p: i < n, lambda i, p: [i + 1, [p.y, p.x]], (0, Point(1, 2))
+        )
+        (alone,) = tf.while_loop(
+            lambda d: d["i"] < n, lambda d: {"i": d["i"] + 1}, [{"i": 0}]
+        )
+        (point,) = tf.while_loop(
+            lambda p: p.x < n, lambda p: Point(p.x + 1, p.x), [Point(0, 0)]
+        )
+        return found, alone, point
+
+    for found in (f(tf.constant(3)), staged(f, 3)):
+        assert tf.nest.map_structure(int, found) == (
+            (3, Point(2, 1)),
+            {"i": 3},
+            Point(3, 2),
+        )
+
+
+def test_python_numbers_take_the_dtypes_of_their_variables() -> None:
+    def f(x: Any) -> Any:
+        return tf.while_loop(lambda x: x > 1, lambda x: 1, [x])[0]
+
+    for found in (f(tf.constant(2.5)), tf.function(f)(tf.constant(2.5))):
+        assert (float(found), found.dtype) == (1.0, tf.float32)
 
 
 @pytest.mark.parametrize("limit", [0, 3, 100])

@@ -141,12 +141,12 @@ WRONG: list[tuple[Any, Any, str]] = [
     (
         lambda: tf.map_fn(lambda x: (x, x), N),
         ValueError,
-        r"fn returns \(int32, int32\), but elems .* is int32",
+        r"fn returns \(int32\[\], int32\[\]\), but elems .* is int32\[\.\.\.\]",
     ),
     (
         lambda: tf.map_fn(lambda x: {"a": [x]}, N, dtype={"a": (tf.int32,)}),
         TypeError,
-        r"fn returns {'a': \[int32\]}, but fn_output_signature is {'a': \(int32,\)}",
+        r"fn returns {'a': \[int32\[\]\]}, but .* is {'a': \(int32\[\.\.\.\],\)}",
     ),
     (
         lambda: tf.map_fn(lambda x: x, N, dtype=tf.TensorSpec([2], tf.int32)),
@@ -168,7 +168,7 @@ WRONG: list[tuple[Any, Any, str]] = [
     (
         lambda: tf.foldr(lambda a, x: (a[0], x), N, (0,)),
         ValueError,
-        r"foldr: fn returns \(int32, int32\), but initializer is \(int32,\)",
+        r"foldr: fn returns \(int32\[\], .*\), but initializer is \(int32\[\.\.\.\],\)",
     ),
 ]
 
