@@ -191,6 +191,10 @@ from runtime.ops.products import (
     matmul,
     tensordot,
 )
+from runtime.ops.python_calls import (
+    numpy_function,
+    py_function,
+)
 from runtime.ops.rearrange import (
     broadcast_to,
     pad,
@@ -273,6 +277,7 @@ __all__ = [
     "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm",
     "not_equal", "one_hot", "ones", "ones_like", "pad", "parallel_stack", "pow",
     "print",
+    "py_function",
     "ragged", "random", "range", "rank", "reduce_all", "reduce_any", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",

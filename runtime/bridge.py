@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import autograph
@@ -18,13 +19,15 @@ from autograph import operators as ag
 from autograph.errors import listen
 from autograph.library import needs_no_conversion
 from autograph.operators.calls import set_watcher
-from autograph.operators.dispatch import Later
+from autograph.operators.dispatch import UNBOUND, Later
 from autograph.operators.mutations import Snapshot, reachable_names
-from runtime import conversion
+from autograph.operators.slots import ContentsSlot
+from runtime import conversion, guards, nest
 from runtime.context import current_graph
 from runtime.errors import note
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.logical import logical_not
+from runtime.signature import Signature
 from runtime.staging import (
     MISSING,
     StagedOptional,
@@ -46,6 +49,7 @@ from runtime.staging.text_methods import method_of_text
 from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
 from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.trace_effects import Changed, set_observer
 from runtime.variable import Variable
 
 State = tuple[Any, ...]
@@ -245,6 +249,7 @@ def _count_traces(step: int) -> None:
 
 def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """``function(*args, **kwargs)``, perhaps within itself: see `staging.recursion`."""
+    guards.note(function)
     if not recursion.is_staged_again(function):
         return function(*args, **kwargs)
     return recursion.call(function, args, kwargs, _watch)
@@ -253,6 +258,7 @@ def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
     """What to call in place of a converted function."""
     conversion.note(function)
+    guards.note(function)
     if recursion.is_staged_again(function) and not needs_no_conversion(function):
         return lambda *args, **kwargs: recursion.call(function, args, kwargs, _watch)
     return function
@@ -269,7 +275,80 @@ def _watch(
     return Snapshot([*reachable_names(function), *arguments]).change
 
 
+def _observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
+    """Looks at what a function that is traced can reach, to tell what that changes."""
+    args, kwargs = arguments
+    named = [*zip(Signature(function, "").positional, args), *kwargs.items()]
+    functions: list[FunctionType] = []
+    pending = [function]
+    for value in pending:
+        if isinstance(value, MethodType):
+            named.append(("self", value.__self__))
+            pending += (value.__func__, value.__self__)
+        elif isinstance(value, functools.partial):
+            pending.append(value.func)
+        elif isinstance(value, weakref.ReferenceType):
+            named.append(("self", value()))  # a method refers weakly to its instance
+        elif isinstance(value, FunctionType) and value not in functions:
+            functions.append(value)
+            named.append((value.__name__, value))
+            pending += (
+                part
+                for _, part in reachable_names(value)
+                if hasattr(type(part), "python_function")
+                or isinstance(part, weakref.ReferenceType)
+            )
+            pending.append(value.__dict__.get("__wrapped__"))
+        elif value is function or hasattr(type(value), "python_function"):
+            named.append(("self", value))
+            pending.append(getattr(value, "__wrapped__", None))
+    snapshot = Snapshot(named)
+    copied = {id(part) for part in _structures(arguments)}
+    return lambda: _changed(snapshot, functions, copied)
+
+
+def _structures(value: Any) -> Iterator[Any]:
+    """The lists, dicts and the like that a trace has in place of the caller's."""
+    parts = nest.children(value)
+    if parts is not None:
+        yield value
+        for _, part in parts:
+            yield from _structures(part)
+
+
+def _changed(
+    snapshot: Snapshot, functions: Sequence[FunctionType], copied: set[int]
+) -> Iterator[Changed]:
+    within = dict.fromkeys((*functions, *snapshot.functions()))
+    for change in snapshot.changes():
+        seen = change.seen
+        copy = id(seen.value) in copied
+        for slot, old, new in change.places:
+            if slot is None or isinstance(slot, ContentsSlot):
+                known = set(map(id, seen.parts))
+                traced = any(_is_traced(p) for p in seen.read() if id(p) not in known)
+                yield Changed(seen.name(), True, traced, False, copy, within)
+            elif slot.matters or _is_traced(new):
+                first = old is UNBOUND or old is None
+                yield Changed(slot.name, False, _is_traced(new), first, copy, within)
+
+
+def _is_traced(value: Any) -> bool:
+    """Whether a value is a tensor of a graph or made of such, or a list of some."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_staged, value))
+    return _is_staged(value)
+
+
+def _is_staged(value: Any) -> bool:
+    if hasattr(type(value), "__tf_flatten__"):
+        return any(isinstance(t, SymbolicTensor) for t in value.__tf_flatten__()[1])
+    backend = getattr(type(value), "__autograph_backend__", None)
+    return backend is not None and not isinstance(value, Variable)
+
+
 autograph.add_library("runtime")
+set_observer(_observe)
 listen(note)
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING

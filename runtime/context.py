@@ -29,6 +29,7 @@ __all__ = [
     "scoped_name",
     "variable_created",
     "watch_variables",
+    "watcher",
 ]
 
 _graph: ContextVar[Graph | None] = ContextVar("graph", default=None)
@@ -124,6 +125,11 @@ def watch_variables(watcher: Callable[[Any], None]) -> Iterator[None]:
         yield
     finally:
         _watcher.reset(token)
+
+
+def watcher() -> Callable[[Any], None] | None:
+    """What is called with each variable that is created, if there is anything."""
+    return _watcher.get()
 
 
 def variable_created(variable: Any) -> None:

@@ -124,7 +124,7 @@ class _Watched:
     def __init__(
         self, function: Callable[..., Any], scope: ConversionOptions, met: Met
     ) -> None:
-        self._function = function
+        self.__wrapped__ = function
         self._scope = scope
         self._met = met
         self.repair: Repair | None = None
@@ -132,7 +132,7 @@ class _Watched:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         token = _met.set((self._met, self._scope))
         try:
-            result = self._function(*args, **kwargs)
+            result = self.__wrapped__(*args, **kwargs)
             _refuse_suspended(result)
             return result
         except TracingError as error:

@@ -363,18 +363,32 @@ class Graph:
 
 def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTensorError:
     """The error for a tensor that `graph` (None: eager code) cannot reach."""
-    where = ""
-    if tensor.node.location is not None:
-        filename, lineno = tensor.node.location
-        where = f" at {filename}:{lineno}"
-    reader = "eager code" if graph is None else f"the graph {graph.name!r}"
+    maker = tensor.graph
+    if graph is None:
+        reader = "eager code"
+    elif _outermost(graph).name == maker.name:
+        reader = f"another trace of {maker.name!r}"
+    else:
+        reader = f"the graph {graph.name!r}"
+    place, made = user_place(), tensor.node.location
+    start = "" if place is None else f"{place.filename}:{place.lineno}: "
+    where = "" if made is None else f" at {made[0]}:{made[1]}"
+    origin = "" if made is None else Place(*made).excerpt()
     return InaccessibleTensorError(
-        f"AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made{where} "
-        f"while tracing {tensor.graph.name!r}, is out of scope: {reader} cannot use "
+        f"{start}AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made"
+        f"{where} while tracing {maker.name!r}, is out of scope: {reader} cannot use "
         "it. Return it from the function (or branch, or loop body) that makes it, or "
         "keep it in a tf.Variable or tf.TensorArray; a global, an attribute or a list "
         "does not carry a traced value out."
+        + ("" if place is None else place.excerpt())
+        + (origin and f"\n  {tensor.name!r} is made here:{origin}")
     )
+
+
+def _outermost(graph: Graph) -> Graph:
+    while graph.parent is not None:
+        graph = graph.parent
+    return graph
 
 
 def state_error(code: str, message: str, fix: str) -> StagedStateError:

@@ -24,7 +24,13 @@ from typing import Any, NamedTuple
 from runtime.errors import InvalidArgumentError
 from runtime.graph import is_user_file, raise_location, state_error
 
-__all__ = ["check_op", "check_raise", "swallowed", "unhandled"]
+__all__ = [
+    "check_op",
+    "check_raise",
+    "statements_around",
+    "swallowed",
+    "unhandled",
+]
 
 _FUNCTIONS: tuple[Any, ...] = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _TRY: tuple[Any, ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -196,10 +202,18 @@ def _statements(frame: FrameType, line: int) -> Iterator[Any]:
     if code.co_name == "<lambda>" or not getattr(code, "co_exceptiontable", b"-"):
         return
     lines = linecache.getlines(code.co_filename, frame.f_globals)
-    found = _statements_of(code.co_filename, "".join(lines))
+    yield from statements_around(code.co_filename, "".join(lines), line)
+
+
+def statements_around(filename: str, source: str, line: int) -> Iterator[Any]:
+    """The ``try`` and ``with`` statements around a line of a file, innermost first.
+
+    Those of the innermost function, that is, or of the module.
+    """
+    found = _statements_of(filename, source)
     functions = [span for span, node in found if isinstance(node, _FUNCTIONS)]
     inside = [span for span in functions if span[0] <= line <= span[1]]
-    function = inside[-1] if inside else (1, len(lines))
+    function = inside[-1] if inside else (1, source.count("\n") + 1)
     for (first, last), node in reversed(found):
         if isinstance(node, _FUNCTIONS) or not first <= line <= last:
             continue

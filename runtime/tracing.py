@@ -31,6 +31,7 @@ from runtime.ops.flow import optional_parts, require_some
 from runtime.ops.registry import apply
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
+from runtime.trace_effects import observing
 
 __all__ = ["Results", "Trace", "flatten_results", "trace"]
 
@@ -96,7 +97,8 @@ def trace(
         for leaf in nest.flatten((tuple(args), kwargs))
     ]
     arguments, keywords = nest.pack_sequence_as((tuple(args), kwargs), leaves)
-    with building(graph), unhandled(), noting() as errors:
+    watched = observing(fn, (arguments, keywords), name)
+    with building(graph), unhandled(), noting() as errors, watched:
         try:
             result = fn(*arguments, **keywords)
         except RecursionError as error:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from .dispatch import UNBOUND
@@ -136,11 +137,11 @@ class Snapshot:
 
     def change(self) -> str | None:
         """What is not as it was: its name, and what it is; None if nothing changed."""
-        return next((change.describe() for change in self._changes()), None)
+        return next((change.describe() for change in self.changes()), None)
 
     def restore(self) -> list[Change]:
         """Put everything back as it was; gives what was not."""
-        changes = list(self._changes())
+        changes = list(self.changes())
         for change in changes:
             change.undo()
         return changes
@@ -162,7 +163,12 @@ class Snapshot:
                     else:
                         yield name, seen.look.slot(name, seen.value, key)
 
-    def _changes(self) -> Iterator[Change]:
+    def functions(self) -> Iterator[FunctionType]:
+        """The functions among the objects."""
+        return (s.value for s in self._seen if isinstance(s.value, FunctionType))
+
+    def changes(self) -> Iterator[Change]:
+        """What is not as it was."""
         for seen in self._seen:
             if seen.changed():
                 yield _change(seen)

@@ -11,15 +11,16 @@ import ast
 import linecache
 import sys
 from collections.abc import Sequence
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any, NoReturn
 
 from runtime.errors import EndlessRecursionError, OpError, is_python_limit
 from runtime.excerpts import Place
-from runtime.graph import Node
+from runtime.graph import Node, user_frames
 from runtime.graph_def import NodeDef
 from runtime.ops.lists import LIST_ERRORS
 from runtime.ops.numerics import check_results
+from runtime.ops.python_calls import PYTHON_CALLS, call_python
 from runtime.ops.registry import get, kernel_error, run_kernel
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 #: Ops that raise the user's own exceptions: these pass as they are.
-USER_ERRORS = LIST_ERRORS | {
+USER_ERRORS = (LIST_ERRORS | PYTHON_CALLS) | {
     *("Raise", "RequireBound", "RequireSome"),
     *("AskText", "FormatText", "PrintText", "PythonFloat", "PythonInt", "PowerModulo"),
 }
@@ -88,17 +89,33 @@ def too_deep(error: RecursionError, function: str, node: Node | None) -> Recursi
 
 
 def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
-    """Raise `error`, which `node` caused, as if at the node's line in `function`."""
-    error = error.with_traceback(None)
+    """Raise `error`, which `node` caused, as if at the node's line in `function`.
+
+    What a Python function raised, which the node called, comes from its own line there.
+    """
+    inner = _called_frames(error.__traceback__) if node.op in PYTHON_CALLS else None
+    error = error.with_traceback(inner)
     if node.location is None:
         raise error
     filename, lineno = node.location
     if isinstance(error, OpError) and error.node_def is None:
         error.node_def = NodeDef(node.name, node.op, [t.name for t in node.inputs])
-    if isinstance(error, OpError) and len(error.args) == 1:
-        error.args = (f"{error.args[0]}\n  node {node.name!r} at {filename}:{lineno}",)
+    if isinstance(error, OpError) and len(error.args) == 1 and inner is None:
+        where = f"\n  {error.code}: node {node.name!r} at {filename}:{lineno}"
+        excerpt = _excerpt(node)
+        known = excerpt in str(error)
+        error.args = (f"{error.args[0]}{where}{'' if known else excerpt}",)
     exec(_raise_statement(filename, lineno, function), {"error": error})
     raise error
+
+
+def _called_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """The entries of the Python function that a node called, and what that called."""
+    while traceback is not None:
+        if traceback.tb_frame.f_code is call_python.__code__:
+            return user_frames(traceback.tb_next)
+        traceback = traceback.tb_next
+    return None
 
 
 def _raise_statement(filename: str, lineno: int, function: str) -> CodeType:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, ClassVar, NoReturn
 
+from runtime.context import current_graph
 from runtime.dtypes import DType, string
-from runtime.errors import SymbolicTensorError
-from runtime.graph import Graph, Node, is_user_file, user_place
+from runtime.errors import SymbolicTensorError, TracingError
+from runtime.graph import Graph, Node, is_user_file, leak_error, user_place
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor.base import Tensor
@@ -236,7 +237,14 @@ class SymbolicTensor(Tensor):
         shape = "" if self.shape.rank is None else f", shape={self.shape}"
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
 
-    def _no_number(self, purpose: str) -> SymbolicTensorError:
+    def _is_out_of_scope(self) -> bool:
+        """Whether the graph is none of those that are being built."""
+        graph = current_graph()
+        while graph is not None and graph is not self.graph:
+            graph = graph.parent
+        return graph is None
+
+    def _no_number(self, purpose: str) -> TracingError:
         fix = (
             "keep it a tensor (tf.cast changes the dtype, tf.gather indexes), or "
             "compute it from Python numbers"
@@ -248,7 +256,9 @@ class SymbolicTensor(Tensor):
             )
         return self._no_value("AG302", f"used as a Python {purpose}", fix)
 
-    def _no_value(self, code: str, use: str, fix: str) -> SymbolicTensorError:
+    def _no_value(self, code: str, use: str, fix: str) -> TracingError:
+        if self._is_out_of_scope():
+            return leak_error(self, current_graph())
         place = user_place()
         location = None if place is None else place[:2]
         where = f"{location[0]}:{location[1]}: " if location else ""

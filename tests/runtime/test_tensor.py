@@ -6,6 +6,7 @@ import copy
 import inspect
 import operator
 import pickle
+import re
 import sys
 from typing import Any
 
@@ -341,7 +342,10 @@ ASKS = [
 @pytest.mark.parametrize(("code", "ask", "message"), ASKS)
 def test_symbolic_has_no_value(code: str, ask: Any, message: str) -> None:
     x = symbol([None])
-    with pytest.raises(errors.SymbolicTensorError, match=message) as caught:
+    with (
+        building(x.graph),
+        pytest.raises(errors.SymbolicTensorError, match=message) as caught,
+    ):
         ask(x)
 
     text = str(caught.value)
@@ -360,8 +364,23 @@ def test_symbolic_says_where_it_was_made() -> None:
     x = symbol()
     with building(x.graph):
         y = x > 1
-    with pytest.raises(errors.SymbolicTensorError, match=r"made at .*test_tensor\.py:"):
-        bool(y)
+        made = r"made at .*test_tensor\.py:"
+        with pytest.raises(errors.SymbolicTensorError, match=made):
+            bool(y)
+
+
+@pytest.mark.parametrize("ask", [ask for _, ask, _ in ASKS])
+def test_symbolic_is_out_of_scope_when_its_graph_is_done(ask: Any) -> None:
+    x = symbol([None])
+    for graph in (None, Graph("g"), Graph("f")):
+        with building(graph), pytest.raises(errors.InaccessibleTensorError) as caught:
+            ask(x)
+        reader = {None: "eager code", "g": "the graph 'g'", "f": "another trace of 'f'"}
+        text = str(caught.value)
+        assert f"is out of scope: {reader[graph and graph.name]} cannot" in text
+        assert re.match(r".*test_tensor.py:\d+: AG306: the tensor 'a:0'", text)
+        # The use and the origin, with the lines of both.
+        assert len(re.findall(r"^ *\| *\^+$", text, re.MULTILINE)) == 2
 
 
 def test_symbolic_has_no_numpy() -> None:
