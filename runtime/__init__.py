@@ -27,7 +27,6 @@ from runtime.absent import (
 )
 from runtime.context import (
     control_dependencies,
-    device,
     executing_eagerly,
     get_current_name_scope,
     init_scope,
@@ -39,6 +38,7 @@ from runtime.control_flow import (
     cond,
     switch_case,
 )
+from runtime.devices import DeviceSpec, device
 from runtime.dtypes import (
     DType,
     as_dtype,
@@ -248,17 +248,21 @@ from runtime.specs import TensorSpec
 from runtime.tensor import Tensor
 from runtime.tensor_array import TensorArray
 from runtime.variable import (
+    IndexedSlices,
     Module,
     Variable,
+    VariableAggregation,
+    VariableSynchronization,
 )
 from runtime.while_loops import while_loop
 
 # fmt: off
 __all__ = [
-    "Assert", "DType", "Graph", "Module", "Operation",
+    "Assert", "DType", "DeviceSpec", "Graph", "IndexedSlices", "Module", "Operation",
     "RaggedTensor", "RaggedTensorSpec", "SparseTensor",
     "SparseTensorSpec", "Tensor", "TensorArray",
-    "TensorShape", "TensorSpec", "Variable", "abs", "acos", "acosh", "add", "add_n",
+    "TensorShape", "TensorSpec", "Variable", "VariableAggregation",
+    "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n",
     "argmax", "argmin", "argsort", "as_dtype", "asin", "asinh", "assert_equal",
     "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh",
     "autograph", "bitwise", "bool", "boolean_mask", "broadcast_static_shape",

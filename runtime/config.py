@@ -1,18 +1,40 @@
-"""Settings of the runtime: ``tf.config``."""
+"""Settings of the runtime: ``tf.config``.
+
+There is one device, the CPU of this process. What TensorFlow sets for others is taken
+where it asks for nothing that is missing, and refused, or warned of, elsewhere.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from runtime.context import functions_run_eagerly, run_functions_eagerly
+from runtime.devices import get_soft_device_placement, set_soft_device_placement
 
 __all__ = [
+    "LogicalDevice",
     "PhysicalDevice",
     "experimental",
+    "experimental_functions_run_eagerly",
+    "experimental_run_functions_eagerly",
     "functions_run_eagerly",
+    "get_soft_device_placement",
+    "get_visible_devices",
+    "list_logical_devices",
     "list_physical_devices",
+    "optimizer",
     "run_functions_eagerly",
+    "set_soft_device_placement",
+    "set_visible_devices",
+    "threading",
 ]
+
+experimental_run_functions_eagerly = run_functions_eagerly
+experimental_functions_run_eagerly = functions_run_eagerly
+
+# --- devices --------------------------------------------------------------------------
 
 
 class PhysicalDevice(NamedTuple):
@@ -22,17 +44,234 @@ class PhysicalDevice(NamedTuple):
     device_type: str
 
 
+class LogicalDevice(NamedTuple):
+    """A device that operations can be asked to run on: see `tf.device`."""
+
+    name: str
+    device_type: str
+
+
+_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+
+
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices that operations can run on, all or those of one type.
 
     >>> list_physical_devices("CPU"), list_physical_devices("GPU")
     ([PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')], [])
     """
-    devices = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
-    return [d for d in devices if device_type in (None, d.device_type)]
+    return [_CPU] if device_type in (None, "CPU") else []
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """As `list_physical_devices`, by the names that `tf.device` takes.
+
+    >>> list_logical_devices()
+    [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
+    """
+    return [LogicalDevice("/device:CPU:0", "CPU")] if _visible(device_type) else []
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices that operations can run on: what is there cannot be hidden."""
+    return list_physical_devices(device_type)
+
+
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Accepted: there is one device, which stays visible.
+
+    Programs that hide the GPUs run as they are. Hiding the CPU changes nothing and is
+    warned of. Raises ValueError for a device that is not there, or not of the type.
+
+    >>> set_visible_devices([], "GPU")
+    """
+    single = isinstance(devices, PhysicalDevice)
+    chosen = [devices] if single else list(devices)
+    for item in chosen:
+        if item != _CPU or not _visible(device_type):
+            kind = "" if device_type is None else f" of the type {device_type!r}"
+            there = list_physical_devices(device_type)
+            raise ValueError(f"there is no device {item!r}{kind}; there are: {there}")
+    if not chosen and _visible(device_type):
+        warnings.warn(
+            "the CPU stays visible: it is the only device, and all operations run on "
+            "it",
+            stacklevel=2,
+        )
+
+
+def _visible(device_type: str | None) -> bool:
+    return bool(list_physical_devices(device_type))
+
+
+# --- threads --------------------------------------------------------------------------
+
+
+class threading:  # noqa: N801
+    """How many threads operations may use."""
+
+    _intra = 0
+    _inter = 0
+
+    @classmethod
+    def get_intra_op_parallelism_threads(cls) -> int:
+        """The threads that one operation may use; 0 leaves it to the executor."""
+        return cls._intra
+
+    @classmethod
+    def set_intra_op_parallelism_threads(cls, num_threads: int) -> None:
+        """Set how many threads one operation may use; 0 leaves it to the executor.
+
+        The NumPy executor runs an operation as NumPy does, whatever the number.
+        """
+        cls._intra = _count(num_threads)
+
+    @classmethod
+    def get_inter_op_parallelism_threads(cls) -> int:
+        """The operations that may run at the same time; 0 leaves it to the executor."""
+        return cls._inter
+
+    @classmethod
+    def set_inter_op_parallelism_threads(cls, num_threads: int) -> None:
+        """Set how many operations of a graph may run at the same time.
+
+        It is kept, and changes nothing: a graph runs its operations in order.
+        """
+        cls._inter = _count(num_threads)
+
+
+def _count(threads: Any) -> int:
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 0:
+        raise ValueError(f"a number of threads is an int from 0 on, not {threads!r}")
+    return threads
+
+
+# --- the optimizer of graphs ----------------------------------------------------------
+
+#: The options of TensorFlow's optimizer.
+_OPTIONS = frozenset(
+    {
+        "arithmetic_optimization",
+        "auto_mixed_precision",
+        "auto_mixed_precision_onednn_bfloat16",
+        "auto_parallel",
+        "constant_folding",
+        "debug_stripper",
+        "dependency_optimization",
+        "disable_meta_optimizer",
+        "disable_model_pruning",
+        "function_optimization",
+        "implementation_selector",
+        "layout_optimizer",
+        "loop_optimization",
+        "min_graph_nodes",
+        "pin_to_host_optimization",
+        "remapping",
+        "scoped_allocator_optimization",
+        "shape_optimization",
+        "use_plugin_optimizers",
+    }
+)
+
+
+class optimizer:  # noqa: N801
+    """What is done to graphs before they run."""
+
+    _jit = False
+    _options: dict[str, Any] = {}  # noqa: RUF012
+
+    @classmethod
+    def get_jit(cls) -> str:
+        """``'autoclustering'`` if `set_jit` asked for native code, else ``''``."""
+        return "autoclustering" if cls._jit else ""
+
+    @classmethod
+    def set_jit(cls, enabled: bool | str) -> None:
+        """Ask for native code. It is kept, and warned of: graphs run as NumPy code.
+
+        Raises ValueError for anything but a bool and ``'autoclustering'``.
+        """
+        if not isinstance(enabled, bool) and enabled != "autoclustering":
+            raise ValueError(
+                f"set_jit takes True, False or 'autoclustering', not {enabled!r}"
+            )
+        cls._jit = bool(enabled)
+        if enabled:
+            warnings.warn(
+                "graphs are not compiled to native code as a matter of course: they "
+                "run as NumPy code, with the same results",
+                stacklevel=2,
+            )
+
+    @classmethod
+    def get_experimental_options(cls) -> dict[str, Any]:
+        """The options that were set."""
+        return dict(cls._options)
+
+    @classmethod
+    def set_experimental_options(cls, options: dict[str, Any]) -> None:
+        """Set options of the optimizer, beside those that were set before.
+
+        They are kept. Results are the same whatever they say. Raises ValueError for an
+        option that TensorFlow does not have.
+
+        >>> optimizer.set_experimental_options({"constant_folding": True})
+        """
+        unknown = sorted(set(options) - _OPTIONS)
+        if unknown:
+            raise ValueError(
+                f"the optimizer has no option {_listed(unknown)}; its options are "
+                f"{_listed(sorted(_OPTIONS))}"
+            )
+        cls._options = {**cls._options, **options}
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+# --- experimental ---------------------------------------------------------------------
 
 
 class experimental:  # noqa: N801
-    """The same under the names that TensorFlow gave them first."""
+    """The same under TensorFlow's first names, and what is for GPUs alone."""
 
     list_physical_devices = staticmethod(list_physical_devices)
+    list_logical_devices = staticmethod(list_logical_devices)
+    get_visible_devices = staticmethod(get_visible_devices)
+    set_visible_devices = staticmethod(set_visible_devices)
+
+    @staticmethod
+    def set_memory_growth(device: Any, enable: bool) -> None:
+        """Raise ValueError: only GPUs have the setting, and there are none."""
+        raise _only_for_gpus(device)
+
+    @staticmethod
+    def get_memory_growth(device: Any) -> bool:
+        """Raise ValueError: only GPUs have the setting, and there are none."""
+        raise _only_for_gpus(device)
+
+    @staticmethod
+    def get_device_details(device: Any) -> dict[str, Any]:
+        """What is known of a device beyond its name: nothing."""
+        return {}
+
+    @staticmethod
+    def enable_op_determinism() -> None:
+        """Accepted: operations give the same results each time as it is."""
+
+    @staticmethod
+    def get_synchronous_execution() -> bool:
+        """True: an operation is done when Python goes on."""
+        return True
+
+    @staticmethod
+    def set_synchronous_execution(enable: bool) -> None:
+        """Accepted: an operation is done when Python goes on."""
+
+
+def _only_for_gpus(device: Any) -> ValueError:
+    return ValueError(
+        f"{device!r} has no setting for the growth of its memory: only GPUs have, and "
+        "there are none. Loop over tf.config.list_physical_devices('GPU')"
+    )

@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from runtime.devices import current_device, no_device
+
 if TYPE_CHECKING:
     from runtime.graph import Graph
 
 __all__ = [
     "building",
     "control_dependencies",
+    "current_device",
     "current_graph",
-    "device",
     "executing_eagerly",
     "functions_run_eagerly",
     "get_current_name_scope",
@@ -44,11 +46,19 @@ current_graph = _graph.get
 
 @contextmanager
 def building(graph: Graph | None) -> Iterator[Graph | None]:
-    """Within the block operations become nodes of `graph`, or run at once if None."""
+    """Within the block operations become nodes of `graph`, or run at once if None.
+
+    Scopes of names begin anew. So do those of devices, except in the bodies of control
+    flow: a trace must not depend on where it happens to be made.
+    """
     token = _graph.set(graph)
     scope = _scope.set("")
     try:
-        yield graph
+        if graph is not None and graph.parent is not None:
+            yield graph
+        else:
+            with no_device():
+                yield graph
     finally:
         _scope.reset(scope)
         _graph.reset(token)
@@ -103,12 +113,6 @@ def get_current_name_scope() -> str:
 @contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """Accepted and not needed: effects keep the order in which they are written."""
-    yield
-
-
-@contextmanager
-def device(device_name: str | None) -> Iterator[None]:
-    """Accepted for programs written for several devices: all runs on the CPU."""
     yield
 
 

@@ -129,10 +129,11 @@ class Node:
 
     ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
     the static arguments of the kernel (sub-graphs among them), ``location`` is the
-    user's ``(filename, lineno)`` where it was written.
+    user's ``(filename, lineno)`` where it was written, ``device`` what `tf.device` asked
+    for there, or ''.
     """
 
-    __slots__ = ("attrs", "inputs", "location", "name", "op", "outputs")
+    __slots__ = ("attrs", "device", "inputs", "location", "name", "op", "outputs")
 
     op: str
     inputs: tuple[SymbolicTensor, ...]
@@ -155,6 +156,7 @@ class Node:
         self.outputs = ()
         self.name = name
         self.location = location
+        self.device = context.current_device()
 
     @property
     def type(self) -> str:

@@ -107,10 +107,17 @@ def getitem(x: Any, key: Any) -> Any:
     items = key if isinstance(key, tuple) else (key,)
     if len(items) == 1 and _is_mask(items[0]):
         return boolean_mask(x, items[0])
+    return run(
+        "StridedSlice", as_tensor(x), key=index_key(items), name="strided_slice"
+    )
+
+
+def index_key(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The items of an index as the attribute ``key``, before tensors are taken out."""
     found = tuple([_item(item) for item in items])
     if sum(item is Ellipsis for item in found) > 1:
         raise ConversionError("an index can hold only one Ellipsis (...)")
-    return run("StridedSlice", as_tensor(x), key=found, name="strided_slice")
+    return found
 
 
 def _is_mask(item: Any) -> bool:

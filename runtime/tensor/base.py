@@ -13,10 +13,29 @@ from runtime.tensor.operators import OperatorMixin
 __all__ = ["Reference", "Tensor"]
 
 
+def _part_method(name: str, doc: str) -> Any:
+    """A method of the part of a variable that an index read: ``v[0].assign(x)``."""
+
+    def method(self: Tensor) -> Any:
+        try:
+            part = self._part
+        except AttributeError:
+            raise AttributeError(
+                f"'Tensor' object has no attribute {name!r}: variables have, and what "
+                f"an index reads of one, as in v[0].{name}(x)"
+            ) from None
+        return getattr(part, name)
+
+    return property(method, doc=doc)
+
+
 class Tensor(OperatorMixin):
     """An array of numbers, bools or strings whose operators are tensor operations."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_part")
+
+    #: Where in a variable an index found the tensor: unset for all others.
+    _part: Any
 
     #: The staging protocol of the compiler; `runtime.bridge` fills it in.
     __autograph_backend__: ClassVar[Any]
@@ -63,6 +82,10 @@ class Tensor(OperatorMixin):
     def ref(self) -> Reference:
         """A hashable reference to this tensor, for dicts and sets."""
         return Reference(self)
+
+    assign = _part_method("assign", "Of ``v[i]``: replace that part of a variable.")
+    assign_add = _part_method("assign_add", "Of ``v[i]``: add to that part.")
+    assign_sub = _part_method("assign_sub", "Of ``v[i]``: subtract from that part.")
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise ImmutableTensorError(

@@ -125,8 +125,8 @@ class SymbolicTensor(Tensor):
 
     @property
     def device(self) -> str:
-        """No device is fixed before the graph runs."""
-        return ""
+        """The device that `tf.device` asks for, '' where it does not."""
+        return self.node.device
 
     def set_shape(self, shape: Any) -> None:
         """Refine the static shape. Raises ValueError where it contradicts."""

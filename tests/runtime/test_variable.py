@@ -194,7 +194,7 @@ def test_created_while_tracing_it_has_its_value_at_once() -> None:
     with building(graph):
         v = Variable(lambda: tf.constant(2.0) * 3)
         assert graph.nodes == []
-        with pytest.raises(ValueError, match="must be known at once, but 'x:0'"):
+        with pytest.raises(ValueError, match="must be known at once, but it depends on 'x:0'"):
             Variable(x)
     assert v.numpy() == 6.0
 

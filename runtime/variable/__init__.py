@@ -1,0 +1,20 @@
+"""Variables: tensors whose value changes, and modules, the objects that hold them.
+
+A graph refers to a variable itself, not to its value: reading and assigning are
+stateful ops (``ReadVariableOp``, ``AssignVariableOp``) that carry it as an attribute.
+"""
+
+from __future__ import annotations
+
+from runtime.variable.base import Variable
+from runtime.variable.copies import VariableAggregation, VariableSynchronization
+from runtime.variable.indexed_slices import IndexedSlices
+from runtime.variable.module import Module
+
+__all__ = [
+    "IndexedSlices",
+    "Module",
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+]

@@ -1,0 +1,209 @@
+"""Objects that find the variables in their attributes."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any, ClassVar
+
+from runtime import context, nest
+from runtime.variable.base import Variable
+
+__all__ = ["Module"]
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+#: Where a word begins within a name such as MyMLPLayer.
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
+
+
+class Module:
+    """An object that finds the variables and modules in its attributes.
+
+    >>> class Linear(Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         with self.name_scope:
+    ...             self.weight = Variable(2.0, name="w")
+    ...         self.layers = [Variable(1.0, name="bias")]
+    >>> [v.name for v in Linear().trainable_variables]
+    ['bias:0', 'linear/w:0']
+
+    They are looked for in lists, tuples, dicts and the other structures of `tf.nest`,
+    in the order of the names of the attributes: first what the module has itself, then
+    what each of its modules has. Properties are not asked. Attributes named in the set
+    ``_TF_MODULE_IGNORED_PROPERTIES`` of the class are passed over.
+
+    Raises ValueError for a name that is no identifier.
+    """
+
+    _TF_MODULE_IGNORED_PROPERTIES: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, name: str | None = None) -> None:
+        name = _snake_case(type(self).__name__) if name is None else name
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{name!r} is not the name of a module, which is one of Python's "
+                "identifiers"
+            )
+        self._name = name
+        with context.name_scope(name) as scope:
+            self._name_scope_name = scope
+
+    @property
+    def name(self) -> str:
+        """The name given, or that of the class in snake case."""
+        own: str | None = vars(self).get("_name")
+        return _snake_case(type(self).__name__) if own is None else own
+
+    @property
+    def name_scope(self) -> Any:
+        """A context manager: names in its block begin with that of the module.
+
+        The scope is the one in which the module was made, whenever it is entered.
+        """
+        scope = vars(self).get("_name_scope_name")
+        return context.name_scope(f"{self.name}/" if scope is None else scope)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """All variables in the attributes, by attribute name, then in submodules."""
+        return self._flatten(predicate=_is_variable)
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """The variables that training may change."""
+        return tuple(variable for variable in self.variables if variable.trainable)
+
+    @property
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
+        """The variables that training leaves alone."""
+        return tuple(v for v in self.variables if not v.trainable)
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
+        """The modules in the attributes, and in those."""
+        return self._flatten(predicate=_is_module)
+
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], bool] = lambda value: True,
+        with_path: bool = False,
+    ) -> tuple[Any, ...]:
+        """What fulfils `predicate` in the attributes, each object once.
+
+        With `recursive` also in those of submodules; with `with_path` as pairs of the
+        way there and the object.
+
+        >>> layer = Module()
+        >>> layer.sizes = [3, 4]
+        >>> layer._flatten(predicate=lambda v: isinstance(v, int), with_path=True)
+        ((('sizes', 0), 3), (('sizes', 1), 4))
+        """
+        seen = {id(self)}
+        found = _walk(self, (), recursive, seen)
+        kept = [(path, value) for path, value in found if predicate(value)]
+        return tuple(kept) if with_path else tuple(value for _, value in kept)
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A decorator: the method runs in the name scope of the module.
+
+        >>> class Layer(Module):
+        ...     @Module.with_name_scope
+        ...     def build(self):
+        ...         self.w = Variable(1.0, name="w")
+        >>> layer = Layer()
+        >>> layer.build()
+        >>> layer.w.name
+        'layer/w:0'
+        """
+
+        def in_scope(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        # A function of the module that defines the method: where that is converted,
+        # what it calls has to be, too.
+        own = FunctionType(
+            in_scope.__code__,
+            {**globals(), "__name__": method.__module__},
+            in_scope.__name__,
+            None,
+            in_scope.__closure__,
+        )
+        return functools.wraps(method)(own)
+
+
+def _snake_case(name: str) -> str:
+    """The name of a class as that of an object.
+
+    >>> _snake_case("MyMLPLayer"), _snake_case("Conv2D"), _snake_case("MLP")
+    ('my_mlp_layer', 'conv2_d', 'mlp')
+    """
+    return _WORD.sub("_", name).lower()
+
+
+def _is_variable(value: Any) -> bool:
+    return isinstance(value, Variable)
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, Module)
+
+
+def _walk(
+    module: Module, path: tuple[Any, ...], recursive: bool, seen: set[int]
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """What the attributes of a module hold, with the way to it; then submodules."""
+    submodules = []
+    attributes = _attributes(module)
+    for name in sorted(attributes):
+        for way, leaf in _leaves(attributes[name], (*path, name), ()):
+            if id(leaf) in seen:
+                continue
+            if _is_variable(leaf) or _is_module(leaf):
+                seen.add(id(leaf))
+            yield way, leaf
+            if recursive and isinstance(leaf, Module):
+                submodules.append((way, leaf))
+    for way, submodule in submodules:
+        yield from _walk(submodule, way, recursive, seen)
+
+
+def _attributes(module: Module) -> dict[str, Any]:
+    """The attributes of an object, in slots, too, but for those that are ignored."""
+    found = dict(vars(module))
+    for cls in type(module).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for slot in [slots] if isinstance(slots, str) else slots:
+            member = cls.__dict__.get(slot)
+            if hasattr(member, "__set__") and hasattr(module, slot):
+                found[slot] = getattr(module, slot)
+    ignored = module._TF_MODULE_IGNORED_PROPERTIES
+    return {name: value for name, value in found.items() if name not in ignored}
+
+
+def _leaves(
+    value: Any, path: tuple[Any, ...], around: tuple[int, ...]
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The leaves of a structure, which may hold itself."""
+    inside = nest.children(value)
+    if inside is None:
+        yield path, value
+    elif id(value) not in around:
+        for step, item in inside:
+            yield from _leaves(item, (*path, _key(step)), (*around, id(value)))
+
+
+def _key(step: str) -> Any:
+    """The index, key or name in a step of `nest`: ``[0]``, ``['a']`` or ``.x``."""
+    if step.startswith("."):
+        return step[1:]
+    try:
+        return ast.literal_eval(step[1:-1])
+    except (SyntaxError, ValueError):
+        return step[1:-1]
