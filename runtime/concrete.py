@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import runtime.graph_export  # noqa: F401  # How graphs are drawn and written out.
 from runtime import nest
 from runtime.context import current_graph
 from runtime.errors import ConversionError, InvalidArgumentError

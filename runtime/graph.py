@@ -9,19 +9,25 @@ graph that they are written in; what they use from outside becomes an input, a
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator
-from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from runtime import context
 from runtime.dtypes import of_array
 from runtime.errors import InaccessibleTensorError, StagedStateError
-from runtime.excerpts import Place, place_in, place_of
-from runtime.graph_def import GraphDef, graph_def
+from runtime.excerpts import Place
+from runtime.graph_def import GraphDef, NodeDef
 from runtime.graph_text import graph_lines
 from runtime.specs import TensorSpec
+from runtime.user_code import (
+    Location,
+    is_user_file,
+    raise_location,
+    raise_place,
+    user_frames,
+    user_location,
+    user_place,
+)
 
 if TYPE_CHECKING:
     from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -38,90 +44,23 @@ __all__ = [
     "user_place",
 ]
 
-Location = tuple[str, int]
-
 #: Ops that give back a value that may be read, and raise where it may not.
 _CHECKS = frozenset({"RequireBound", "RequireSome"})
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
-_is_ours: dict[str, bool] = {}
-
-
-def user_location() -> Location | None:
-    """The file and line of the user's code that is running: the nearest frame that is
-    neither of this package nor of the compiler.
-    """
-    frame = sys._getframe(1)
-    while frame is not None:
-        filename = frame.f_code.co_filename
-        if not _in_our_folders(filename):
-            return filename, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
-
-
-def user_place() -> Place | None:
-    """As `user_location`, with the columns of the expression."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _in_our_folders(frame.f_code.co_filename):
-        frame = frame.f_back
-    return (
-        None if frame is None else place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
-    )
-
-
-def raise_location(error: BaseException) -> Location | None:
-    """The file and line of the user's code where `error` was raised."""
-    found = None
-    traceback = error.__traceback__
-    while traceback is not None:
-        filename = traceback.tb_frame.f_code.co_filename
-        if not _in_our_folders(filename):
-            found = filename, traceback.tb_lineno
-        traceback = traceback.tb_next
-    return found
-
-
-def raise_place(error: BaseException) -> Place | None:
-    """As `raise_location`, with the columns of the expression."""
-    found = None
-    traceback = error.__traceback__
-    while traceback is not None:
-        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
-            found = place_of(traceback)
-        traceback = traceback.tb_next
-    return found
-
-
-def user_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The entries of a traceback that are neither of this package nor the compiler's.
-
-    With ``AUTOGRAPH_DEBUG`` set in the environment, all of them.
-    """
-    if traceback is None or os.environ.get("AUTOGRAPH_DEBUG"):
-        return traceback
-    entries = []
-    while traceback is not None:
-        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
-            entries.append(traceback)
-        traceback = traceback.tb_next
-    rest = None
-    for entry in reversed(entries):
-        rest = TracebackType(rest, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return rest
-
-
-def is_user_file(filename: str) -> bool:
-    """Whether a file is neither of this package nor of the compiler."""
-    return not _in_our_folders(filename)
-
-
-def _in_our_folders(filename: str) -> bool:
-    ours = _is_ours.get(filename)
-    if ours is None:
-        ours = _is_ours[filename] = filename.startswith(_OUR_FOLDERS)
-    return ours
+#: How nodes are called that TensorFlow does not call by their op.
+_NAMES = {
+    "Case": "indexed_case",
+    "ConcatV2": "concat",
+    "If": "cond",
+    "OneHot": "one_hot",
+    "Ones": "ones",
+    "Pack": "stack",
+    "Split": "split",
+    "Transpose": "transpose",
+    "Unpack": "unstack",
+    "While": "while",
+    "Zeros": "zeros",
+}
 
 
 class Node:
@@ -129,11 +68,18 @@ class Node:
 
     ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
     the static arguments of the kernel (sub-graphs among them), ``location`` is the
-    user's ``(filename, lineno)`` where it was written, ``device`` what `tf.device` asked
-    for there, or ''.
+    user's ``(filename, lineno)`` where it was written.
     """
 
-    __slots__ = ("attrs", "device", "inputs", "location", "name", "op", "outputs")
+    __slots__ = (
+        "attrs",
+        "graph",
+        "inputs",
+        "location",
+        "name",
+        "op",
+        "outputs",
+    )
 
     op: str
     inputs: tuple[SymbolicTensor, ...]
@@ -141,27 +87,36 @@ class Node:
     outputs: tuple[SymbolicTensor, ...]
     name: str
     location: Location | None
+    graph: Graph
 
     def __init__(
         self,
+        graph: Graph,
         op: str,
         inputs: tuple[SymbolicTensor, ...],
         attrs: dict[str, Any],
         name: str,
         location: Location | None,
     ) -> None:
+        self.graph = graph
         self.op = op
         self.inputs = inputs
         self.attrs = attrs
         self.outputs = ()
         self.name = name
         self.location = location
-        self.device = context.current_device()
 
     @property
     def type(self) -> str:
-        """The name of the op, as TensorFlow calls it."""
-        return self.op
+        """The name of the op in TensorFlow: ``Fill`` for our ``Zeros``."""
+        name: str = Graph.exports.op_type(self)
+        return name
+
+    @property
+    def node_def(self) -> NodeDef:
+        """The node as data, as `Graph.as_graph_def` has it."""
+        definition: NodeDef = Graph.exports.node_def(self)
+        return definition
 
     def subgraphs(self) -> Iterator[tuple[str, Graph]]:
         """The graphs among the attributes, as ``(label, graph)``."""
@@ -195,6 +150,8 @@ class Graph:
 
     #: Makes the outputs of nodes; `runtime.tensor` fills it in.
     tensor_type: ClassVar[type[SymbolicTensor]]
+    #: Writes graphs in other forms; `runtime.graph_export` fills it in.
+    exports: ClassVar[Any]
 
     def __init__(self, name: str = "graph", parent: Graph | None = None) -> None:
         self.name = name
@@ -237,7 +194,8 @@ class Graph:
 
     def add_input(self, spec: TensorSpec, name: str = "x") -> SymbolicTensor:
         """Append an input: the output of a ``Placeholder``, not among the nodes."""
-        node = Node("Placeholder", (), {}, self.unique_name(name), user_location())
+        location = user_location()
+        node = Node(self, "Placeholder", (), {}, self.unique_name(name), location)
         tensor = self.tensor_type(self, node, 0, spec)
         node.outputs = (tensor,)
         self.inputs.append(tensor)
@@ -260,8 +218,8 @@ class Graph:
         if name is not None and name.endswith("/"):
             unique = name[:-1]
         else:
-            unique = self.unique_name(name or op)
-        node = Node(op, own_inputs, attrs, unique, user_location())
+            unique = self.unique_name(name or _NAMES.get(op, op))
+        node = Node(self, op, own_inputs, attrs, unique, user_location())
         tensor_type = self.tensor_type
         node.outputs = tuple(
             [tensor_type(self, node, index, spec) for index, spec in enumerate(specs)]
@@ -350,7 +308,25 @@ class Graph:
 
     def as_graph_def(self) -> GraphDef:
         """The graph as a list of nodes that name their inputs, as TensorFlow has it."""
-        return graph_def(self)
+        definition: GraphDef = self.exports.graph_def(self)
+        return definition
+
+    def to_svg(self, limit: int = 200) -> str:
+        """A drawing of the graph, as the text of an SVG file; notebooks show it.
+
+        Where the graph has more nodes than `limit`, the drawing says how many it
+        leaves out.
+        """
+        text: str = self.exports.to_svg(self, limit)
+        return text
+
+    def to_dot(self, limit: int = 200) -> str:
+        """The drawing in the language of Graphviz: see `to_svg`."""
+        text: str = self.exports.to_dot(self, limit)
+        return text
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
 
     def as_default(self) -> Any:
         """A context manager: operations in its block become nodes of this graph."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["graph_lines"]
+__all__ = ["attr_text", "graph_lines"]
 
 #: Attributes that say nothing about what a node does: names for its results.
 _UNPRINTED = {"names"}
@@ -39,7 +39,7 @@ def _lines(graph: Any, title: str, indent: str, seen: set[Any]) -> Iterator[str]
     for node in graph.nodes:
         arguments = [numbers.get(tensor, tensor.name) for tensor in node.inputs]
         arguments += [
-            f"{key}={_attr_text(value)}"
+            f"{key}={attr_text(value)}"
             for key, value in node.attrs.items()
             if not (value is None or key in _UNPRINTED or _holds_graph(value))
         ]
@@ -67,7 +67,7 @@ def _holds_graph(value: Any) -> bool:
     return hasattr(value, "get_operations")
 
 
-def _attr_text(value: Any) -> str:
+def attr_text(value: Any) -> str:
     """A static argument on one line, shortened where it is long."""
     if isinstance(value, np.ndarray):
         if value.ndim == 0:

@@ -16,7 +16,7 @@ Printed = Callable[[], list[str]]
 def node_types(function: Any, *args: Any) -> list[str]:
     """The types of the nodes in the graph for these arguments."""
     graph = function.get_concrete_function(*args).graph
-    return [node.op for node in graph.as_graph_def().node]
+    return [node.op for node in graph.get_operations()]
 
 
 # --- while ----------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def test_the_graph_has_both_branches() -> None:
     capped = tf.function(at_most_ten)
 
     graph = capped.get_concrete_function(tf.constant(1)).graph
-    node = next(node for node in graph.as_graph_def().node if node.op == "If")
+    node = next(node for node in graph.as_graph_def().node if node.op == "StatelessIf")
     less = next(node for node in graph.as_graph_def().node if node.op == "Less")
 
     assert less.input == ["x", "Less/y"]
@@ -337,7 +337,7 @@ def test_a_python_number_unrolls_the_loop() -> None:
     # The same function with a tensor: range() gives a loop of the graph.
     assert powered_as_a_graph(x, tf.constant(12)).numpy().tolist() == expected.tolist()
     names = ops(powered_as_a_graph, x, tf.constant(12))
-    assert (names.count("MatMul"), names.count("While")) == (0, 1)
+    assert (names.count("MatMul"), names.count("StatelessWhile")) == (0, 1)
 
 
 # --- when a function is traced --------------------------------------------------------

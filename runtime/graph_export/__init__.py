@@ -1,0 +1,14 @@
+"""Graphs in other forms: TensorFlow's GraphDef, SVG drawings, text for Graphviz."""
+
+from __future__ import annotations
+
+import sys
+
+from runtime.graph import Graph
+from runtime.graph_export.definitions import graph_def, node_def, op_type
+from runtime.graph_export.dot import to_dot
+from runtime.graph_export.svg import to_svg
+
+__all__ = ["graph_def", "node_def", "op_type", "to_dot", "to_svg"]
+
+Graph.exports = sys.modules[__name__]

@@ -1,0 +1,101 @@
+"""Whose code is running: the user's, or that of this package and the compiler."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType, TracebackType
+
+from runtime.excerpts import Place, place_in, place_of
+
+__all__ = [
+    "Location",
+    "is_user_file",
+    "raise_location",
+    "raise_place",
+    "user_frames",
+    "user_location",
+    "user_place",
+]
+
+Location = tuple[str, int]
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
+_is_ours: dict[str, bool] = {}
+
+
+def user_location() -> Location | None:
+    """The file and line of the user's code that is running: the nearest frame that is
+    neither of this package nor of the compiler.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not _in_our_folders(filename):
+            return filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def user_place() -> Place | None:
+    """As `user_location`, with the columns of the expression."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _in_our_folders(frame.f_code.co_filename):
+        frame = frame.f_back
+    return (
+        None if frame is None else place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
+    )
+
+
+def raise_location(error: BaseException) -> Location | None:
+    """The file and line of the user's code where `error` was raised."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        filename = traceback.tb_frame.f_code.co_filename
+        if not _in_our_folders(filename):
+            found = filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
+
+
+def raise_place(error: BaseException) -> Place | None:
+    """As `raise_location`, with the columns of the expression."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
+            found = place_of(traceback)
+        traceback = traceback.tb_next
+    return found
+
+
+def user_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """The entries of a traceback that are neither of this package nor the compiler's.
+
+    With ``AUTOGRAPH_DEBUG`` set in the environment, all of them.
+    """
+    if traceback is None or os.environ.get("AUTOGRAPH_DEBUG"):
+        return traceback
+    entries = []
+    while traceback is not None:
+        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
+            entries.append(traceback)
+        traceback = traceback.tb_next
+    rest = None
+    for entry in reversed(entries):
+        rest = TracebackType(rest, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return rest
+
+
+def is_user_file(filename: str) -> bool:
+    """Whether a file is neither of this package nor of the compiler."""
+    return not _in_our_folders(filename)
+
+
+def _in_our_folders(filename: str) -> bool:
+    ours = _is_ours.get(filename)
+    if ours is None:
+        ours = _is_ours[filename] = filename.startswith(_OUR_FOLDERS)
+    return ours
