@@ -68,11 +68,13 @@ class Node:
 
     ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
     the static arguments of the kernel (sub-graphs among them), ``location`` is the
-    user's ``(filename, lineno)`` where it was written.
+    user's ``(filename, lineno)`` where it was written, ``device`` what `tf.device`
+    asked for there, or ''.
     """
 
     __slots__ = (
         "attrs",
+        "device",
         "graph",
         "inputs",
         "location",
@@ -105,6 +107,7 @@ class Node:
         self.outputs = ()
         self.name = name
         self.location = location
+        self.device = context.current_device()
 
     @property
     def type(self) -> str:

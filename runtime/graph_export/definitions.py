@@ -189,6 +189,7 @@ class _Writer:
         elif not self.is_function and self.last and self._is_result(node):
             inputs.append(f"^{self.last}")
         self._add(node.name, form.op, inputs, attrs)
+        self.nodes[-1].device = node.device
         for tensor in node.outputs:
             self.texts[tensor] = self._text(node.name, form.op, tensor.index)
         if node.op in _ASSIGNMENTS and self._is_used(node.outputs[0]):
