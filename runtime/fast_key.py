@@ -8,6 +8,7 @@ out) have keys of their own.
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ _OBJECT = object()
 #: Values that are equal only if they are the same, once their type is known.
 _PLAIN = frozenset((int, bool, str, bytes, type(None)))
 _STR = frozenset((str,))
+_DICTS = frozenset((dict, OrderedDict, defaultdict))
 #: What NumPy's own values become tensors of.
 _ARRAYS = frozenset((np.ndarray, *np.sctypeDict.values()))
 
@@ -72,12 +74,14 @@ def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
             append(len(value))
             if not _add(value, key, arrays):
                 return False
-        elif kind is dict:
+        elif kind in _DICTS:
             names = tuple(value)
-            if not _STR.issuperset(map(type, names)):
-                return False
             append(kind)
             append(names)
+            if not _STR.issuperset(map(type, names)):
+                if not _PLAIN.issuperset(map(type, names)):
+                    return False
+                append(tuple(map(type, names)))  # 1 equals True
             if not _add(value.values(), key, arrays):
                 return False
         elif kind is float:
@@ -124,13 +128,22 @@ def input_order(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     flatten: Callable[[tuple[Any, ...], dict[str, Any]], Sequence[Array | None]],
+    arrays: bool,
 ) -> tuple[int, ...] | None:
     """Where the inputs of the graph are among the arrays of `fast_key`.
 
     `flatten` gives the inputs of a call. None if they are not all in the call as it is
-    written: some are defaults, or were converted.
+    written: some are defaults, or were converted. `arrays` says whether those of NumPy
+    become inputs as they are.
     """
-    marked = nest.map_structure(_marked, (args, kwargs))
+    kinds = {EagerTensor, *(_ARRAYS if arrays else ())}
+
+    def mark(leaf: Any) -> Any:
+        if type(leaf) not in kinds:
+            return leaf
+        return EagerTensor(convert_to_tensor(leaf)._array.view())  # type: ignore[attr-defined]
+
+    marked = nest.map_structure(mark, (args, kwargs))
     found = fast_key(*marked)
     if found is None:
         return None
@@ -140,9 +153,3 @@ def input_order(
     if not all(id(array) in places for array in inputs):
         return None
     return tuple([places[id(array)] for array in inputs])
-
-
-def _marked(leaf: Any) -> Any:
-    if type(leaf) is EagerTensor or type(leaf) in _ARRAYS:
-        return EagerTensor(convert_to_tensor(leaf)._array.view())  # type: ignore[attr-defined]
-    return leaf

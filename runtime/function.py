@@ -17,7 +17,6 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, overload
 
@@ -30,20 +29,21 @@ from runtime.context import (
 from runtime.errors import UnimplementedError
 from runtime.fast_key import fast_key, input_order
 from runtime.graph import leak_error, user_frames
-from runtime.input_signature import InputSignature
+from runtime.input_signature import InputSignature, annotated, given
+from runtime.methods import BoundFunction, Methods
+from runtime.retraces import Retrace, RetraceLog
 from runtime.signature import (
     FlatCall,
     Signature,
     callable_name,
     flatten_call,
-    method_of,
 )
 from runtime.tensor import SymbolicTensor
-from runtime.trace_cache import Entry, TraceCache
+from runtime.trace_cache import MAX_TRACES, Entry, TraceCache
 from runtime.tracer import Tracer
 from runtime.tracing import flatten_results
 
-__all__ = ["BoundFunction", "Function", "function"]
+__all__ = ["Function", "function"]
 
 
 class Function:
@@ -60,25 +60,29 @@ class Function:
         self,
         python_function: Callable[..., Any],
         *,
-        input_signature: Sequence[Any] | None = None,
-        autograph: bool = True,
-        reduce_retracing: bool = False,
         name: str | None = None,
+        input_signature: Sequence[Any] | None = None,
+        follow_type_hints: bool | None = None,
+        autograph: bool = True,
         autograph_options: Any = None,
+        reduce_retracing: bool = False,
         guards: bool = True,
+        max_traces: int = MAX_TRACES,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"tf.function takes a callable, not {python_function!r}")
+        if max_traces < 1:
+            raise ValueError(f"max_traces must be 1 or more, not {max_traces}")
         functools.update_wrapper(self, python_function)
         self._name = name or callable_name(python_function)
         self._python_function = python_function
-        self._reduce_retracing = reduce_retracing
         self._signature = Signature(python_function, self._name)
-        self._input_signature = (
-            None
-            if input_signature is None
-            else InputSignature(input_signature, self._signature)
-        )
+        self._input_signature: InputSignature | None = None
+        if input_signature is not None:
+            self._input_signature = given(input_signature, self._signature)
+        elif follow_type_hints is not False:
+            hints = bool(follow_type_hints)
+            self._input_signature = annotated(python_function, self._signature, hints)
         self._tracer = Tracer(
             python_function,
             self._signature,
@@ -87,8 +91,20 @@ class Function:
             guards=guards,
         )
         self._lock = threading.RLock()
-        self._cache = TraceCache(reduce_retracing)
-        self._bound: dict[int, tuple[Any, Function]] = {}
+        self._cache = TraceCache(reduce_retracing, max_traces)
+        self._retraces = RetraceLog(self._signature, reduce_retracing)
+        make_method = functools.partial(
+            Function,
+            name=self._name,
+            input_signature=input_signature,
+            follow_type_hints=follow_type_hints,
+            autograph=autograph,
+            autograph_options=autograph_options,
+            reduce_retracing=reduce_retracing,
+            guards=guards,
+            max_traces=max_traces,
+        )
+        self._methods = Methods(python_function, make_method)
 
     # --- calling ----------------------------------------------------------------------
 
@@ -119,9 +135,7 @@ class Function:
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the Python function, as a part of what is going on."""
-        args, kwargs = self._signature.bind(args, kwargs)
-        if self._input_signature is not None:
-            args = self._input_signature.fit(args)
+        args, kwargs = self._bind(args, kwargs)
         converted = self._tracer.converted
         if current_graph() is None:
             return converted(*args, **kwargs)
@@ -135,17 +149,36 @@ class Function:
         kwargs: dict[str, Any],
         key: tuple[Hashable, ...] | None,
     ) -> Any:
-        call = self._flatten(args, kwargs)
+        """Run a call that is not known as it is written."""
+        bound = self._bind(args, kwargs)
+        found = fast_key(*bound)
+        fast = None if found is None else self._cache.fast.get(found[0])
+        if found is not None and fast is not None and fast.entry.holds():
+            fast.entry.used = self._cache.calls
+            order = fast.order
+            return fast.run(found[1] if order is None else [found[1][i] for i in order])
+        call = self._flatten(*bound)
         inputs = [array for array in call.arrays if array is not None]
         if len(inputs) != len(call.arrays):
             raise self._no_value(args, kwargs)
         entry = self._entry(call)
-        if key is not None:
-            order = input_order(args, kwargs, lambda *call: self._flatten(*call).arrays)
-            if order is not None:
-                with self._lock:
-                    self._cache.remember(key, entry, call, order)
+        self._retraces.warn(self._cache)
+        with self._lock:
+            if key is not None:
+                self._cache.remember(key, entry, call, self._order(args, kwargs))
+            if found is not None:
+                self._cache.remember(found[0], entry, call, self._order(*bound))
         return entry.concrete.call_flat(inputs)
+
+    def _order(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[int, ...] | None:
+        """Where the inputs of the graph are among the tensors of a call."""
+
+        def inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+            return self._flatten(*self._bind(args, kwargs)).arrays
+
+        return input_order(args, kwargs, inputs, self._input_signature is None)
 
     def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         for leaf in nest.flatten((args, kwargs)):
@@ -163,8 +196,10 @@ class Function:
         with self._lock:
             entry = self._cache.find(call)
             if entry is None:
-                specs = self._cache.specs(call)
-                entry = self._cache.add(call, *self._tracer.trace(specs))
+                state = self._cache.changes(call)
+                traced = self._tracer.trace(self._cache.specs(call))
+                self._retraces.add(call.specs, state, self._cache.calls)
+                entry = self._cache.add(call, *traced)
             entry.used = self._cache.calls
             return entry
 
@@ -174,12 +209,20 @@ class Function:
         With an ``input_signature`` the arguments may be left out.
         """
         if self._input_signature is not None and not args and not kwargs:
-            args = self._input_signature.specs
-        return self._entry(self._flatten(args, kwargs)).concrete
+            args, kwargs = self._input_signature.call
+        return self._entry(self._flatten(*self._bind(args, kwargs))).concrete
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
         return self._tracer.count
+
+    def explain_retrace(self) -> Retrace:
+        """Why the function was traced last: which argument differed, and what to do.
+
+        The record is readable when printed; it has ``changes``, ``fixes``, ``place``
+        and ``to_json()``.
+        """
+        return self._retraces.last
 
     def converted_callees(self) -> Any:
         """What the function calls, and by which rule it is converted or not.
@@ -199,8 +242,17 @@ class Function:
             for concrete in self._cache.traces()
         )
 
+    def _bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call in canonical form, with tensors where specs ask for them."""
+        bound = self._signature.bind(args, kwargs)
+        if self._input_signature is not None:
+            return self._input_signature.fit(*bound)
+        return bound
+
     def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
-        args, kwargs = self._signature.bind(args, kwargs)
+        """Take apart what `_bind` gave."""
         if self._input_signature is not None:
             return self._input_signature.flatten(args, kwargs)
         return flatten_call(self._signature, args, kwargs)
@@ -229,54 +281,7 @@ class Function:
         """As a method: a function with traces of its own for each instance."""
         if instance is None:
             return self
-        found = self._bound.get(id(instance))
-        if found is None:
-            found = self._bind_to(instance)
-        return BoundFunction(found[1], instance)
-
-    def _bind_to(self, instance: Any) -> tuple[Any, Function]:
-        key, bound = id(instance), self._bound
-
-        def forget(_: Any) -> None:
-            bound.pop(key, None)
-
-        try:
-            reference = weakref.ref(instance, forget)
-        except TypeError:
-            # An instance with __slots__: it and its traces live as long as the class.
-            def reference() -> Any:  # type: ignore[misc]
-                return instance
-
-        function = Function(
-            method_of(self._python_function, reference),
-            input_signature=self.input_signature,
-            autograph=self._tracer.autograph,
-            reduce_retracing=self._reduce_retracing,
-            name=self._name,
-            autograph_options=self._tracer.options,
-            guards=self._tracer.guards,
-        )
-        return bound.setdefault(key, (reference, function))
-
-
-class BoundFunction:
-    """A `Function` as a method of an instance: ``model.predict``."""
-
-    __slots__ = ("__self__", "_function")
-
-    def __init__(self, function: Function, instance: Any) -> None:
-        self._function = function
-        self.__self__ = instance
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the method."""
-        return self._function(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._function, name)
-
-    def __repr__(self) -> str:
-        return f"<bound {self._function!r} of {self.__self__!r}>"
+        return BoundFunction(self._methods.of(instance), instance)
 
 
 # --- the decorator --------------------------------------------------------------------
@@ -290,9 +295,14 @@ def function(
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
-    experimental_relax_shapes: bool | None = None,
-    experimental_autograph_options: Any = None,
     guards: bool = True,
+    max_traces: int = MAX_TRACES,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: dict[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
 ) -> Function: ...
 
 
@@ -304,9 +314,14 @@ def function(
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
-    experimental_relax_shapes: bool | None = None,
-    experimental_autograph_options: Any = None,
     guards: bool = True,
+    max_traces: int = MAX_TRACES,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: dict[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Function]: ...
 
 
@@ -317,31 +332,43 @@ def function(
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
-    experimental_relax_shapes: bool | None = None,
-    experimental_autograph_options: Any = None,
     guards: bool = True,
+    max_traces: int = MAX_TRACES,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: dict[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
 ) -> Function | Callable[[Callable[..., Any]], Function]:
     """Make a Python function run as a graph; also as a decorator with arguments.
 
     Args:
         func: the function, method, lambda or other callable.
         input_signature: specs of the tensors it takes; it is then traced once, and
-            raises ValueError for others.
+            raises ValueError for others. Parameters that are annotated with a
+            `tf.TensorSpec` have one without it.
         autograph: whether Python control flow that depends on tensors is converted.
         jit_compile: True asks for native code, which does not exist yet.
         reduce_retracing: trace for unknown dimensions once shapes begin to vary.
-        experimental_relax_shapes: the older name of `reduce_retracing`.
-        experimental_autograph_options: `tf.autograph.options`, which say what of
-            the code that it calls is converted; TensorFlow's features are passed over.
         guards: whether calls check that what the traced code read of Python's state
             (globals, attributes, ...) is as it was, and trace again where it is not.
+        max_traces: how many traces are kept; those used last stay.
+        experimental_implements: accepted; there is no other implementation to choose.
+        experimental_autograph_options: `tf.autograph.options`, which say what of
+            the code that it calls is converted; TensorFlow's features are passed over.
+        experimental_attributes: accepted; nothing reads them.
+        experimental_relax_shapes: the older name of `reduce_retracing`.
+        experimental_compile: the older name of `jit_compile`.
+        experimental_follow_type_hints: True makes tensors of what is passed for
+            parameters annotated as `tf.Tensor`; False passes over all annotations.
 
     Raises:
         UnimplementedError: for ``jit_compile=True``.
         TypeError: `func` cannot be called, or `input_signature` holds something else
             than specs.
     """
-    if jit_compile:
+    if jit_compile or experimental_compile:
         raise UnimplementedError(
             "jit_compile=True needs the executor for native code, which does not exist "
             "yet; leave it out to run the graph as NumPy code"
@@ -351,10 +378,12 @@ def function(
         return Function(
             python_function,
             input_signature=input_signature,
+            follow_type_hints=experimental_follow_type_hints,
             autograph=autograph,
-            reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
             autograph_options=experimental_autograph_options,
+            reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
             guards=guards,
+            max_traces=max_traces,
         )
 
     return decorate if func is None else decorate(func)

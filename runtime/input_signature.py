@@ -1,8 +1,10 @@
-"""The ``input_signature`` of a function: the specs that its tensors must fit."""
+"""The specs that the arguments of a function must fit: given, or written at them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime import nest
@@ -10,73 +12,199 @@ from runtime.errors import ConversionError
 from runtime.ops.convert import convert_to_tensor
 from runtime.signature import FlatCall, Signature, flatten_call
 from runtime.specs import TensorSpec
+from runtime.tensor import Tensor
 
-__all__ = ["InputSignature"]
+__all__ = ["InputSignature", "annotated", "given"]
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+#: Stands for the spec of an argument that is any tensor.
+_ANY_TENSOR = object()
 
 
 class InputSignature:
-    """Specs for the first arguments of a function; one trace serves all calls.
+    """Specs for arguments of a function; one trace serves all calls that fit them."""
 
-    Raises TypeError if `specs` are not TensorSpecs, or more than the function takes.
-    """
-
-    def __init__(self, specs: Sequence[Any], signature: Signature) -> None:
-        if not isinstance(specs, (list, tuple)):
-            raise TypeError(
-                "input_signature must be a tuple or list of tf.TensorSpec, not "
-                f"{specs!r}"
-            )
-        for leaf in nest.flatten(list(specs)):
-            if not isinstance(leaf, TensorSpec):
-                raise TypeError(
-                    f"input_signature must hold tf.TensorSpec, not {leaf!r}"
-                )
-        self.specs = tuple(specs)
+    def __init__(
+        self, signature: Signature, expected: dict[str, Any], call: Arguments
+    ) -> None:
         self._signature = signature
-        # The arguments that are left must have defaults; a method gets its instance.
-        instance = (None,) if signature.positional[:1] == ["self"] else ()
-        signature.bind((*instance, *self.specs), {})
+        #: Specs by the names of the arguments.
+        self._expected = expected
+        #: The call with the specs for arguments, and no others.
+        self.call = call
+
+    @property
+    def specs(self) -> tuple[Any, ...]:
+        """The specs, in the order of the arguments that have one."""
+        return tuple(_specs_of(self._expected).values())
+
+    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """A canonical call with tensors for all arguments that have a spec.
+
+        Raises ValueError, with both sides in it, if they do not fit.
+        """
+        values = dict(self._signature.named(args, kwargs))
+        for name, expected in self._expected.items():
+            if name in values:
+                values[name] = self._fitted(name, expected, values)
+        return self._replaced(args, kwargs, values)
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
-        """Take a canonical call apart: with its arrays, and the key of these specs.
-
-        Raises ValueError, with both sides in it, if the arguments do not fit.
-        """
-        count = len(self.specs)
-        tensors = [self._fitted(spec, args, i) for i, spec in enumerate(self.specs)]
-        call = flatten_call(self._signature, (*self.specs, *args[count:]), kwargs)
-        found = flatten_call(self._signature, (*tensors, *args[count:]), kwargs)
+        """Take a fitted call apart: with its arrays, and the key of the specs."""
+        specs = self._replaced(args, kwargs, _specs_of(self._expected))
+        call = flatten_call(self._signature, *specs)
+        found = flatten_call(self._signature, args, kwargs)
         return call._replace(arrays=found.arrays)
 
-    def fit(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments with those that have a spec as tensors."""
-        tensors = [self._fitted(spec, args, i) for i, spec in enumerate(self.specs)]
-        return (*tensors, *args[len(tensors) :])
+    def _replaced(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any]
+    ) -> Arguments:
+        name_of = self._signature.name_of
+        return (
+            tuple([values.get(name_of(i), value) for i, value in enumerate(args)]),
+            {name: values.get(name, value) for name, value in kwargs.items()},
+        )
 
-    def _fitted(self, expected: Any, args: tuple[Any, ...], index: int) -> Any:
-        """Argument number `index` with tensors in it that have the specs `expected`."""
-        if index >= len(args):
-            raise self._incompatible(args)
+    def _fitted(self, name: str, expected: Any, values: dict[str, Any]) -> Any:
+        """The value of an argument with tensors in it that have its specs."""
+        value = values[name]
+        if expected is _ANY_TENSOR:
+            return _as_tensors(value)
         try:
-            given = nest.flatten_up_to(expected, args[index])
+            parts = nest.flatten_up_to(expected, value)
         except ValueError:
-            raise self._incompatible(args) from None
+            raise self._incompatible(values, name, expected, value) from None
         leaves = []
-        for spec, leaf in zip(nest.flatten(expected), given):
-            if not isinstance(leaf, TensorSpec):
-                try:
-                    leaf = convert_to_tensor(leaf, dtype_hint=spec.dtype)
-                except ConversionError:
-                    raise self._incompatible(args) from None
-            if not spec.is_compatible_with(leaf):
-                raise self._incompatible(args)
-            leaves.append(leaf)
+        for (path, spec), leaf in zip(nest.flatten_with_paths(expected), parts):
+            found = _as_spec(leaf, spec)
+            if found is None:
+                raise self._incompatible(values, name + path, spec, leaf)
+            leaves.append(found)
         return nest.pack_sequence_as(expected, leaves)
 
-    def _incompatible(self, args: tuple[Any, ...]) -> ValueError:
-        inputs = ",\n    ".join(map(str, args))
-        expected = ",\n    ".join(map(str, self.specs))
+    def _incompatible(
+        self, values: dict[str, Any], path: str, spec: Any, leaf: Any
+    ) -> ValueError:
+        specs = _specs_of(self._expected)
+        inputs = ",\n    ".join(str(values[name]) for name in specs if name in values)
+        expected = ",\n    ".join(map(str, specs.values()))
         return ValueError(
-            f"the inputs of {self._signature.name!r} do not fit its input_signature:\n"
+            f"the inputs of {self._signature.name!r} do not fit its input_signature "
+            f"({path} is {_kind(leaf)}, not {_kind(spec)}):\n"
             f"  inputs: (\n    {inputs})\n  input_signature: (\n    {expected})."
         )
+
+
+def _specs_of(expected: dict[str, Any]) -> dict[str, Any]:
+    return {name: spec for name, spec in expected.items() if spec is not _ANY_TENSOR}
+
+
+def _as_spec(leaf: Any, spec: TensorSpec) -> Any:
+    """A tensor of the spec, or a spec within it; None if it does not fit."""
+    if not isinstance(leaf, TensorSpec):
+        try:
+            leaf = convert_to_tensor(leaf, dtype_hint=spec.dtype)
+        except ConversionError:
+            return None
+    return leaf if spec.is_compatible_with(leaf) else None
+
+
+def _as_tensors(value: Any) -> Any:
+    """The value as a tensor, where it can be one: numbers, arrays, lists of them."""
+    try:
+        return convert_to_tensor(value)
+    except ConversionError:
+        return value
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, TensorSpec):
+        return value.describe()
+    if isinstance(value, Tensor):
+        return value.spec.describe()
+    if not nest.is_nested(value):
+        return f"a Python {type(value).__name__}"
+    return f"a {type(value).__name__} of {len(nest.flatten(value))} parts"
+
+
+# --- where they come from -------------------------------------------------------------
+
+
+def given(specs: Sequence[Any], signature: Signature) -> InputSignature:
+    """The specs of an ``input_signature``: of the first arguments, in order.
+
+    Raises TypeError if they are not TensorSpecs, or more than the function takes.
+    """
+    if not isinstance(specs, (list, tuple)):
+        raise TypeError(
+            f"input_signature must be a tuple or list of tf.TensorSpec, not {specs!r}"
+        )
+    for leaf in nest.flatten(list(specs)):
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(f"input_signature must hold tf.TensorSpec, not {leaf!r}")
+    # The arguments that are left must have defaults; a method gets its instance.
+    instance = (None,) if signature.positional[:1] == ["self"] else ()
+    signature.bind((*instance, *specs), {})
+    named = [signature.name_of(len(instance) + i) for i in range(len(specs))]
+    return InputSignature(signature, dict(zip(named, specs)), (tuple(specs), {}))
+
+
+def annotated(
+    function: Callable[..., Any], signature: Signature, follow: bool
+) -> InputSignature | None:
+    """The specs that are annotations of parameters; None if there are none.
+
+    With `follow` a parameter that is annotated as a Tensor is made one.
+    """
+    names = _Names(function)
+    expected = {}
+    args = []
+    for name, parameter in signature.parameters.parameters.items():
+        annotation = parameter.annotation
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if isinstance(annotation, str):
+            wanted = "Tensor" if follow else "TensorSpec"
+            annotation = names.value(annotation) if wanted in annotation else None
+        if _are_specs(annotation):
+            expected[name] = annotation
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                args.append(annotation)
+        elif follow and isinstance(annotation, type) and issubclass(annotation, Tensor):
+            expected[name] = _ANY_TENSOR
+    if not expected:
+        return None
+    keywords = dict(list(_specs_of(expected).items())[len(args) :])
+    return InputSignature(signature, expected, (tuple(args), keywords))
+
+
+class _Names:
+    """The names that the annotations of a function may use."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _names(self) -> dict[str, Any]:
+        written = inspect.unwrap(self._function)
+        written = getattr(written, "__func__", written)
+        try:
+            enclosing = inspect.getclosurevars(written).nonlocals
+        except TypeError:
+            enclosing = {}
+        return {**getattr(written, "__globals__", {}), **enclosing}
+
+    def value(self, annotation: str) -> Any:
+        """What an annotation says; None where it is not meant to be run."""
+        try:
+            return eval(annotation, self._names)
+        except Exception:
+            return None
+
+
+def _are_specs(annotation: Any) -> bool:
+    if not isinstance(annotation, (TensorSpec, list, tuple, dict)):
+        return False
+    leaves = nest.flatten(annotation)
+    return bool(leaves) and all(isinstance(leaf, TensorSpec) for leaf in leaves)

@@ -8,6 +8,7 @@ says which calls may share a trace:
 * tensors (and NumPy arrays): dtype and shape,
 * Python numbers, strings, bytes, bools, None: type and value,
 * lists, tuples, dicts, dataclasses, ...: their types and the keys of what is in them,
+  for dicts in any order,
 * anything else, variables among it: which object it is.
 """
 
@@ -99,6 +100,7 @@ def method_of(
 
     parameters = inspect.signature(python_function)
     _, *others = parameters.parameters.values()
+    method.instance = reference  # type: ignore[attr-defined]
     method.__signature__ = parameters.replace(parameters=others)  # type: ignore[attr-defined]
     return method
 
@@ -127,6 +129,15 @@ class Signature:
             ),
             "args",
         )
+        self._defaults: list[tuple[str, Any]] | None = None
+        if all(
+            parameter.kind is kinds.POSITIONAL_OR_KEYWORD
+            for parameter in self.parameters.parameters.values()
+        ):
+            self._defaults = [
+                (name, parameter.default)
+                for name, parameter in self.parameters.parameters.items()
+            ]
 
     def bind(
         self, args: Sequence[Any], kwargs: dict[str, Any]
@@ -135,6 +146,16 @@ class Signature:
 
         Raises TypeError as Python does for arguments that do not fit.
         """
+        if self._defaults is not None and len(args) <= len(self._defaults):
+            # As Python's own does below, but ten times faster.
+            values = [
+                kwargs.get(name, default)
+                for name, default in self._defaults[len(args) :]
+            ]
+            names = [name for name, _ in self._defaults[len(args) :]]
+            missing = inspect.Parameter.empty
+            if kwargs.keys() <= set(names) and not any(v is missing for v in values):
+                return (*args, *values), {}
         try:
             bound = self.parameters.bind(*args, **kwargs)
         except TypeError as error:

@@ -15,9 +15,9 @@ from typing import Any
 from runtime import nest
 from runtime.concrete import ConcreteFunction
 from runtime.fast_key import objects_of
+from runtime.tracer import Guards
 from runtime.signature import FlatCall
 from runtime.specs import TensorSpec
-from runtime.tracer import Guards
 
 __all__ = ["MAX_TRACES", "Entry", "FastCall", "TraceCache"]
 
@@ -25,6 +25,8 @@ Specs = tuple[tuple[Any, ...], dict[str, Any]]
 
 #: How many traces a function keeps, if it is not told otherwise.
 MAX_TRACES = 128
+#: How many of them may differ in nothing but what their guards say.
+MAX_STATES = 8
 #: Calls remembered by how they are written; beyond that they are forgotten.
 FAST_CALLS = 1024
 
@@ -32,10 +34,22 @@ FAST_CALLS = 1024
 class Entry:
     """A trace in the cache."""
 
-    __slots__ = ("call", "concrete", "fast_keys", "guards", "references", "used")
+    __slots__ = (
+        "call",
+        "concrete",
+        "fast_keys",
+        "guards",
+        "made",
+        "references",
+        "used",
+    )
 
     def __init__(
-        self, call: FlatCall, concrete: ConcreteFunction, guards: Guards | None
+        self,
+        call: FlatCall,
+        concrete: ConcreteFunction,
+        guards: Guards | None,
+        made: int,
     ) -> None:
         #: The call that it was made for, without the objects and arrays of it.
         self.call = call._replace(arrays=[], objects=[])
@@ -45,6 +59,8 @@ class Entry:
         self.references: tuple[Any, ...] = ()
         #: The keys of the first table that lead here.
         self.fast_keys: list[Hashable] = []
+        #: Which trace of the function it is.
+        self.made = made
         #: The number of the last call that ran it.
         self.used = 0
 
@@ -74,10 +90,13 @@ class TraceCache:
 
     def __init__(self, relax_shapes: bool, limit: int = MAX_TRACES) -> None:
         self.limit = limit
+        #: Whether a trace was dropped to keep the limit.
+        self.is_full = False
         #: How often the function was called.
         self.calls = 0
         #: What calls as they are written lead to.
         self.fast: dict[Hashable, FastCall] = {}
+        self._made = 0
         self._relax_shapes = relax_shapes
         self._entries: dict[Hashable, list[Entry]] = {}
         self._relaxed: dict[Hashable, Entry] = {}
@@ -91,8 +110,9 @@ class TraceCache:
         return [entry for group in list(self._entries.values()) for entry in group]
 
     def traces(self) -> list[ConcreteFunction]:
-        """The traces, those with the same arguments together."""
-        return list(dict.fromkeys(entry.concrete for entry in self._all()))
+        """The traces in the order in which they were made."""
+        entries = sorted(self._all(), key=lambda entry: entry.made)
+        return [entry.concrete for entry in entries]
 
     # --- calls as they are written ----------------------------------------------------
 
@@ -101,12 +121,15 @@ class TraceCache:
         key: tuple[Hashable, ...],
         entry: Entry,
         call: FlatCall,
-        order: tuple[int, ...],
+        order: tuple[int, ...] | None,
     ) -> None:
         """Remember that a call with this key runs the trace of an entry.
 
-        `order` says where its inputs are among the tensors of the call.
+        `order` says where its inputs are among the tensors of the call; None if they
+        are not all there.
         """
+        if order is None:
+            return
         if not objects_of(key) <= {id(value) for value in call.objects}:
             return  # Something is known neither by its identity nor by the key.
         if entry not in self._entries.get(entry.call.key, ()):
@@ -139,6 +162,17 @@ class TraceCache:
             return relaxed
         return None
 
+    def changes(self, call: FlatCall) -> list[Any]:
+        """What changed of Python's state where that is why a call finds no trace."""
+        entries = self._entries.get(call.key, [])
+        relaxed = self._relaxed.get(call.shapeless)
+        if not entries and relaxed is not None and _accepts(relaxed.concrete, call):
+            entries = [relaxed]
+        for entry in entries:
+            if entry.guards is not None:
+                return entry.guards.changes()
+        return []
+
     def specs(self, call: FlatCall) -> Specs:
         """For what a call that has no trace yet is to be traced.
 
@@ -151,14 +185,19 @@ class TraceCache:
         self, call: FlatCall, concrete: ConcreteFunction, guards: Guards | None
     ) -> Entry:
         """Keep the trace that was made for a call."""
-        entry = Entry(call, concrete, guards)
+        self._made += 1
+        entry = Entry(call, concrete, guards, self._made)
         entry.used = self.calls
         entry.references = tuple([self._refer(o, call.key) for o in call.objects])
-        self._entries.setdefault(call.key, []).insert(0, entry)
+        group = self._entries.setdefault(call.key, [])
+        group.insert(0, entry)
+        for stale in group[MAX_STATES:]:
+            self._drop(stale)
         if self._relax_shapes:
             self._relaxed[call.shapeless] = entry
         while len(self) > self.limit:
             self._drop(min(self._all(), key=lambda entry: entry.used))
+            self.is_full = True
         return entry
 
     def _refer(self, value: Any, key: Hashable) -> Any:

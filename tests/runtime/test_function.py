@@ -17,6 +17,9 @@ import pytest
 import runtime as tf
 from runtime.function import Function
 
+#: For tests that trace again and again on purpose.
+often = pytest.mark.filterwarnings("ignore::runtime.errors.RetracingWarning")
+
 
 class Counter:
     """Decorates like `function` and counts the traces by the Python side effect."""
@@ -95,6 +98,7 @@ def test_other_objects_are_refused() -> None:
 # --- when it traces -------------------------------------------------------------------
 
 
+@often
 def test_tensors_by_dtype_and_shape() -> None:
     counter = Counter()
     f = counter(lambda x: x + x)
@@ -104,6 +108,7 @@ def test_tensors_by_dtype_and_shape() -> None:
     assert counter.count == f.experimental_get_tracing_count() == 6
 
 
+@often
 def test_python_values_by_type_and_value() -> None:
     counter = Counter()
     f = counter(lambda x: tf.constant(0))
@@ -122,6 +127,7 @@ def test_nan_is_traced_once() -> None:
     assert counter.count == 1
 
 
+@often
 def test_other_values() -> None:
     counter = Counter()
     f = counter(lambda x: tf.constant(0))
@@ -160,6 +166,7 @@ def test_variables_by_identity() -> None:
     assert counter.count == 2
 
 
+@often
 def test_structures_by_type_and_leaves() -> None:
     @dataclasses.dataclass
     class Point:
@@ -334,6 +341,7 @@ class _Count(list[Any]):
         super().append(None)
 
 
+@often
 def test_a_new_object_at_the_same_address_is_new() -> None:
     class Model:
         def __init__(self, weight: int) -> None:
@@ -347,6 +355,7 @@ def test_a_new_object_at_the_same_address_is_new() -> None:
         assert int(f(Model(weight), tf.constant(1))) == weight
 
 
+@often
 def test_objects_without_weak_references_are_kept() -> None:
     class Slotted:
         __slots__ = ("weight",)

@@ -39,7 +39,8 @@ def test_inputs_that_do_not_fit_show_both_sides() -> None:
     with pytest.raises(ValueError, match="do not fit") as caught:
         step(tf.constant([[1, 2], [3, 4]]))
     assert str(caught.value) == (
-        "the inputs of 'next_collatz' do not fit its input_signature:\n"
+        "the inputs of 'next_collatz' do not fit its input_signature "
+        "(x is int32[2,2], not int32[?]):\n"
         "  inputs: (\n"
         "    tf.Tensor(\n"
         "[[1 2]\n"
