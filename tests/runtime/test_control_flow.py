@@ -132,21 +132,76 @@ def test_case(x: int, expected: int) -> None:
     assert int(f(tf.constant(x))) == int(staged(f, x)) == expected
 
 
-def test_case_without_default_runs_the_last() -> None:
+def test_case_without_default_needs_a_condition_that_holds() -> None:
     def f(x: Any) -> Any:
         return tf.case([(x < 0, lambda: 1), (x > 10, lambda: 2)])
 
-    assert int(f(tf.constant(5))) == int(staged(f, 5)) == 2
+    assert [int(f(tf.constant(x))) for x in (-1, 11)] == [1, 2]
+    assert [int(staged(f, x)) for x in (-1, 11)] == [1, 2]
+    for run in (lambda: f(tf.constant(5)), lambda: staged(f, 5)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no condition holds"):
+            run()
 
 
 def test_exclusive_case() -> None:
-    pairs = [(tf.constant(True), lambda: 1), (tf.constant(True), lambda: 2)]
+    def f(x: Any, exclusive: bool = True) -> Any:
+        pairs = {(x > 0).ref(): lambda: 1, (x > 1).ref(): lambda: 2}
+        return tf.case(pairs, default=lambda: 3, exclusive=exclusive)
 
-    assert tf.case(pairs) == 1
-    with pytest.raises(ValueError, match="2 conditions hold"):
-        tf.case(pairs, exclusive=True)
-    with pytest.raises(ValueError, match="at least one pair"):
-        tf.case([])
+    for run in (f, tf.function(f)):
+        assert [int(run(tf.constant(x))) for x in (0, 1)] == [3, 1]
+        assert int(run(tf.constant(2), False)) == 1
+    for twice in (lambda: f(tf.constant(2)), lambda: staged(f, 2)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="several conditions"):
+            twice()
+
+
+@pytest.mark.parametrize(
+    ("choice", "error", "message"),
+    [
+        (lambda x: tf.case([]), ValueError, "at least one pair"),
+        (lambda x: tf.case(3), TypeError, "must be a list of pairs"),
+        (lambda x: tf.case([(x > 0, 1)]), TypeError, "pair 0 must be a condition and"),
+        (lambda x: tf.case([(x > 0, abs)], 1), TypeError, "default must be callable"),
+        (lambda x: tf.cond(x > 0, abs, 1), TypeError, "false_fn must be callable"),
+        (lambda x: tf.switch_case(x, [abs, 1]), TypeError, r"there is \(1, 1\)"),
+        (lambda x: tf.switch_case(x, [abs], 1), TypeError, "default must be callable"),
+        (
+            lambda x: tf.switch_case(x, [(1, abs), (1, abs)]),
+            ValueError,
+            "two functions for index 1",
+        ),
+        (lambda x: tf.switch_case(x / 2, [abs]), TypeError, "must be of integers"),
+        (lambda x: tf.switch_case(True, [abs]), TypeError, "must be an integer"),
+    ],
+)
+def test_choices_that_go_wrong(choice: Any, error: Any, message: str) -> None:
+    for run in (choice, tf.function(choice, autograph=False)):
+        with pytest.raises(error, match=message):
+            run(tf.constant(1))
+
+
+def test_results_that_differ_are_shown() -> None:
+    with pytest.raises(ValueError, match=r"structures, {'a': int32\[\]} and int32\[\]"):
+        trace(lambda x: tf.cond(x > 0, lambda: {"a": x}, lambda: x), INT)
+    with pytest.raises(ValueError, match=r"None\) and \(int32\[\], 1\): what is None"):
+        trace(lambda x: tf.cond(x > 0, lambda: (x, None), lambda: (x, 1)), INT)
+    with pytest.raises(
+        TypeError, match=r"at \['a'\] of function 0 and default has two"
+    ):
+        trace(lambda x: tf.case([(x > 0, lambda: {"a": x})], lambda: {"a": 1.5}), INT)
+    with pytest.raises(TypeError, match="of branch 0 and branch 1 has two dtypes"):
+        trace(lambda x: tf.switch_case(x, [lambda: x, lambda: x > 0]), INT)
+
+
+def test_an_index_beyond_int32_is_none_of_the_others() -> None:
+    def f(i: Any) -> Any:
+        return tf.switch_case(i, [lambda: 10, lambda: 11], default=lambda: 99)
+
+    for dtype in (tf.int64, tf.uint64, tf.uint8):
+        index = tf.constant(1 if dtype is tf.uint8 else 2**32, dtype)
+        expected = 11 if dtype is tf.uint8 else 99
+        assert int(f(index)) == int(tf.function(f)(index)) == expected
 
 
 @pytest.mark.parametrize(
