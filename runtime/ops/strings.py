@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,10 +16,25 @@ from runtime.ops.define import define, run
 from runtime.ops.logging import formatted
 from runtime.ops.partial import broadcast, dims_of, normal_axes, spec
 from runtime.ops.reductions import reduced
+from runtime.ops.string_each import each, infer_same
+from runtime.ops.string_patterns import (
+    bytes_split,
+    regex_full_match,
+    regex_replace,
+    split,
+    to_hash_bucket_fast,
+)
+from runtime.ops.unicode import (
+    unicode_decode,
+    unicode_encode,
+    unicode_split,
+    unicode_transcode,
+)
 from runtime.specs import TensorSpec
 
 __all__ = [
     "as_string",
+    "bytes_split",
     "format",
     "join",
     "length",
@@ -28,9 +42,15 @@ __all__ = [
     "reduce_join",
     "regex_full_match",
     "regex_replace",
+    "split",
     "strip",
     "substr",
+    "to_hash_bucket_fast",
     "to_number",
+    "unicode_decode",
+    "unicode_encode",
+    "unicode_split",
+    "unicode_transcode",
     "upper",
 ]
 
@@ -39,24 +59,8 @@ Array = np.ndarray[Any, Any]
 # --- one string at a time -------------------------------------------------------------
 
 
-def each(
-    function: Callable[..., Any], *arrays: Array, numpy_type: Any = object
-) -> Array:
-    """An array of what `function` gives for the elements, which broadcast."""
-    inputs = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
-    result = np.empty(inputs[0].shape, numpy_type)
-    result.reshape(-1)[:] = [
-        function(*items) for items in zip(*(array.ravel().tolist() for array in inputs))
-    ]
-    return result
-
-
-def _infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:
-    return spec(dims_of(x), dtypes.string)
-
-
 def _mapped(name: str, function: Callable[[bytes], bytes]) -> None:
-    define(name, lambda x, **attrs: each(function, x), _infer_same, takes="O")
+    define(name, lambda x, **attrs: each(function, x), infer_same, takes="O")
 
 
 def _through_text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
@@ -226,13 +230,16 @@ def reduce_join(
 # --- numbers --------------------------------------------------------------------------
 
 
-def _as_string(x: Array, *, template: str) -> Array:
+def _as_string(x: Array, *, number: str) -> Array:
     if x.dtype.kind == "b":
-        return each(lambda value: template.format(str(value).lower()).encode(), x)
-    return each(lambda value: template.format(value).encode(), x)
+        return each(lambda value: b"true" if value else b"false", x)
+    if x.dtype.kind == "c":
+        pair = f"({number},{number})"
+        return each(lambda value: (pair % (value.real, value.imag)).encode(), x)
+    return each(lambda value: (number % value).encode(), x)
 
 
-define("AsString", _as_string, _infer_same, takes="fiubc")
+define("AsString", _as_string, infer_same, takes="fiubc")
 
 
 def as_string(
@@ -247,24 +254,28 @@ def as_string(
     """Numbers as text: with six digits behind the point, or `precision`; in powers of
     ten with `scientific`, the shorter of both with `shortest`; filled to `width`.
 
+    `fill` is a flag of C's ``printf``: ``'0'``, ``' '``, ``'+'``, or ``'-'``, which
+    fills on the right. Bools become ``true`` and ``false``.
+
     >>> as_string([3, 12]).numpy().tolist(), as_string(3.14159, precision=2).numpy()
     ([b'3', b'12'], b'3.14')
     """
     x = as_tensor(input)
     if scientific and shortest:
         raise ValueError("a number is written either scientific or shortest, not both")
-    size = f"{fill}{width}" if width >= 0 else ""
-    if fill == "-":
-        size = f"<{width}"
+    if fill not in ("", " ", "+", "-", "0", "#"):
+        raise ValueError(
+            f"fill must be one of ' ', '+', '-', '0' and '#', not {fill!r}"
+        )
+    size = f"{fill}{width}" if width >= 0 else fill
     if x.dtype.is_floating or x.dtype.is_complex:
-        kind = "e" if scientific else "g" if shortest else "f"
-        number = f"{size}.{precision}{kind}" if precision >= 0 else size + kind
+        digits = f".{precision}" if precision >= 0 else ""
+        number = f"%{size}{digits}{'e' if scientific else 'g' if shortest else 'f'}"
     elif precision >= 0 or scientific or shortest:
         raise ValueError(f"precision and notation are for floats, not {x.dtype.name}")
     else:
-        number = size
-    template = "{" + (f":{number}" if number else "") + "}"
-    return run("AsString", x, template=template, name=name)
+        number = f"%{size}d"
+    return run("AsString", x, number=number, name=name)
 
 
 def _infer_to_number(x: TensorSpec, *, out_type: DType) -> TensorSpec:
@@ -296,67 +307,6 @@ def to_number(
     """The numbers that the strings write; InvalidArgumentError for other text."""
     found = as_dtype(out_type)
     return run("StringToNumber", as_tensor(input), out_type=found, name=name)
-
-
-# --- patterns -------------------------------------------------------------------------
-
-
-def _infer_match(x: TensorSpec, *, pattern: str) -> TensorSpec:
-    return spec(dims_of(x), dtypes.bool)
-
-
-def _full_match(x: Array, *, pattern: str) -> Array:
-    compiled = re.compile(pattern.encode())
-    return each(
-        lambda text: compiled.fullmatch(text) is not None, x, numpy_type=np.bool_
-    )
-
-
-define("StaticRegexFullMatch", _full_match, _infer_match, takes="O")
-
-
-def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
-    """Whether each string as a whole matches the regular expression (of Python)."""
-    _compiled(pattern)
-    return run("StaticRegexFullMatch", as_tensor(input), pattern=pattern, name=name)
-
-
-def _regex_replace(
-    x: Array, *, pattern: str, rewrite: str, replace_global: bool
-) -> Array:
-    compiled, new = re.compile(pattern.encode()), rewrite.encode()
-    return each(lambda text: compiled.sub(new, text, 0 if replace_global else 1), x)
-
-
-define("StaticRegexReplace", _regex_replace, _infer_same, takes="O")
-
-
-def regex_replace(
-    input: Any,
-    pattern: str,
-    rewrite: str,
-    replace_global: bool = True,
-    name: str | None = None,
-) -> Any:
-    r"""The strings with what matches replaced; ``\1`` stands for the first group."""
-    _compiled(pattern)
-    return run(
-        "StaticRegexReplace",
-        as_tensor(input),
-        pattern=pattern,
-        rewrite=rewrite,
-        replace_global=replace_global,
-        name=name,
-    )
-
-
-def _compiled(pattern: str) -> None:
-    try:
-        re.compile(pattern.encode())
-    except re.error as error:
-        raise InvalidArgumentError(
-            f"{pattern!r} is not a regular expression: {error}"
-        ) from None
 
 
 # --- formatting -----------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 import runtime as tf
 from runtime.context import building
 from runtime.graph import Graph
+from runtime.ops.fingerprint import fingerprint64
 
 WORDS = ["Hello", "wörld", ""]
 BYTES = [word.encode() for word in WORDS]
@@ -103,6 +104,11 @@ AS_STRING = [
     ([3, 12], {"width": 3, "fill": "0"}, [b"003", b"012"]),
     ([3], {"width": 3}, [b"  3"]),
     ([3], {"width": 3, "fill": "-"}, [b"3  "]),
+    ([3, -3], {"fill": "+"}, [b"+3", b"-3"]),
+    ([True], {"width": 6}, [b"true"]),
+    ([0.5], {"width": 6, "precision": 1, "fill": "0"}, [b"0000.5"]),
+    ([float("inf"), float("nan")], {}, [b"inf", b"nan"]),
+    ([1.5 - 2j], {"precision": 1}, [b"(1.5,-2.0)"]),
 ]
 
 
@@ -157,6 +163,124 @@ def test_format_with_another_placeholder() -> None:
     assert tf.strings.format("{} %x%", [1], "%x%").numpy() == b"{} 1"
 
 
+REPLACED = [
+    ("a.b", ".", "x", b"xxx"),
+    ("wörld", "ö.", "-", b"w-ld"),
+    ("wörld", "^.{5}$", "five", b"five"),
+    ("ab", "(a)|(b)", r"[\1\2]", b"[a][b]"),
+    ("ab", "b", r"\0\0\\", b"abb\\"),
+]
+
+
+@pytest.mark.parametrize(("text", "pattern", "rewrite", "expected"), REPLACED)
+def test_rewriting(
+    agree: Any, text: str, pattern: str, rewrite: str, expected: bytes
+) -> None:
+    (found,) = agree(lambda t: tf.strings.regex_replace(t, pattern, rewrite), text)
+
+    assert found.item() == expected
+
+
+def test_bytes_that_are_no_text_pass_through() -> None:
+    found = tf.strings.regex_replace(b"a\xffb", "b", "c")
+
+    assert found.numpy() == b"a\xffc"
+
+
+# --- splitting and code points --------------------------------------------------------
+
+
+def test_parts_of_a_string(agree: Any) -> None:
+    words, fields, first, letters, characters, points = agree(
+        lambda t: [
+            tf.strings.split(t),
+            tf.strings.split(t, "l"),
+            tf.strings.split(t, sep="l", maxsplit=1),
+            tf.strings.bytes_split(t),
+            tf.strings.unicode_split(t, "UTF-8"),
+            tf.strings.unicode_decode(t, "UTF-8"),
+        ],
+        " hé ll ",
+        known=("full",),
+        static=False,
+    )
+
+    assert words.tolist() == ["hé".encode(), b"ll"]
+    assert fields.tolist() == [" hé ".encode(), b"", b" "]
+    assert first.tolist() == [" hé ".encode(), b"l "]
+    assert letters.tolist()[1:5] == [b"h", b"\xc3", b"\xa9", b" "]
+    assert characters.tolist() == [c.encode() for c in " hé ll "]
+    assert (points.tolist(), points.dtype) == (list(map(ord, " hé ll ")), np.int32)
+
+
+def test_code_points(agree: Any) -> None:
+    encoded, wide, back = agree(
+        lambda p: [
+            tf.strings.unicode_encode(p, "UTF-8"),
+            tf.strings.unicode_transcode(
+                tf.strings.unicode_encode(p, "UTF-8"), "UTF-8", "UTF-16-BE"
+            ),
+            tf.strings.length(tf.strings.unicode_encode(p, "UTF-8"), "UTF8_CHAR"),
+        ],
+        [[97, 0xE9], [0x1F600, 0xD800]],
+    )
+
+    assert encoded.tolist() == ["aé".encode(), "😀\ufffd".encode()]
+    assert wide.tolist()[0] == b"\x00a\x00\xe9"
+    assert back.tolist() == [2, 2]
+
+
+def test_errors_in_encodings() -> None:
+    decode = tf.strings.unicode_decode
+    assert decode(b"a\xff", "UTF-8").numpy().tolist() == [97, 0xFFFD]
+    assert decode(b"a\xff", "UTF-8", "ignore").numpy().tolist() == [97]
+    assert decode(b"\xff", "UTF-8", replacement_char=63).numpy().tolist() == [63]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is not valid utf-8"):
+        decode(b"\xff", "UTF-8", "strict")
+
+
+def test_ragged_parts_are_refused() -> None:
+    for function in (
+        tf.strings.split,
+        tf.strings.bytes_split,
+        lambda t: tf.strings.unicode_decode(t, "UTF-8"),
+    ):
+        with pytest.raises(tf.errors.UnimplementedError, match="ragged tensor"):
+            function(["a b", "c"])
+
+
+# --- buckets --------------------------------------------------------------------------
+
+#: What the reference library gives for the bytes 0, 1, 2, … of these lengths.
+FINGERPRINTS = {
+    0: 0x9AE16A3B2F90404F,
+    3: 0x94A13D22E9EBA49A,
+    16: 0xEFD25A0A34156D4,
+    20: 0x8DD7E7F1BF16A0E9,
+    40: 0x8F45B937B49468C,
+    64: 0xF58504BB53DECC4B,
+    65: 0xC6A3282C3E793DBE,
+    128: 0x1C484C95F0EA5DD3,
+    200: 0x74C7FCC26D66FB3,
+}
+
+
+def test_fingerprints_are_those_of_farmhash() -> None:
+    found = {size: fingerprint64(bytes(range(size))) for size in FINGERPRINTS}
+
+    assert found == FINGERPRINTS
+
+
+def test_buckets(agree: Any) -> None:
+    (found,) = agree(
+        lambda t: tf.strings.to_hash_bucket_fast(t, 3), ["Hello", "TensorFlow", "2.x"]
+    )
+
+    assert (found.tolist(), found.dtype) == ([0, 2, 2], np.int64)
+    with pytest.raises(ValueError, match="must be positive"):
+        tf.strings.to_hash_bucket_fast("a", 0)
+
+
 # --- errors ---------------------------------------------------------------------------
 
 BAD = [
@@ -165,6 +289,9 @@ BAD = [
     (lambda: tf.strings.as_string("a"), "AsString: it does not take a string"),
     (lambda: tf.strings.reduce_join(["a"], 1), "axis 1 is outside"),
     (lambda: tf.strings.regex_full_match("a", "("), "is not a regular expression"),
+    (lambda: tf.strings.regex_replace("a", "a", r"\1"), "has no group 1"),
+    (lambda: tf.strings.regex_replace("a", "a", r"\n"), "followed by a digit"),
+    (lambda: tf.strings.unicode_encode(1, "UTF-8"), "a vector at least"),
 ]
 
 
@@ -208,6 +335,9 @@ def test_errors_of_values(function: Any, message: str) -> None:
             "precision and notation are for floats",
         ),
         (lambda: tf.strings.as_string(1.0, scientific=True, shortest=True), "not both"),
+        (lambda: tf.strings.as_string(1, fill="x"), "fill must be one of"),
+        (lambda: tf.strings.unicode_decode("a", "EBCDIC"), "must be one of UTF-8"),
+        (lambda: tf.strings.unicode_decode("a", "UTF-8", "drop"), "errors must be"),
         (lambda: tf.strings.format("{} {}", [1]), "has 2 placeholders for 1 tensors"),
     ],
 )
