@@ -17,6 +17,7 @@ from runtime.errors import TracingError, ends_trace
 from runtime.findings import Findings
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
+from runtime.ops.joins import check_invariant
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.staging.forms import Side, common_form, with_open_lists
@@ -331,6 +332,7 @@ class _Trace:
             body, values = trace_subgraph(self._body, specs, "body")
         self._note_options(found, body)
         set_outputs(body, values)
+        self._check_shapes(body)
         return cond, body
 
     def shapes(self) -> list[TensorShape | None] | None:
@@ -340,6 +342,12 @@ class _Trace:
         by_index = dict(self._options.shape_invariants)
         count = len(self._layout.flat()[0]) + 1
         return [by_index.get(index) for index in range(count)]
+
+    def _check_shapes(self, body: Graph) -> None:
+        """Raise ValueError if a shape that the loop asks for does not hold."""
+        for index, shape in self._options.shape_invariants:
+            label = repr(self._layout.flat()[1][index - 1])
+            check_invariant(body.outputs[index].shape, shape, label)
 
     def _body(self, _: SymbolicTensor, *tensors: SymbolicTensor) -> list[Any]:
         state = self._layout.state(tensors)
@@ -356,11 +364,17 @@ class _Trace:
     def _note_options(self, found: LoopOptions, body: Graph) -> None:
         """Start again if the body asks for options that the loop does not have yet."""
         position = {id(tensor): i for i, tensor in enumerate(body.inputs)}
-        invariants: list[tuple[Any, TensorShape]] = [
-            (position[id(tensor)], shape)
-            for tensor, shape in found.shape_invariants
-            if id(tensor) in position
-        ]
+        invariants: list[tuple[Any, TensorShape]] = []
+        for variable, shape in found.shape_invariants:
+            tensor = (checked_parts(variable) or (variable,))[0]
+            if id(tensor) in position:
+                invariants.append((position[id(tensor)], shape))
+            elif isinstance(tensor, SymbolicTensor) and tensor.graph is body:
+                raise ValueError(
+                    f"set_loop_options: shape_invariants names {variable!r}, which is "
+                    "no variable of the loop but made in it; call set_loop_options "
+                    "first thing in the body"
+                )
         wanted = LoopOptions(found.maximum_iterations, invariants)
         if wanted != self._options:
             self._options.maximum_iterations = wanted.maximum_iterations
