@@ -20,7 +20,7 @@ from types import (
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import autograph
-from autograph import ConversionError, SourceError
+from autograph import ConversionError, SourceError, library
 from autograph.diagnostics import Diagnostic, Location
 from autograph.library import Rule, as_written, is_marked
 from autograph.operators.generators import StagedGenerator, element_code
@@ -217,3 +217,5 @@ def to_graph(entity: Any, recursive: bool) -> Any:
 
 
 do_not_convert = autograph.do_not_convert
+functions_of = library.functions_of
+is_library_module = library.is_library_module

@@ -15,7 +15,7 @@ from typing import Any
 from runtime import nest
 from runtime.concrete import ConcreteFunction
 from runtime.fast_key import objects_of
-from runtime.tracer import Guards
+from runtime.guards import Guards
 from runtime.signature import FlatCall
 from runtime.specs import TensorSpec
 

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, Protocol
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from runtime import bridge, conversion, nest
 from runtime.concrete import ConcreteFunction
 from runtime.context import watch_variables
+from runtime.guards import Guards, Places, watching
 from runtime.signature import ObjectRef, Signature
 from runtime.tracing import Trace, trace
 
-__all__ = ["Guards", "Tracer"]
+__all__ = ["Tracer"]
 
 Specs = tuple[tuple[Any, ...], dict[str, Any]]
-
-
-class Guards(Protocol):
-    """What a trace read of Python's state, with the values that it had."""
-
-    def holds(self) -> bool:
-        """Whether it all still has those values."""
-        ...
-
-    def changes(self) -> list[Any]:
-        """What has another value now: records with name, old, new and place."""
-        ...
 
 
 class Tracer:
@@ -48,6 +38,8 @@ class Tracer:
         #: How often the Python function has been traced.
         self.count = 0
         self._signature = signature
+        self._changed = Places()
+        self._made_guards: weakref.WeakSet[Guards] = weakref.WeakSet()
 
     @functools.cached_property
     def converted(self) -> Callable[..., Any]:
@@ -74,6 +66,33 @@ class Tracer:
             for leaf in nest.flatten(specs)
         ]
         args, kwargs = nest.pack_sequence_as(specs, leaves)
+        if not self.guards:
+            traced = self._made(args, kwargs)
+            return ConcreteFunction(traced, self._signature, specs), None
+        tells = conversion.as_written(self.converted) is not self.converted
+        objects = self._objects(args, kwargs)
+        with watching(self.python_function, objects, tells) as watch:
+            traced = self._made(args, kwargs)
+        guards = watch.guards(self._changed)
+        # What this trace changed is no reason to make an earlier one again.
+        for earlier in self._made_guards:
+            earlier.forget(self._changed)
+        if guards is not None:
+            self._made_guards.add(guards)
+        return ConcreteFunction(traced, self._signature, specs), guards
+
+    def _objects(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Iterator[tuple[str, Any]]:
+        """The arguments that a trace knows by identity, and what they are called."""
+        for name, argument in self._signature.named(args, kwargs):
+            for path, leaf in nest.flatten_with_paths(argument):
+                yield name + path, leaf
+            if nest.is_nested(argument):
+                yield type(argument).__name__, type(argument)
+
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+        """The trace for these arguments, made while variables are looked after."""
         created: list[Any] = []
         with watch_variables(self._refuse if self.count else created.append):
             traced = self._traced(args, kwargs)
@@ -82,7 +101,7 @@ class Tracer:
             # The trace to keep is one of a later call, which creates none.
             with watch_variables(self._refuse):
                 traced = self._traced(args, kwargs)
-        return ConcreteFunction(traced, self._signature, specs), None
+        return traced
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
         def attempt(function: Callable[..., Any]) -> Trace:

@@ -1,0 +1,135 @@
+"""What an attribute of an object is, found without running code of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, auto
+from types import FunctionType, MemberDescriptorType, ModuleType
+from typing import Any
+
+from runtime import conversion
+from runtime.guards.kinds import is_library
+
+__all__ = ["Kind", "find", "has_special_access", "special_methods"]
+
+
+class Kind(Enum):
+    """What there is behind the name of an attribute."""
+
+    #: A value, kept by the object or its class.
+    VALUE = auto()
+    #: A function that becomes a method: given is the function.
+    METHOD = auto()
+    #: What runs code: given are the functions.
+    CODE = auto()
+    #: Nothing.
+    ABSENT = auto()
+    #: Something that Python or a library defines.
+    OTHER = auto()
+
+
+#: Methods that Python calls to make an object or to show it, if it calls them.
+_NOT_RUN = {"__init__", "__new__", "__del__", "__repr__", "__str__"}
+_MISSING: Any = object()
+_NONE = (Kind.OTHER, None)
+
+
+def find(owner: Any, name: str) -> tuple[Kind, Any]:
+    """What the attribute of an object is."""
+    if isinstance(owner, (ModuleType, FunctionType)):
+        value = vars(owner).get(name, _MISSING)
+        return (Kind.ABSENT, None) if value is _MISSING else (Kind.VALUE, value)
+    if isinstance(owner, type):
+        return _of_class(owner, name)
+    return _of_instance(owner, name)
+
+
+def _of_class(cls: type, name: str) -> tuple[Kind, Any]:
+    raw = _raw(cls, name)
+    if raw is _MISSING:
+        return Kind.ABSENT, None
+    if isinstance(raw, classmethod):
+        return _method(raw.__func__)
+    if isinstance(raw, staticmethod):
+        return Kind.VALUE, raw.__func__
+    if isinstance(raw, FunctionType) or not hasattr(type(raw), "__get__"):
+        return Kind.VALUE, raw
+    return _NONE
+
+
+def _of_instance(owner: Any, name: str) -> tuple[Kind, Any]:
+    raw = _raw(type(owner), name)
+    variables = _variables(owner)
+    if isinstance(raw, MemberDescriptorType):
+        try:
+            return Kind.VALUE, raw.__get__(owner, type(owner))
+        except AttributeError:
+            return Kind.ABSENT, None
+    is_descriptor = raw is not _MISSING and hasattr(type(raw), "__get__")
+    if is_descriptor and hasattr(type(raw), "__set__"):
+        return _code(raw)
+    if name in variables:
+        return Kind.VALUE, variables[name]
+    if raw is _MISSING:
+        return Kind.ABSENT, None
+    if isinstance(raw, (FunctionType, classmethod)):
+        return _method(getattr(raw, "__func__", raw))
+    if isinstance(raw, staticmethod):
+        return Kind.VALUE, raw.__func__
+    return _code(raw) if is_descriptor else (Kind.VALUE, raw)
+
+
+def _raw(cls: type, name: str) -> Any:
+    """The attribute as the class has it, not bound to anything."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return _MISSING
+
+
+def _variables(owner: Any) -> dict[str, Any]:
+    try:
+        variables = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return {}
+    return variables if isinstance(variables, dict) else {}
+
+
+def _method(function: Any) -> tuple[Kind, Any]:
+    if isinstance(function, FunctionType) and not is_library(function):
+        return Kind.METHOD, function
+    return _NONE
+
+
+def _code(raw: Any) -> tuple[Kind, Any]:
+    """The functions of a property or another descriptor."""
+    functions = list(conversion.functions_of(raw))
+    if not functions and not is_library(type(raw)):
+        functions = [*_functions(type(raw), "__get__")]
+    return Kind.CODE, functions
+
+
+def _functions(cls: type, name: str) -> Iterator[FunctionType]:
+    found = _raw(cls, name)
+    if isinstance(found, FunctionType):
+        yield found
+
+
+def special_methods(cls: type) -> Iterator[FunctionType]:
+    """The methods of the user's that Python may call by itself for an instance."""
+    for base in cls.__mro__:
+        if not is_library(base):
+            for name, member in vars(base).items():
+                is_special = name.startswith("__") and name.endswith("__")
+                if is_special and name not in _NOT_RUN:
+                    yield from conversion.functions_of(member)
+
+
+def has_special_access(owner: Any) -> bool:
+    """Whether reading attributes of an object runs code of the user's."""
+    cls: Any = type(owner)
+    if isinstance(owner, type):
+        return cls.__getattribute__ is not type.__getattribute__
+    if isinstance(owner, (ModuleType, FunctionType)):
+        return False
+    return cls.__getattribute__ is not object.__getattribute__

@@ -1,0 +1,117 @@
+"""The guards of a trace: one function that says whether all is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from runtime.guards.expected import Constants, Reference
+from runtime.guards.reads import ABSENT, Read
+
+__all__ = ["Change", "Guards"]
+
+
+class Change(NamedTuple):
+    """Something that a trace read and that is not as it was."""
+
+    #: As it is called in messages: "global `scale`".
+    name: str
+    old: str
+    new: str
+    #: ``file:line`` where it is read.
+    place: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} changed from {self.old} to {self.new} (read at {self.place})"
+        )
+
+
+class Places:
+    """Places that traces of one function change: no change of the user's."""
+
+    def __init__(self) -> None:
+        self._reads: dict[tuple[int, str], Read] = {}
+
+    def add(self, read: Read) -> None:
+        """Note a place by what was read of it."""
+        self._reads[id(read.subject()), read.key] = read
+
+    def __contains__(self, read: Read) -> bool:
+        known = self._reads.get((id(read.subject()), read.key))
+        return known is not None and known.is_at(read)
+
+
+class Guards:
+    """What a trace read of Python's state, with the values that it had."""
+
+    def __init__(
+        self, reads: Iterable[Read], places: dict[str, tuple[str, int]]
+    ) -> None:
+        self._reads = list(reads)
+        self._places = {read.key: places[read.key] for read in self._reads}
+        self._compile()
+
+    def _compile(self) -> None:
+        self.source, constants = _source(self._reads)
+        exec(compile(self.source, "<guards>", "exec"), constants.values)
+        #: Whether all of it still has those values.
+        self.holds: Callable[[], bool] = constants.values["holds"]
+
+    def __len__(self) -> int:
+        return len(self._reads)
+
+    def forget(self, places: Places) -> None:
+        """Check no longer what is read of some places."""
+        kept = [read for read in self._reads if read not in places]
+        if len(kept) < len(self._reads):
+            self._reads = kept
+            self._compile()
+
+    def changes(self) -> list[Change]:
+        """What has another value now."""
+        found = []
+        for read in self._reads:
+            filename, line = self._places[read.key]
+            for name, old, new in _differences(read):
+                found.append(Change(name, old, new, f"{filename}:{line}"))
+        return found
+
+
+def _differences(read: Read) -> Iterable[tuple[str, str, str]]:
+    assert read.expected is not None
+    if _is_gone(read.owner):
+        return []
+    try:
+        value = read.current()
+    except Exception:
+        if read.expected is ABSENT:
+            return []
+        return [(read.name, read.expected.text, "nothing")]
+    return read.expected.differences(value, read.name)
+
+
+def _is_gone(owner: Any) -> bool:
+    """Whether it is a function that is gone: it cannot be called again."""
+    is_function = isinstance(owner, Reference) and owner.is_function
+    return is_function and owner.get() is None
+
+
+def _source(reads: list[Read]) -> tuple[str, Constants]:
+    constants = Constants()
+    groups: dict[int, tuple[Any, list[Read]]] = {}
+    for read in reads:
+        groups.setdefault(id(read.owner), (read.owner, []))[1].append(read)
+    lines = ["def holds():", "    try:"]
+    for owner, group in groups.values():
+        checks = " and ".join([read.source("o", constants) for read in group])
+        if not isinstance(owner, Reference):
+            lines.append(f"        o = {constants.name(owner)}")
+            lines.append(f"        if not ({checks}): return False")
+            continue
+        lines.append(f"        o = {owner.bind(constants)}")
+        # A function that is gone cannot be called again.
+        alive = "o is not None and " if owner.is_function else ""
+        lines.append(f"        if {alive}not ({checks}): return False")
+    lines += ["        return True", "    except Exception:", "        return False"]
+    return "\n".join(lines), constants

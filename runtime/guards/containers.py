@@ -1,0 +1,151 @@
+"""What lists, dicts and sets are expected to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from runtime.guards.expected import (
+    Constants,
+    Difference,
+    Expected,
+    Value,
+    part_of,
+    same_items,
+    shown,
+)
+
+__all__ = ["Items", "Mapping", "Members", "Sized"]
+
+
+class Items(Expected):
+    """A list or tuple, with what is in it."""
+
+    def __init__(self, kind: type, items: Sequence[Expected]) -> None:
+        self._kind: Any = kind
+        self._items = items
+        self._plain = [i.plain for i in items if isinstance(i, Value)]
+        self._is_plain = len(self._plain) == len(items)
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is a list with the same in it."""
+        if type(value) is not self._kind or len(value) != len(self._items):
+            return False
+        return all(i.holds(part) for i, part in zip(self._items, value))
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        kind = constants.name(self._kind)
+        if self._is_plain:
+            return f"same_items({value}, {kind}, {constants.name(self._plain)})"
+        name = constants.variable()
+        checks = [
+            f"type({name} := {value}) is {kind}",
+            f"len({name}) == {len(self._items)}",
+        ]
+        for index, item in enumerate(self._items):
+            checks.append(item.source(f"{name}[{index}]", constants))
+        return f"({' and '.join(checks)})"
+
+    @property
+    def text(self) -> str:
+        """How many are in it."""
+        return f"a {self._kind.__name__} of {len(self._items)}"
+
+    def differences(self, value: Any, name: str) -> Iterator[Difference]:
+        """The items that are others."""
+        if type(value) is not self._kind or len(value) != len(self._items):
+            yield name, self.text, shown(value)
+            return
+        for index, (item, part) in enumerate(zip(self._items, value)):
+            yield from item.differences(part, part_of(name, index))
+
+
+class Mapping(Expected):
+    """A dict, with what is in it."""
+
+    def __init__(self, kind: type, keys: list[Any], items: Sequence[Expected]) -> None:
+        self._kind: Any = kind
+        self._keys = keys
+        self._items = items
+        self._plain = [i.plain for i in items if isinstance(i, Value)]
+        self._is_plain = len(self._plain) == len(items)
+
+    def _has_keys(self, value: Any) -> bool:
+        return same_items(value, self._kind, self._keys)
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is a dict with the same in it."""
+        if not self._has_keys(value):
+            return False
+        return all(i.holds(part) for i, part in zip(self._items, value.values()))
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        kind, keys = constants.name(self._kind), constants.name(self._keys)
+        if self._is_plain:
+            plain = constants.name(self._plain)
+            return f"same_mapping({value}, {kind}, {keys}, {plain})"
+        name = constants.variable()
+        checks = [f"same_items({name} := {value}, {kind}, {keys})"]
+        for key, item in zip(self._keys, self._items):
+            part = f"lookup({name}, {constants.name(key)})"
+            checks.append(item.source(part, constants))
+        return f"({' and '.join(checks)})"
+
+    @property
+    def text(self) -> str:
+        """How many are in it."""
+        return f"a {self._kind.__name__} of {len(self._items)}"
+
+    def differences(self, value: Any, name: str) -> Iterator[Difference]:
+        """The items that are others."""
+        if not self._has_keys(value):
+            yield name, self.text, shown(value)
+            return
+        for key, item in zip(self._keys, self._items):
+            yield from item.differences(value[key], part_of(name, key))
+
+
+class Members(Expected):
+    """A set of plain values."""
+
+    def __init__(self, value: Any) -> None:
+        self._kind = type(value)
+        self._members = {(type(member), member) for member in value}
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is a set of the same."""
+        if type(value) is not self._kind or len(value) != len(self._members):
+            return False
+        return {(type(member), member) for member in value} == self._members
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        return f"{constants.name(self.holds)}({value})"
+
+    @property
+    def text(self) -> str:
+        """How many are in it."""
+        return f"a {self._kind.__name__} of {len(self._members)}"
+
+
+class Sized(Expected):
+    """A container that is too large to be looked into, or holds what cannot be."""
+
+    def __init__(self, value: Any) -> None:
+        self._kind = type(value)
+        self._length = len(value)
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is as large."""
+        return type(value) is self._kind and len(value) == self._length
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        return f"{constants.name(self.holds)}({value})"
+
+    @property
+    def text(self) -> str:
+        """How many are in it."""
+        return f"a {self._kind.__name__} of {self._length}"

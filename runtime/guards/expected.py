@@ -1,0 +1,283 @@
+"""What a value is expected to be: `expect` says it of a value, to be asked later.
+
+Numbers and texts by type and value, small containers by what is in them, everything
+else by identity. No object is kept alive that can be referred to weakly.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from operator import is_
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "Array",
+    "Constants",
+    "Expected",
+    "Identity",
+    "Method",
+    "Reference",
+    "Value",
+    "is_plain",
+    "part_of",
+    "same",
+    "same_items",
+    "shown",
+]
+
+#: What is compared by its type and value.
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range)
+_PLAIN_TYPES = frozenset(_PLAIN)
+_CONTAINERS = (list, tuple, deque, dict, OrderedDict, defaultdict, set, frozenset)
+
+Difference = tuple[str, str, str]
+
+
+class Constants:
+    """The names by which the source of a check refers to objects."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {
+            "same": same,
+            "same_items": same_items,
+            "same_mapping": same_mapping,
+            "lookup": dict.get,
+        }
+        self._names: dict[int, str] = {}
+        self._variables = 0
+
+    def name(self, value: Any) -> str:
+        """The name of an object."""
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"k{len(self._names)}"
+            self.values[name] = value
+        return name
+
+    def variable(self) -> str:
+        """A name for a part of a value."""
+        self._variables += 1
+        return f"v{self._variables}"
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is compared as a whole, and refers to nothing that changes."""
+    kind = type(value)
+    if kind in _PLAIN_TYPES:
+        return True
+    return kind is tuple and len(value) < 100 and all(map(is_plain, value))
+
+
+def same(value: Any, old: Any) -> bool:
+    """Whether two values are of one type and equal; 0.0 is not -0.0, NaN is NaN."""
+    kind = type(old)
+    if value is old:
+        return True
+    if type(value) is not kind or kind not in _PLAIN_TYPES:
+        return kind is tuple and type(value) is tuple and _alike(value, old)
+    if kind is float or kind is complex:
+        return repr(value) == repr(old)
+    return bool(value == old)
+
+
+def _alike(values: Sequence[Any], old: Sequence[Any]) -> bool:
+    return len(values) == len(old) and all(map(same, values, old))
+
+
+def same_items(value: Any, kind: Any, old: Sequence[Any]) -> bool:
+    """Whether a value is a list or tuple of this type with these plain items."""
+    if type(value) is not kind or len(value) != len(old):
+        return False
+    return all(map(is_, value, old)) or all(map(same, value, old))
+
+
+def same_mapping(
+    value: Any, kind: type, keys: Sequence[Any], old: Sequence[Any]
+) -> bool:
+    """Whether a value is a dict of this type with these keys and plain values."""
+    if not same_items(value, kind, keys):
+        return False
+    values = value.values()
+    return all(map(is_, values, old)) or all(map(same, values, old))
+
+
+def shown(value: Any) -> str:
+    """A value in messages; no code of the user's shows it."""
+    if is_plain(value):
+        text = repr(value)
+        return text if len(text) <= 80 else f"{text[:77]}..."
+    if isinstance(value, (type, FunctionType, BuiltinFunctionType, ModuleType)):
+        return f"`{getattr(value, '__qualname__', value.__name__)}`"
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, _CONTAINERS):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def part_of(name: str, key: Any) -> str:
+    """How an item is called of what is called so: "`sizes[0]`"."""
+    step = f"[{shown(key)}]"
+    return f"{name[:-1]}{step}`" if name.endswith("`") else name + step
+
+
+class Reference:
+    """An object, referred to weakly unless that is of no use, or impossible."""
+
+    __slots__ = ("_get", "is_function", "is_weak", "text")
+
+    _get: Callable[[], Any]
+
+    def __init__(self, value: Any) -> None:
+        self.text = shown(value)
+        self.is_function = isinstance(value, FunctionType)
+        self.is_weak = not _may_be_held(value)
+        if self.is_weak:
+            try:
+                self._get = weakref.ref(value)
+            except TypeError:
+                self.is_weak = False
+        if not self.is_weak:
+            self._get = lambda: value
+
+    def get(self) -> Any:
+        """The object; None if it is gone."""
+        return self._get()
+
+    def bind(self, constants: Constants) -> str:
+        """The source of an expression that gives the object."""
+        if self.is_weak:
+            return f"{constants.name(self._get)}()"
+        return constants.name(self.get())
+
+
+def _may_be_held(value: Any) -> bool:
+    if isinstance(value, FunctionType):
+        return value.__closure__ is None
+    return isinstance(value, (type, ModuleType, Enum, BuiltinFunctionType))
+
+
+class Expected:
+    """What a value is expected to be."""
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is what is expected."""
+        raise NotImplementedError
+
+    def source(self, value: str, constants: Constants) -> str:
+        """An expression that says so of the value of another expression."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """What was expected, in messages."""
+        raise NotImplementedError
+
+    def differences(self, value: Any, name: str) -> Iterator[Difference]:
+        """Where a value is not what is expected: names, old and new."""
+        if not self.holds(value):
+            new = shown(value)
+            if new == self.text:
+                new = f"another {new.removeprefix('a ')}"
+            yield name, self.text, new
+
+
+class Value(Expected):
+    """A plain value."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is the same value."""
+        return same(value, self._value)
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        name = constants.name(self._value)
+        return f"({value} is {name} or same({value}, {name}))"
+
+    @property
+    def plain(self) -> Any:
+        """The value itself."""
+        return self._value
+
+    @property
+    def text(self) -> str:
+        """The value."""
+        return shown(self._value)
+
+
+class Identity(Expected):
+    """An object."""
+
+    def __init__(self, value: Any) -> None:
+        self._reference = Reference(value)
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is the same object."""
+        return value is not None and self._reference.get() is value
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        expected = self._reference.bind(constants)
+        # A reference to what is gone gives None.
+        alive = " is not None" if self._reference.is_weak else ""
+        return f"({expected} is {value}{alive})"
+
+    @property
+    def text(self) -> str:
+        """What kind of object it is."""
+        return self._reference.text
+
+
+class Array(Identity):
+    """A small NumPy array, with what is in it."""
+
+    def __init__(self, value: np.ndarray[Any, Any]) -> None:
+        super().__init__(value)
+        self._content = value.tobytes()
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is the same array with the same content."""
+        return super().holds(value) and value.tobytes() == self._content
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        expected = super().source(value, constants)
+        content = constants.name(self._content)
+        return f"({expected} and {value}.tobytes() == {content})"
+
+    def differences(self, value: Any, name: str) -> Iterator[Difference]:
+        """That it is another array, or what is in it has changed."""
+        if Identity.holds(self, value) and not self.holds(value):
+            yield f"the content of {name}", self.text, "other numbers"
+        else:
+            yield from super().differences(value, name)
+
+
+class Method(Expected):
+    """A method that a class defines: what an attribute of an instance gives anew."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = Reference(function)
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is a method of the same function."""
+        function = getattr(value, "__func__", None)
+        return function is not None and function is self._function.get()
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        return f"({self._function.bind(constants)} is {value}.__func__)"
+
+    @property
+    def text(self) -> str:
+        """The function."""
+        return self._function.text

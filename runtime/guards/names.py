@@ -1,0 +1,108 @@
+"""Which names a code object reads, and which it writes, as its bytecode tells."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import NamedTuple
+
+__all__ = ["Names", "names_of"]
+
+_GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
+_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"}
+_STORED = {
+    "STORE_GLOBAL": "stored_globals",
+    "DELETE_GLOBAL": "stored_globals",
+    "STORE_ATTR": "stored_attributes",
+    "DELETE_ATTR": "stored_attributes",
+}
+#: Operations whose argument says in its last bit that what is read is called.
+_FLAGGED: set[str] = set()
+if sys.version_info >= (3, 11):
+    _FLAGGED.add("LOAD_GLOBAL")
+if sys.version_info >= (3, 12):
+    _FLAGGED |= {"LOAD_ATTR", "LOAD_SUPER_ATTR"}
+#: Functions that read attributes whose names are texts.
+_BY_TEXT = {"attrgetter", "getattr", "hasattr", "methodcaller"}
+
+
+class Names(NamedTuple):
+    """The names in a code object and those inside it."""
+
+    #: Global variables that are read.
+    globals: frozenset[str]
+    #: Attributes that are read, of whatever object.
+    attributes: frozenset[str]
+    #: Global variables and attributes that are assigned or deleted.
+    stored_globals: frozenset[str]
+    stored_attributes: frozenset[str]
+    #: Attributes that are asked for by a text, so that they may be missing.
+    probed: frozenset[str]
+    #: Those that are read otherwise than to be called at once.
+    values: frozenset[str]
+    #: The first line that reads a name.
+    lines: dict[str, int]
+
+
+@functools.cache
+def names_of(code: CodeType) -> Names:
+    """The names in a code object.
+
+    >>> names = names_of(compile("scale * getattr(model, 'rate')", "", "eval"))
+    >>> sorted(names.globals), sorted(names.attributes)
+    (['getattr', 'model', 'scale'], ['rate'])
+    """
+    sets: dict[str, set[str]] = {kind: set() for kind in Names._fields[:-1]}
+    lines: dict[str, int] = {}
+    for operation, name, line, is_called in _reads(code):
+        if operation in _STORED:
+            sets[_STORED[operation]].add(name)
+            continue
+        sets["globals" if operation in _GLOBALS else "attributes"].add(name)
+        lines.setdefault(name, line)
+        if not is_called:
+            sets["values"].add(name)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner = names_of(constant)
+            for kind, names in sets.items():
+                names |= getattr(inner, kind)
+            lines = {**inner.lines, **lines}
+    if _BY_TEXT & (sets["globals"] | sets["attributes"]):
+        texts = set(_identifiers(code.co_consts))
+        for kind in ("attributes", "probed", "values"):
+            sets[kind] |= texts
+    return Names._make([*map(frozenset, sets.values()), lines])
+
+
+def _reads(code: CodeType) -> Iterator[tuple[str, str, int, bool]]:
+    """The operations on names, with their lines, and whether the value is called."""
+    starts = {start: line for start, _, line in code.co_lines()}
+    line = code.co_firstlineno
+    has_pattern = False
+    for instruction in dis.get_instructions(code):
+        operation = instruction.opname
+        line = starts.get(instruction.offset) or line
+        if operation in _GLOBALS or operation in _ATTRIBUTES:
+            is_flagged = operation in _FLAGGED and bool((instruction.arg or 0) & 1)
+            is_called = operation == "LOAD_METHOD" or is_flagged
+            yield operation, instruction.argval, line, is_called
+        elif operation in _STORED:
+            yield operation, instruction.argval, line, False
+        has_pattern |= operation == "MATCH_CLASS"
+    if has_pattern:
+        # `case Point(x=0)` names its attributes in a constant.
+        for name in _identifiers(code.co_consts):
+            yield "LOAD_ATTR", name, code.co_firstlineno, False
+
+
+def _identifiers(constants: tuple[object, ...]) -> Iterator[str]:
+    """The texts among constants that may be names."""
+    for constant in constants:
+        if isinstance(constant, str) and constant.isidentifier():
+            yield constant
+        elif isinstance(constant, tuple):
+            yield from _identifiers(constant)

@@ -1,0 +1,130 @@
+"""The places of Python's state that are read, and what is expected there."""
+
+from __future__ import annotations
+
+import functools
+import keyword
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from runtime.guards.expected import Constants, Expected, Reference
+
+__all__ = ["ABSENT", "Read", "attribute", "cell", "defaults", "variable"]
+
+
+class _Absent(Expected):
+    """Nothing: the name is not there."""
+
+    @property
+    def text(self) -> str:
+        """What is shown for it."""
+        return "nothing"
+
+    def holds(self, value: Any) -> bool:
+        """Never: there is a value."""
+        return False
+
+    def source(self, value: str, constants: Constants) -> str:
+        """Never used: `Read.source` asks whether the name is there."""
+        return "False"
+
+
+ABSENT = _Absent()
+
+
+class Read:
+    """A place that is read, and what is expected there."""
+
+    __slots__ = ("_absent", "_get", "_template", "expected", "key", "name", "owner")
+
+    def __init__(
+        self,
+        owner: Any,
+        key: str,
+        name: str,
+        get: Callable[[Any], Any],
+        template: str,
+        absent: str = "False",
+    ) -> None:
+        #: The namespace, or a reference to the object, that has it.
+        self.owner = owner
+        #: The variable or attribute.
+        self.key = key
+        #: How it is called in messages.
+        self.name = name
+        #: None: whatever is there will do.
+        self.expected: Expected | None = ABSENT
+        self._get = get
+        #: The source that reads it, and that says it is not there, of an owner.
+        self._template = template
+        self._absent = absent
+
+    def subject(self) -> Any:
+        """The namespace or the object itself; None if it is gone."""
+        owner = self.owner
+        return owner.get() if isinstance(owner, Reference) else owner
+
+    def is_at(self, other: Read) -> bool:
+        """Whether another read is one of the same place."""
+        subject = self.subject()
+        is_same = subject is not None and subject is other.subject()
+        return is_same and self.key == other.key
+
+    def current(self) -> Any:
+        """What is there now. Raises what Python raises where there is nothing."""
+        return self._get(self.subject())
+
+    def holds(self) -> bool:
+        """Whether it is as it was."""
+        try:
+            value = self.current()
+        except Exception:
+            return self.expected is ABSENT
+        return self.expected is None or self.expected.holds(value)
+
+    def source(self, owner: str, constants: Constants) -> str:
+        """An expression that says whether it is as it was."""
+        assert self.expected is not None
+        if self.expected is ABSENT:
+            return self._absent.format(owner)
+        return self.expected.source(self._template.format(owner), constants)
+
+
+def variable(namespace: dict[str, Any], key: str, name: str) -> Read:
+    """A global variable, or one of a module."""
+    get = operator.itemgetter(key)
+    return Read(namespace, key, name, get, f"{{}}[{key!r}]", f"{key!r} not in {{}}")
+
+
+def attribute(owner: Reference, key: str, name: str, is_special: bool) -> Read:
+    """An attribute; ``is_special`` where the class has code that is not to run."""
+    if is_special:
+        get: Callable[[Any], Any] = functools.partial(_plain_attribute, key)
+        return Read(owner, key, name, get, f"object.__getattribute__({{}}, {key!r})")
+    is_name = key.isascii() and not keyword.iskeyword(key)
+    template = f"{{}}.{key}" if is_name else f"getattr({{}}, {key!r})"
+    absent = f"not hasattr({{}}, {key!r})"
+    return Read(owner, key, name, operator.attrgetter(key), template, absent)
+
+
+def _plain_attribute(key: str, owner: Any) -> Any:
+    return object.__getattribute__(owner, key)
+
+
+def cell(function: FunctionType, owner: Reference, index: int, name: str) -> Read:
+    """A captured variable."""
+    get = operator.attrgetter("cell_contents")
+
+    def content(function: Any) -> Any:
+        return get(function.__closure__[index])
+
+    key = function.__code__.co_freevars[index]
+    template = f"{{}}.__closure__[{index}].cell_contents"
+    return Read(owner, key, name, content, template)
+
+
+def defaults(owner: Reference, key: str, name: str) -> Read:
+    """The defaults of a function: `__defaults__` or `__kwdefaults__`."""
+    return Read(owner, key, name, operator.attrgetter(key), f"{{}}.{key}")

@@ -1,0 +1,359 @@
+"""What a trace may read of Python's state, noted before the trace can change it.
+
+A `Watch` begins with the function that is traced and its arguments. It looks at the
+global and captured variables that the code names, and at the attributes, of the names
+that the code reads, of the objects that it finds in them. A function that is called is
+looked at before it runs. So each value is the one from before the trace; what the trace
+changed is told afterwards: it is no longer what it was.
+"""
+
+from __future__ import annotations
+
+import builtins
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import Enum
+from functools import _lru_cache_wrapper, partial
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from runtime import conversion
+from runtime.guards import reads
+from runtime.guards.attributes import Kind, find, has_special_access, special_methods
+from runtime.guards.checks import Guards, Places
+from runtime.guards.expected import Expected, Method, Reference, is_plain
+from runtime.guards.kinds import expect, is_library, is_open
+from runtime.guards.names import Names, names_of
+from runtime.guards.reads import Read
+
+__all__ = ["Watch", "note", "watching"]
+
+#: Values that are looked at for one trace: enough for programs.
+LIMIT = 10_000
+
+
+class _Object:
+    """An object whose attributes are looked at."""
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.value = value
+        self.name = name
+        self.reference = Reference(value)
+        self.reads: list[Read] = []
+        self.seen: set[str] = set()
+
+
+class Watch:
+    """Collects what a trace may read, while it is made."""
+
+    def __init__(self) -> None:
+        #: Where what ran reads a name.
+        self.places: dict[str, tuple[str, int]] = {}
+        #: What is read of namespaces and functions; objects have their own reads.
+        self._reads: dict[Any, Read] = {}
+        #: The objects that were found at a place.
+        self._found: dict[Read, list[_Object]] = {}
+        self._roots: list[_Object] = []
+        self._objects: dict[int, _Object] = {}
+        #: The attributes to look at, and those that may be missing.
+        self._names: set[str] = set()
+        self._probed: set[str] = set()
+        #: Names whose functions may be called unnoticed, and the functions of others.
+        self._silent: set[str] = set()
+        self._methods: dict[str, list[FunctionType]] = {}
+        #: The functions that run, and whether they tell what they call.
+        self._functions: dict[int, tuple[FunctionType, bool]] = {}
+        #: The functions whose defaults are arguments.
+        self._bound: set[FunctionType] = set()
+        self._pending: deque[Callable[[], None]] = deque()
+        self._budget = LIMIT
+
+    # --- from outside -----------------------------------------------------------------
+
+    def note(self, function: Any) -> None:
+        """Note that a function is about to be called: as written, or converted."""
+        written = conversion.as_written(function)
+        if isinstance(written, FunctionType):
+            self._add(written, tells=written is not function)
+            self._look()
+
+    def root(self, value: Any, name: str) -> None:
+        """Look at an argument, which is known by its identity, or what is called."""
+        _, found = self._expect(value, name, True, name)
+        self._roots += found
+        self._look()
+
+    def start(self, function: Any, tells: bool) -> None:
+        """Look at the function that is traced."""
+        if isinstance(function, FunctionType):
+            self._bound.add(function)
+            self._add(function, tells)
+            self._look()
+        else:
+            self.root(function, type(function).__name__)
+
+    def _kept(self) -> Iterator[Read]:
+        """What was read by what ran, and is as it was before the trace.
+
+        What is only found through something that changed is of no use either.
+        """
+        pending = [*self._roots]
+        met = set(map(id, pending))
+
+        def keep(read: Read) -> Iterator[Read]:
+            for found in self._found.get(read, ()):
+                if id(found) not in met:
+                    met.add(id(found))
+                    pending.append(found)
+            if read.key in self.places and read.expected is not None:
+                yield read
+
+        for read in self._reads.values():
+            if read.holds():
+                yield from keep(read)
+        for owner in pending:
+            for read in owner.reads:
+                if read.holds():
+                    yield from keep(read)
+
+    def guards(self, changed: Places) -> Guards | None:
+        """The guards of the trace that was made; None if there is nothing to check.
+
+        The places that this trace changed are added to those that others did.
+        """
+        for read in self._all():
+            if not read.holds():
+                changed.add(read)
+        kept = [read for read in self._kept() if read not in changed]
+        return Guards(kept, self.places) if kept else None
+
+    def _all(self) -> Iterator[Read]:
+        yield from self._reads.values()
+        for known in self._objects.values():
+            yield from known.reads
+
+    def _look(self) -> None:
+        while self._pending:
+            self._pending.popleft()()
+
+    # --- functions --------------------------------------------------------------------
+
+    def _add(self, function: FunctionType, tells: bool = False) -> None:
+        """Look at what a function reads, which may run.
+
+        With ``tells`` the functions that it calls are noted when they are called.
+        """
+        known = self._functions.get(id(function))
+        if known is None or (known[1] and not tells):
+            self._functions[id(function)] = (function, tells)
+            self._pending.append(lambda: self._look_at_function(function, tells))
+
+    def _look_at_function(self, function: FunctionType, tells: bool) -> None:
+        if is_library(function) and (not tells or _is_ours(function)):
+            self._look_behind(function, tells)
+            return
+        names = names_of(function.__code__)
+        quiet = names.values if tells else names.attributes | names.globals
+        for name in {*names.globals, *names.stored_globals}:
+            self._look_at_global(function.__globals__, name, name in quiet)
+        reference = Reference(function)
+        for index, name in enumerate(function.__code__.co_freevars):
+            read = reads.cell(function, reference, index, f"captured variable `{name}`")
+            self._add_read((id(function), name), read)
+        for kind in ("__defaults__", "__kwdefaults__"):
+            values = getattr(function, kind) or {}
+            if kind == "__kwdefaults__":
+                values = tuple(values.values())
+            # Those of the traced function are arguments: the trace knows them.
+            if values and not (function in self._bound and is_plain(values)):
+                label = f"the defaults of `{function.__qualname__}`"
+                read = reads.defaults(reference, kind, label)
+                self._add_read((id(function), kind), read)
+        self._note_places(function, names)
+        self._look_for(names, quiet)
+
+    def _look_behind(self, function: FunctionType, tells: bool) -> None:
+        """Look at the user's function that a function of a library wraps."""
+        wrapped = vars(function).get("__wrapped__")
+        if isinstance(wrapped, FunctionType):
+            if function in self._bound:
+                self._bound.add(wrapped)
+            self._add(wrapped, tells and _is_ours(function))
+        instance = vars(function).get("instance")
+        if callable(instance):
+            _, found = self._expect(instance(), "self", True, "self")
+            self._roots += found
+
+    def _note_places(self, function: FunctionType, names: Names) -> None:
+        code = function.__code__
+        read = (*names.globals, *names.attributes, *code.co_freevars)
+        for name in (*read, "__defaults__", "__kwdefaults__"):
+            line = names.lines.get(name, code.co_firstlineno)
+            self.places.setdefault(name, (code.co_filename, line))
+
+    def _look_for(self, names: Names, quiet: frozenset[str]) -> None:
+        """Look for the names of a function in the objects that are known."""
+        for name in (quiet & names.attributes) - self._silent:
+            self._silent.add(name)
+            for method in self._methods.pop(name, ()):
+                self._add(method)
+        new = (names.attributes | names.stored_attributes) - self._names
+        new |= names.probed - self._probed
+        self._names |= new
+        self._probed |= names.probed
+        if new:
+            for known in list(self._objects.values()):
+                self._look_at_object(known, new)
+
+    def _look_at_global(self, namespace: Any, name: str, quiet: bool) -> None:
+        if name in namespace or not hasattr(builtins, name):
+            read = reads.variable(namespace, name, f"global `{name}`")
+            self._add_read((id(namespace), name), read, quiet)
+
+    def _add_read(self, key: Any, read: Read, quiet: bool = True) -> None:
+        known = self._reads.setdefault(key, read)
+        if known is not read and not quiet:
+            return
+        try:
+            value = known.current()
+        except Exception:
+            self._found.setdefault(known, [])
+            return
+        self._fill(known, value, known.key, quiet)
+
+    # --- values -----------------------------------------------------------------------
+
+    def _fill(self, read: Read, value: Any, label: str, quiet: bool) -> None:
+        """Note what is expected at a place: what is there now, when first seen."""
+        expected, found = self._expect(value, label, quiet, read.key)
+        if read not in self._found:
+            self._found[read] = found
+            read.expected = expected
+
+    def _expect(
+        self, value: Any, label: str, quiet: bool, name: str
+    ) -> tuple[Expected | None, list[_Object]]:
+        found: list[_Object] = []
+
+        def meet(part: Any, step: str) -> None:
+            found.extend(self._meet(part, label + step, quiet, name))
+
+        expected, used = expect(value, meet, self._budget)
+        self._budget -= used
+        return expected, found
+
+    def _meet(
+        self, value: Any, label: str, quiet: bool, name: str
+    ) -> Iterator[_Object]:
+        """Look into a value that is found under a name, if it is the user's."""
+        if isinstance(value, weakref.ref):
+            value = value()
+        cls: Any = type(value)
+        if cls is MethodType:
+            self._meet_function(value.__func__, quiet, name)
+            yield from self._meet(value.__self__, label, quiet, name)
+        elif isinstance(value, partial):
+            for part in (value.func, *value.args, *value.keywords.values()):
+                yield from self._expect(part, label, True, name)[1]
+        elif cls is _lru_cache_wrapper:
+            self._meet_function(value.__wrapped__, True, name)
+        elif isinstance(value, (FunctionType, ModuleType, type)):
+            self._meet_function(value, quiet, name)
+            if not is_library(value) and not _is_enum(value):
+                yield self._object(value, label)
+        elif is_open(cls):
+            yield self._object(value, label)
+
+    def _meet_function(self, function: Any, quiet: bool, name: str) -> None:
+        if isinstance(function, FunctionType):
+            if quiet or name in self._silent:
+                self._add(function)
+            else:
+                self._methods.setdefault(name, []).append(function)
+
+    # --- objects ----------------------------------------------------------------------
+
+    def _object(self, value: Any, name: str) -> _Object:
+        known = self._objects.get(id(value))
+        if known is None:
+            known = self._objects[id(value)] = _Object(value, name)
+            new = known
+            self._pending.append(lambda: self._look_at_new(new))
+        return known
+
+    def _look_at_new(self, known: _Object) -> None:
+        self._look_at_object(known, self._names)
+        if not isinstance(known.value, (FunctionType, ModuleType, type)):
+            for method in special_methods(type(known.value)):
+                self._add(method)
+
+    def _look_at_object(self, known: _Object, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in known.seen and self._budget > 0:
+                kind, value = find(known.value, name)
+                self._look_at_attribute(known, name, kind, value)
+
+    def _look_at_attribute(
+        self, known: _Object, name: str, kind: Kind, value: Any
+    ) -> None:
+        if kind is Kind.ABSENT and name not in self._probed:
+            return
+        known.seen.add(name)
+        if kind is Kind.CODE:
+            for function in value:
+                self._add(function)
+        if kind in (Kind.CODE, Kind.OTHER):
+            return
+        label = f"{known.name}.{name}"
+        is_special = has_special_access(known.value)
+        read = reads.attribute(known.reference, name, f"`{label}`", is_special)
+        known.reads.append(read)
+        if kind is Kind.METHOD:
+            self._meet_function(value, False, name)
+            read.expected = Method(value)
+            self._found[read] = []
+        elif kind is Kind.VALUE:
+            self._fill(read, value, label, name in self._silent)
+
+
+def _is_ours(function: FunctionType) -> bool:
+    """Whether a function is a wrapper that the runtime made."""
+    return str(function.__globals__.get("__name__")).startswith("runtime.")
+
+
+def _is_enum(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Enum)
+
+
+# --- the watch of the trace that is made now ------------------------------------------
+
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watching(
+    function: Any, arguments: Iterable[tuple[str, Any]], tells: bool
+) -> Iterator[Watch]:
+    """Within the block what a function, and what it calls, may read is noted.
+
+    ``tells`` says whether calls are noted that the function makes.
+    """
+    watch = Watch()
+    for name, value in arguments:
+        watch.root(value, name)
+    watch.start(function, tells)
+    token = _watch.set(watch)
+    try:
+        yield watch
+    finally:
+        _watch.reset(token)
+
+
+def note(function: Any) -> None:
+    """Note that a function is about to be called in the trace that is made now."""
+    watch = _watch.get()
+    if watch is not None:
+        watch.note(function)
