@@ -11,7 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,8 +135,7 @@ _soft_placement = False
 current_device = _requested.get
 
 
-@contextmanager
-def device(device_name: str | DeviceSpec | None) -> Iterator[None]:
+class device:  # noqa: N801
     """Within the block operations are to run on the device of that name.
 
     Names can be partial, and are completed by those of the scopes around; None forgets
@@ -151,11 +150,16 @@ def device(device_name: str | DeviceSpec | None) -> Iterator[None]:
     ...     current_device()
     '/device:CPU:0'
     """
-    token = _requested.set(_full_name(device_name))
-    try:
-        yield
-    finally:
-        _requested.reset(token)
+
+    def __init__(self, device_name: str | DeviceSpec | None) -> None:
+        self._name = device_name
+        self._tokens: list[Token[str]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(_requested.set(_full_name(self._name)))
+
+    def __exit__(self, *raised: object) -> None:
+        _requested.reset(self._tokens.pop())
 
 
 @contextmanager

@@ -107,7 +107,8 @@ class Node:
         self.outputs = ()
         self.name = name
         self.location = location
-        self.device = context.current_device()
+        # An input is where the caller put it.
+        self.device = "" if op == "Placeholder" else context.current_device()
 
     @property
     def type(self) -> str:

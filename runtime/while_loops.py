@@ -116,7 +116,7 @@ def _stage(
     def trace(specs: list[TensorSpec]) -> tuple[Graph, Graph]:
         test = trace_subgraph(lambda *t: predicate(cond(*start.pack(t))), specs, "cond")
         set_outputs(test.graph, [test.result])
-        step = trace_subgraph(lambda *t: body(*start.pack(t)), specs, "body")
+        step = trace_subgraph(lambda *t: _values(body(*start.pack(t))), specs, "body")
         set_outputs(step.graph, _next_state(step.result, start))
         after = [tensor.spec for tensor in step.graph.outputs]
         _check_invariants(after, shapes, names)
@@ -157,6 +157,16 @@ def _next_state(result: Any, start: Results) -> list[Tensor]:
     ]:
         raise _other_structure(start.structure, result)
     return tensors
+
+
+def _values(result: Any) -> Any:
+    """What a body returned, with the values that variables have at its end."""
+    return nest.map_structure(
+        lambda leaf: (
+            convert_to_tensor(leaf) if hasattr(type(leaf), "__tf_tensor__") else leaf
+        ),
+        result,
+    )
 
 
 def _as_number(leaf: Any) -> Any:

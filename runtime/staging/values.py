@@ -15,6 +15,7 @@ from runtime.specs import TensorSpec
 from runtime.staging.rows import buffer_of, rows_like
 from runtime.subgraph import state_tensor
 from runtime.tensor import SymbolicTensor, Tensor
+from runtime.variable import Variable
 
 _NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
 _TEXT = (str, bytes)
@@ -169,4 +170,6 @@ def describe(value: Any) -> str:
         return f"a {type(value).__name__} of {items}"
     if isinstance(value, FunctionType):
         return f"the function {value.__qualname__!r}"
+    if isinstance(value, Variable):
+        return f"the variable {value.name!r} (read_value() gives its value)"
     return f"a Python object of type {type(value).__name__}"

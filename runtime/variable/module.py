@@ -70,7 +70,7 @@ class Module:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """All variables in the attributes, by attribute name, then in submodules."""
-        return self._flatten(predicate=_is_variable)
+        return self._members(predicate=_is_variable)
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
@@ -85,9 +85,9 @@ class Module:
     @property
     def submodules(self) -> tuple[Module, ...]:
         """The modules in the attributes, and in those."""
-        return self._flatten(predicate=_is_module)
+        return self._members(predicate=_is_module)
 
-    def _flatten(
+    def _members(
         self,
         recursive: bool = True,
         predicate: Callable[[Any], bool] = lambda value: True,
@@ -100,7 +100,7 @@ class Module:
 
         >>> layer = Module()
         >>> layer.sizes = [3, 4]
-        >>> layer._flatten(predicate=lambda v: isinstance(v, int), with_path=True)
+        >>> layer._members(predicate=lambda v: isinstance(v, int), with_path=True)
         ((('sizes', 0), 3), (('sizes', 1), 4))
         """
         seen = {id(self)}
