@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-import runtime.graph_export  # noqa: F401  # How graphs are drawn and written out.
 from runtime import nest
 from runtime.context import current_graph
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.execute.numpy_source import Executable, compile_graph
 from runtime.graph import Graph
+from runtime.graph_export import near
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.registry import as_array
 from runtime.signature import ObjectRef, Signature, header, pretty_signature
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.tracing import Trace
+from runtime.variable import Variable
 
 __all__ = ["ConcreteFunction"]
 
@@ -69,6 +70,26 @@ class ConcreteFunction:
         return list(self.graph.outputs)
 
     @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that the graph reads or assigns, in the order of first use."""
+        found: dict[int, Variable] = {}
+        _collect_variables(self.graph, found, set())
+        return tuple(found.values())
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """Those of the `variables` that are to be trained."""
+        return tuple(found for found in self.variables if found.trainable)
+
+    @property
+    def captured_inputs(self) -> list[Variable]:
+        """What the graph refers to besides its inputs: the `variables`.
+
+        Other tensors from outside are constants of the graph.
+        """
+        return list(self.variables)
+
+    @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """``(args, kwargs)`` with a TensorSpec for each tensor."""
         leaves = [
@@ -83,6 +104,16 @@ class ConcreteFunction:
     def structured_outputs(self) -> Any:
         """The result with symbolic tensors in it."""
         return self._trace.structured_outputs
+
+    @property
+    def output_shapes(self) -> Any:
+        """The static shapes of the result, in its structure; None for what is None."""
+        return nest.map_structure(_shape_of, self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the result, in its structure; None for what is None."""
+        return nest.map_structure(_dtype_of, self.structured_outputs)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The call with the types of its tensors and of its results."""
@@ -148,40 +179,43 @@ class ConcreteFunction:
         except TypeError:
             # Perhaps these are the tensors alone, without the Python arguments.
             specs = [s for s in nest.flatten(self._specs) if isinstance(s, TensorSpec)]
-            if kwargs or len(args) != len(specs) or self._is_complete(args):
+            if kwargs or len(args) != len(specs) or not self._may_be_flat(args):
                 raise
             return [self._fit(a, s, s.name or "") for a, s in zip(args, specs)]
 
-    def _is_complete(self, args: Sequence[Any]) -> bool:
-        return len(args) == len(self._specs[0])
+    def _may_be_flat(self, args: Sequence[Any]) -> bool:
+        """Whether these may be tensors alone, and no full call with a mistake."""
+        return len(args) != len(self._specs[0]) or all(
+            isinstance(arg, Tensor) for arg in args
+        )
 
-    def _complete(
-        self, args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments in canonical form; baked-in ones may be left out."""
+    def _complete(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that are given, by name."""
         parameters = self._signature.parameters
         try:
             bound = parameters.bind_partial(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.name}() {error}") from None
+            raise TypeError(f"{self._call_text()}: {error}") from None
         known = parameters.bind_partial(*self._specs[0], **self._specs[1])
         for name, value in known.arguments.items():
-            if name in bound.arguments:
-                continue
-            if any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value)):
-                raise TypeError(f"{self._call_text()} needs the argument {name!r}")
-            bound.arguments[name] = value
+            bound.arguments.setdefault(name, value)
         bound.apply_defaults()
-        return bound.args, bound.kwargs
+        return dict(self._signature.named(bound.args, bound.kwargs))
 
-    def _matched(self, given: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Tensor]:
+    def _matched(self, given: dict[str, Any]) -> list[Tensor]:
         """The tensors among `given`; everything else must be what was traced."""
         tensors = []
         expected = dict(self._signature.named(*self._specs))
-        for name, value in self._signature.named(*given):
-            if name not in expected:
-                raise TypeError(f"{self._call_text()} has no argument {name!r}")
-            spec = expected[name]
+        unknown = [name for name in given if name not in expected]
+        if unknown:
+            hint = near(unknown[0], expected)
+            raise TypeError(f"{self._call_text()} has no argument {unknown[0]!r}{hint}")
+        for name, spec in expected.items():
+            value = given.get(name, spec)
+            specs = nest.flatten(spec)
+            # What is left out stands for itself.
+            if value is spec and any(isinstance(leaf, TensorSpec) for leaf in specs):
+                raise TypeError(f"{self._call_text()} needs the argument {name!r}")
             try:
                 parts = nest.flatten_up_to(spec, value)
             except ValueError as error:
@@ -223,11 +257,38 @@ class ConcreteFunction:
             tensor.shape
         ):
             raise InvalidArgumentError(
-                f"{self._call_text()} was traced with {name!r} as a "
-                f"{spec.dtype.name} tensor of shape {spec.shape}, and was called with "
-                f"a {tensor.dtype.name} tensor of shape {tensor.shape}"
+                f"{self._call_text()} was traced with {name!r} as "
+                f"{_described(spec)}, and was called with {_described(tensor)}"
             )
         return tensor
 
     def _call_text(self) -> str:
         return f"ConcreteFunction {header(self._signature, self._specs)}"
+
+
+def _described(value: TensorSpec | Tensor) -> str:
+    name = value.dtype.name
+    article = "an" if name.startswith("int") else "a"
+    return f"{article} {name} tensor of shape {value.shape}"
+
+
+def _shape_of(value: Any) -> Any:
+    return value.shape if isinstance(value, Tensor) else None
+
+
+def _dtype_of(value: Any) -> Any:
+    return value.dtype if isinstance(value, Tensor) else None
+
+
+def _collect_variables(
+    graph: Graph, found: dict[int, Variable], seen: set[Graph]
+) -> None:
+    """Add the variables of a graph and of the graphs in it."""
+    seen.add(graph)
+    for node in graph.nodes:
+        for value in node.attrs.values():
+            if isinstance(value, Variable):
+                found.setdefault(id(value), value)
+        for _, inner in node.subgraphs():
+            if inner not in seen:
+                _collect_variables(inner, found, seen)

@@ -49,18 +49,10 @@ _CHECKS = frozenset({"RequireBound", "RequireSome"})
 
 #: How nodes are called that TensorFlow does not call by their op.
 _NAMES = {
-    "Case": "indexed_case",
-    "ConcatV2": "concat",
-    "If": "cond",
-    "OneHot": "one_hot",
-    "Ones": "ones",
-    "Pack": "stack",
-    "Split": "split",
-    "Transpose": "transpose",
-    "Unpack": "unstack",
-    "While": "while",
-    "Zeros": "zeros",
-}
+    "Case": "indexed_case", "ConcatV2": "concat", "If": "cond", "OneHot": "one_hot",
+    "Ones": "ones", "Pack": "stack", "Split": "split", "Transpose": "transpose",
+    "Unpack": "unstack", "While": "while", "Zeros": "zeros",
+}  # fmt: skip
 
 
 class Node:
@@ -121,6 +113,17 @@ class Node:
         """The node as data, as `Graph.as_graph_def` has it."""
         definition: NodeDef = Graph.exports.node_def(self)
         return definition
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute as TensorFlow names it, such as ``T``: see `node_def`.
+
+        Raises ValueError if the node has none of that name.
+        """
+        attrs = self.node_def.attr
+        if name not in attrs:
+            hint = Graph.exports.near(name, attrs)
+            raise ValueError(f"{self!r} has no attribute {name!r}{hint}")
+        return attrs[name].value
 
     def subgraphs(self) -> Iterator[tuple[str, Graph]]:
         """The graphs among the attributes, as ``(label, graph)``."""
@@ -309,6 +312,19 @@ class Graph:
     def get_operations(self) -> list[Node]:
         """The placeholders and the nodes, in order."""
         return [tensor.node for tensor in self.inputs] + self.nodes
+
+    def get_operation_by_name(self, name: str) -> Node:
+        """The node of that name. Raises KeyError if there is none."""
+        node: Node = self.exports.operation(self, name)
+        return node
+
+    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+        """The output of that name, as ``add:0``: that of the node, and which output.
+
+        Raises KeyError if there is none, ValueError for what is not such a name.
+        """
+        tensor: SymbolicTensor = self.exports.tensor(self, name)
+        return tensor
 
     def as_graph_def(self) -> GraphDef:
         """The graph as a list of nodes that name their inputs, as TensorFlow has it."""

@@ -219,3 +219,92 @@ def test_the_source_can_be_read() -> None:
         "import numpy as np\n\n\ndef double(a):\n    return a + a\n"
     )
     assert isinstance(concrete, ConcreteFunction)
+
+
+def test_arguments_of_stars_are_all_needed() -> None:
+    @tf.function(autograph=False)
+    def f(x: Any, *rest: Any, **named: Any) -> Any:
+        return x + rest[0] - rest[1] + named["a"] * named["b"]
+
+    spec = tf.TensorSpec([], tf.int32)
+    concrete = f.get_concrete_function(spec, spec, 7, a=spec, b=spec)
+
+    assert repr(concrete) == "<ConcreteFunction f(x, rest_0, rest_1=7, *, a, b)>"
+    assert int(concrete(1, 2, a=3, b=4)) == 8
+    assert int(concrete(1, 2, 7, b=4, a=3)) == 8
+    with pytest.raises(TypeError, match="needs the argument 'rest_0'"):
+        concrete(1, a=3, b=4)
+    with pytest.raises(TypeError, match="needs the argument 'b'"):
+        concrete(1, 2, a=3)
+    with pytest.raises(TypeError, match="has no argument 'bb'; did you mean 'b'"):
+        concrete(1, 2, a=3, b=4, bb=5)
+    with pytest.raises(TypeError, match="has no argument 'rest_2'"):
+        concrete(1, 2, 7, 8, a=3, b=4)
+
+
+def test_a_structure_or_its_tensors_one_by_one() -> None:
+    @tf.function(autograph=False)
+    def f(state: Any, x: Any) -> Any:
+        return state["k"] - x
+
+    spec = tf.TensorSpec([], tf.int32)
+    concrete = f.get_concrete_function({"k": spec}, spec)
+
+    assert int(concrete({"k": 5}, 3)) == 2
+    assert int(concrete(tf.constant(5), tf.constant(3))) == 2
+    with pytest.raises(TypeError, match="another structure for 'state'"):
+        concrete(5, 3)
+    with pytest.raises(TypeError, match="another structure for 'state'"):
+        concrete({"j": 5}, 3)
+    with pytest.raises(
+        tf.errors.InvalidArgumentError,
+        match=r"\"state\['k'\]\" as an int32 tensor of shape \(\), and .* a float32",
+    ):
+        concrete({"k": 5.0}, 3)
+
+
+def test_variables_are_those_of_all_branches() -> None:
+    rate = tf.Variable(1.0, name="rate")
+    count = tf.Variable(0, trainable=False, name="count")
+    unused = tf.Variable(0.0)
+
+    @tf.function
+    def step(x: Any) -> Any:
+        if x > 0.0:
+            for _ in tf.range(3):
+                count.assign_add(1)
+        return x * rate + rate
+
+    concrete = step.get_concrete_function(tf.TensorSpec([], tf.float32))
+
+    assert [v.name for v in concrete.variables] == ["count:0", "rate:0"]
+    assert concrete.variables[0] is count
+    assert [v.name for v in concrete.trainable_variables] == ["rate:0"]
+    assert [v.name for v in concrete.captured_inputs] == ["count:0", "rate:0"]
+    assert all(v is not unused for v in concrete.variables)
+
+
+def test_shapes_and_dtypes_of_results() -> None:
+    @tf.function(autograph=False)
+    def f(x: Any) -> Any:
+        return {"same": x, "sizes": (tf.shape(x), None)}
+
+    concrete = f.get_concrete_function(tf.TensorSpec([None, 2], tf.float32))
+
+    assert concrete.output_shapes == {"same": [None, 2], "sizes": ([2], None)}
+    assert concrete.output_dtypes == {"same": tf.float32, "sizes": (tf.int32, None)}
+
+
+def test_a_recursive_function_has_its_variables_once() -> None:
+    total = tf.Variable(0, name="total")
+
+    @tf.function
+    def count(n: Any) -> Any:
+        if n > 0:
+            total.assign_add(n)
+            return count(n - 1)
+        return total.read_value()
+
+    concrete = count.get_concrete_function(tf.TensorSpec([], tf.int32))
+
+    assert [v.name for v in concrete.variables] == ["total:0"]

@@ -253,3 +253,69 @@ def test_as_default() -> None:
     with graph.as_default():
         constant(1)
     assert [node.op for node in graph.nodes] == ["Const"]
+
+
+# --- by name --------------------------------------------------------------------------
+
+
+def named() -> Graph:
+    graph, (x,) = graph_of(INT)
+    with building(graph):
+        total = ops.add(x, 1, name="total")
+        apply("Split", apply("Pack", total, x, axis=0), num_split=2, axis=0)
+    return graph
+
+
+def test_nodes_and_tensors_by_name() -> None:
+    graph = named()
+    total = graph.get_operation_by_name("total")
+
+    assert total.inputs[0] is graph.get_tensor_by_name("x:0")
+    assert total.outputs[0] is graph.get_tensor_by_name("total:0")
+    assert graph.get_operation_by_name("x").type == "Placeholder"
+    assert graph.get_tensor_by_name("split:1").index == 1
+    assert total.graph is graph
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("totl", "has no operation 'totl'; did you mean 'total'"),
+        ("total:0", "'total:0' is a tensor: use get_tensor_by_name()"),
+        ("nothing like it", "the graph 'f' has no operation 'nothing like it'"),
+    ],
+)
+def test_unknown_nodes(name: str, message: str) -> None:
+    with pytest.raises(KeyError) as caught:
+        named().get_operation_by_name(name)
+    assert message in str(caught.value.args[0])
+
+
+def test_unknown_tensors() -> None:
+    graph = named()
+
+    with pytest.raises(ValueError, match="such as 'total:0'"):
+        graph.get_tensor_by_name("total")
+    with pytest.raises(KeyError, match="did you mean 'total'"):
+        graph.get_tensor_by_name("totl:0")
+    with pytest.raises(KeyError, match="has 2 outputs: there is no 'split:2'"):
+        graph.get_tensor_by_name("split:2")
+
+
+def test_attributes_by_name() -> None:
+    total = named().get_operation_by_name("total")
+
+    assert total.get_attr("T").name == "int32"
+    with pytest.raises(ValueError, match="has no attribute 'TT'"):
+        total.get_attr("TT")
+
+
+@pytest.mark.parametrize(
+    ("op", "name"), [("If", "cond"), ("While", "while"), ("Case", "indexed_case")]
+)
+def test_control_flow_is_called_as_in_tensorflow(op: str, name: str) -> None:
+    graph = Graph("f")
+
+    graph.add(op, (), {}, [])
+    graph.add(op, (), {}, [])
+    assert [node.name for node in graph.nodes] == [name, f"{name}_1"]
