@@ -23,6 +23,7 @@ import autograph
 from autograph import ConversionError, SourceError, library
 from autograph.diagnostics import Diagnostic, Location
 from autograph.library import Rule, as_written, is_marked
+from autograph.operators.dispatch import begins_trace
 from autograph.operators.generators import StagedGenerator, element_code
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.errors import SymbolicTensorError, TracingError
@@ -129,6 +130,7 @@ class _Watched:
         self._met = met
         self.repair: Repair | None = None
 
+    @begins_trace
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         token = _met.set((self._met, self._scope))
         try:

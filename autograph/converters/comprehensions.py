@@ -52,8 +52,8 @@ def names_read(nodes: Iterable[gast.AST], names: frozenset[str]) -> frozenset[st
     return frozenset().union(*(_read(node, names) for node in nodes))
 
 
-def _nonlocals(body: Iterable[gast.AST]) -> frozenset[str]:
-    inside = (node for statement in body for node in walk(statement))
+def _nonlocals(function: gast.AST) -> frozenset[str]:
+    inside = walk_scope(function)
     declared = (node.names for node in inside if isinstance(node, gast.Nonlocal))
     return frozenset().union(*declared)
 
@@ -65,7 +65,7 @@ def _read(node: gast.AST, names: frozenset[str]) -> frozenset[str]:
         return names.intersection(node.names)
     if isinstance(node, _FUNCTIONS):
         body = node.body if isinstance(node.body, list) else [node.body]
-        inside = names - _parameters(node) - (bound_names(body) - _nonlocals(body))
+        inside = names - _parameters(node) - (bound_names(body) - _nonlocals(node))
         outside = [node.args, *getattr(node, "decorator_list", ())]
         return names_read(body, inside) | names_read(outside, names)
     if isinstance(node, _COMPREHENSIONS):

@@ -9,6 +9,7 @@ import contextlib
 import dis
 import functools
 import gc
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +19,13 @@ from typing import Any
 from ..diagnostics import Diagnostic, Location
 from ..errors import StagingError
 from ..library import is_library_module
+from .dispatch import is_around_trace
 from .location import user_location
 from .mutations import Change
 from .slots import Slot
 
 _LOOP = frozenset({"FOR_ITER"})
+_HANDLERS = frozenset({"PUSH_EXC_INFO", "SETUP_FINALLY"})
 _WITH = frozenset({"BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH"})
 _CONTAINERS = (dict, list, tuple, CellType, FrameType)
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
@@ -169,7 +172,7 @@ def _owners(value: Any) -> Iterator[Any]:
     Those that a variable leads to follow the list. A `with` statement has one that
     nobody may have a name for.
     """
-    if not any(_has(frame.f_code, _WITH) for frame in _looping_frames()):
+    if not any(_has(frame.f_code, _WITH) for frame in _frames_of_trace()):
         return
     holders = gc.get_referrers(value)
     # Up to 3.10, and where somebody asked for it, an object's dict has it. To search
@@ -197,20 +200,35 @@ def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:
 def _check_not_iterated(value: Any) -> None:
     # The iterators of `for` statements are in no variable. To search for them takes
     # long: it asks every object that there is.
-    if not any(_has(frame.f_code, _LOOP) for frame in _looping_frames()):
+    if not any(map(_is_looping, _frames_of_trace())):
         return
     if any(type(holder) in _ITERATORS for holder in gc.get_referrers(value)):
         raise used_elsewhere(value, "for ... in")
 
 
-def _looping_frames() -> Iterator[FrameType]:
-    """The frames that may be in a loop of the user's: theirs, and our operators'."""
+def _frames_of_trace() -> Iterator[FrameType]:
+    """The frames of the user and of our operators, out to where the trace begins."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+    while frame is not None and not is_around_trace(frame.f_code):
         name = frame.f_globals.get("__name__", "")
         if not is_library_module(name) or name.startswith(f"{__package__}.control_"):
             yield frame
         frame = frame.f_back
+
+
+def _is_looping(frame: FrameType) -> bool:
+    """Whether a function may be in the body of a `for` statement of its own."""
+    return any(first <= frame.f_lasti < last for first, last in _loops(frame.f_code))
+
+
+@functools.cache
+def _loops(code: CodeType) -> list[tuple[int, float]]:
+    """From where to where the loops of a function reach."""
+    steps = list(dis.get_instructions(code))
+    # Python moves handlers of exceptions to the end, out of the loops they are in.
+    catches = any(step.opname in _HANDLERS for step in steps)
+    ends = ((s.offset, s.argval) for s in steps if s.opname in _LOOP)
+    return [(first, math.inf if catches else last) for first, last in ends]
 
 
 @functools.cache

@@ -12,10 +12,12 @@ the backend, and write back what it returns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from types import CodeType
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Unbound:
@@ -149,3 +151,20 @@ def backend_of(value: Any) -> Backend | None:
         if backend is None:
             return None
     return backend if backend.stages(value) else None
+
+
+_traces: set[CodeType] = set()
+
+
+def begins_trace(function: _F) -> _F:
+    """Mark a function of a tensor library that calls what is traced.
+
+    What runs around it is not part of the trace, so that nothing has to be asked of it.
+    """
+    _traces.add(cast(Any, function).__code__)
+    return function
+
+
+def is_around_trace(code: CodeType) -> bool:
+    """Whether this is the code of a function that `begins_trace`."""
+    return code in _traces

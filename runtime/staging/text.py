@@ -19,6 +19,7 @@ from runtime.ops.flow import optional_parts
 from runtime.ops.text import Fill, Format, format_text, print_text, shown_values
 from runtime.staging.lists import StagedList
 from runtime.staging.sequences import weakened
+from runtime.staging.truth import StagedTruth
 from runtime.staging.values import children
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.variable import Variable
@@ -54,6 +55,8 @@ class Values:
             return self._tensor(value) if parts is None else self._optional(*parts)
         if isinstance(value, StagedList):
             return self._list(value)
+        if isinstance(value, StagedTruth):
+            raise value.__staged_refusal__
         if type(value) is dict:
             items = {key: self.fill(item) for key, item in value.items()}
             return lambda found: {key: fill(found) for key, fill in items.items()}

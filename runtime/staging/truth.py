@@ -55,7 +55,7 @@ def _refuse(self: StagedTruth, *_: Any) -> NoReturn:
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     setattr(StagedTruth, f"__{_name}__", _refuse)
     setattr(StagedTruth, f"__r{_name}__", _refuse)
-for _name in ("lt", "le", "gt", "ge", "neg", "abs", "getitem", "len", "iter"):
+for _name in ("lt", "le", "gt", "ge", "neg", "abs", "getitem", "len", "iter", "str"):
     setattr(StagedTruth, f"__{_name}__", _refuse)
 
 
