@@ -17,8 +17,22 @@ from runtime.ops import draws
 from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
-from runtime.ops.elementwise import add, multiply, subtract, truediv
-from runtime.ops.partial import Unknown, dims_of, dims_value, known_int, show, spec
+from runtime.ops.elementwise import (
+    add,
+    minimum,
+    multiply,
+    subtract,
+    truediv,
+)
+from runtime.ops.partial import (
+    Unknown,
+    broadcast,
+    dims_of,
+    dims_value,
+    known_int,
+    show,
+    spec,
+)
 from runtime.ops.random_state import RandomState, state_for
 from runtime.specs import TensorSpec
 from runtime.tensor import Tensor
@@ -105,10 +119,36 @@ def draw_uniform(
     top = 1 if maxval is None else maxval
     if type(minval) in (int, float) and type(top) in (int, float):
         unit = run(ops[0], shape=dims, dtype=found, name=name, **attrs)
-        return affine(unit, top - minval, minval, name)
+        drawn = affine(unit, top - minval, minval, name)
+        last = _last_below(top, minval, found)
+        return drawn if last is None else minimum(drawn, last)
     low, high = convert_to_tensor(minval, found), convert_to_tensor(top, found)
     unit = run(ops[0], shape=dims, dtype=found, name=name, **attrs)
-    return affine(unit, subtract(high, low), low, name)
+    drawn = affine(unit, subtract(high, low), low, name)
+    return minimum(drawn, run("LastBelow", high, low))
+
+
+def _last_of(high: Array, low: Array) -> Array:
+    # A range that is upside down is left as it is.
+    return np.where(high > low, np.nextafter(high, low), low)
+
+
+def _infer_last(high: TensorSpec, low: TensorSpec) -> TensorSpec:
+    return spec(broadcast(dims_of(high), dims_of(low)), high.dtype)
+
+
+define("LastBelow", _last_of, _infer_last, takes="f")
+
+
+def _last_below(high: float, low: float, dtype: DType) -> float | None:
+    """The largest number below `high` if scaling the largest below 1 rounds to `high`:
+    that is no result, and what would be it becomes this one.
+    """
+    kind = dtype.as_numpy_dtype
+    unit = kind(1) - np.finfo(kind).epsneg
+    if not low < high or unit * kind(high - low) + kind(low) < kind(high):
+        return None
+    return float(np.nextafter(kind(high), kind(low)))
 
 
 def affine(unit: Any, scale: Any, offset: Any, name: str | None) -> Any:

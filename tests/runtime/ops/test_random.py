@@ -13,6 +13,7 @@ import pytest
 import runtime as tf
 from runtime.context import building
 from runtime.graph import Graph
+from runtime.ops.random_ops import draw_uniform
 from runtime.ops.random_state import RandomState
 from runtime.specs import TensorSpec
 
@@ -69,8 +70,37 @@ def test_uniform(uniform: Any, dtype: str) -> None:
     assert unit.max() < 1
     assert near(unit, 0.5, 0.29)
     assert -2 <= wide.min() < -1.9
-    assert 5.9 < wide.max() <= 6
+    assert 5.9 < wide.max() < 6
     assert uniform([2, 3], dtype=dtype).dtype == dtype
+
+
+class Largest:
+    """A stream of the largest number below 1."""
+
+    def take(self, shape: Any) -> Any:
+        return self
+
+    def random(self, shape: Any, dtype: Any) -> Any:
+        return np.full(shape, 1 - np.finfo(dtype).epsneg, dtype)
+
+    def integers(self, low: int, high: int, shape: Any) -> Any:
+        return np.full(shape, high - 1)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_upper_bound_is_excluded_where_scaling_rounds_to_it(dtype: str) -> None:
+    def largest(low: Any, high: Any) -> Any:
+        ops = ("RandomUniform", "RandomUniformInt")
+        found = draw_uniform(ops, [], low, high, dtype, None, state=Largest())
+        return found.numpy()
+
+    kind = np.dtype(dtype).type
+    last = np.nextafter(kind(1001), kind(0))
+
+    assert largest(1000, 1001) == largest(tf.constant(1000, dtype), 1001) == last
+    assert largest(0, 1) == kind(1) - np.finfo(dtype).epsneg
+    assert largest(5, 5) == 5
+    assert largest(tf.constant(3, dtype), 1) <= 3
 
 
 @pytest.mark.parametrize("uniform", UNIFORMS.values(), ids=UNIFORMS)
