@@ -71,6 +71,11 @@ class InputSignature:
         value = values[name]
         if expected is _ANY_TENSOR:
             return _as_tensors(value)
+        if isinstance(expected, TensorSpec):
+            found = _as_spec(value, expected)
+            if found is None:
+                raise self._incompatible(values, name, expected, value)
+            return found
         try:
             parts = nest.flatten_up_to(expected, value)
         except ValueError:

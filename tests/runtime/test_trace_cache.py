@@ -319,7 +319,7 @@ def test_many_threads_with_many_signatures() -> None:
 
     def work(seed: int) -> None:
         numbers = random.Random(seed)
-        for _ in range(60):
+        for _ in range(25):
             n = numbers.randrange(len(inputs))
             result = int(f(inputs[n], n % 3))
             if result != n * 1000 + n % 3:
