@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 from runtime.context import watch_variables, watcher
 from runtime.errors import TracingWarning
-from runtime.excerpts import Place
 from runtime.handlers import statements_around
 
 __all__ = ["Changed", "observing", "set_observer"]
@@ -105,7 +104,7 @@ def _place(change: Changed) -> tuple[str, int] | None:
 def _warn(change: Changed, name: str, filename: str, lineno: int) -> None:
     variables = next(iter(change.functions)).__globals__
     warnings.warn_explicit(
-        _text(change, name) + Place(filename, lineno).excerpt(),
+        _text(change, name),
         TracingWarning,
         filename,
         lineno,

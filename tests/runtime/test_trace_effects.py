@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -28,12 +29,9 @@ def warned(function: Any, *args: Any) -> list[warnings.WarningMessage]:
 
 
 def line_of(warning: warnings.WarningMessage) -> str:
-    """The line that a warning is about: it is shown in the text, with carets."""
-    with open(__file__, encoding="utf-8") as file:
-        line = file.readlines()[warning.lineno - 1].strip()
-    assert f"{warning.lineno} | " in str(warning.message)
-    assert line in str(warning.message)
-    return line
+    """The line that a warning is about: Python shows it below the text."""
+    assert str(warning.message).startswith("AG320: ")
+    return linecache.getline(warning.filename, warning.lineno).strip()
 
 
 class Model(tf.Module):
