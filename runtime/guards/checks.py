@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
+from types import CodeType
 from typing import Any, NamedTuple
 
 from runtime.guards.expected import Constants, Reference
@@ -54,7 +56,7 @@ class Guards:
 
     def _compile(self) -> None:
         self.source, constants = _source(self._reads)
-        exec(compile(self.source, "<guards>", "exec"), constants.values)
+        exec(_code(self.source), constants.values)
         #: Whether all of it still has those values.
         self.holds: Callable[[], bool] = constants.values["holds"]
 
@@ -76,6 +78,12 @@ class Guards:
             for name, old, new in _differences(read):
                 found.append(Change(name, old, new, f"{filename}:{line}"))
         return found
+
+
+@functools.lru_cache(maxsize=1_000)
+def _code(source: str) -> CodeType:
+    """The compiled source: the traces of a function mostly have the same."""
+    return compile(source, "<guards>", "exec")
 
 
 def _differences(read: Read) -> Iterable[tuple[str, str, str]]:

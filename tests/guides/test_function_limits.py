@@ -165,15 +165,33 @@ def test_variables_of_objects_may_change() -> None:
     assert height_at.experimental_get_tracing_count() == 2
 
 
-def test_a_new_function_sees_a_changed_python_attribute() -> None:
-    class Line:
-        slope = 3.0
-        height = 0.0
+class SteepLine(tf.Module):
+    """Its numbers are no variables."""
 
-    def height_at(line: Line, x: Any) -> Any:
-        return line.slope * x + line.height
+    def __init__(self) -> None:
+        self.slope = 3.0
+        self.height = 0.0
 
-    line, x = Line(), tf.constant(4.0)
+
+def height_at(line: SteepLine, x: Any) -> Any:
+    return line.slope * x + line.height
+
+
+def test_a_changed_python_attribute_is_seen() -> None:
+    height = tf.function(height_at)
+    line, x = SteepLine(), tf.constant(4.0)
+
+    assert height(line, x).numpy() == 12.0
+    line.height += 5.0
+    # TensorFlow's answer is the old one.
+    assert height(line, x).numpy() == 17.0
+    line.height -= 5.0
+    assert height(line, x).numpy() == 12.0
+    assert height.experimental_get_tracing_count() == 2
+
+
+def test_a_concrete_function_is_of_the_attributes_that_it_was_made_with() -> None:
+    line, x = SteepLine(), tf.constant(4.0)
 
     before = tf.function(height_at).get_concrete_function(line, x)
     line.height += 5.0
@@ -411,11 +429,14 @@ def moved_by(offset: Any) -> Any:
     return 1 + offset
 
 
-def test_arguments_and_variables_are_never_stale(printed: Printed) -> None:
+def test_globals_arguments_and_variables_are_never_stale(printed: Printed) -> None:
     global offset
     offset = 1
+    print("Global:", moved_by_the_global())
     print("Argument:", moved_by(offset))
     offset = 100
+    # TensorFlow's answer for the global is the old one.
+    print("Global:", moved_by_the_global())
     print("Argument:", moved_by(offset))
     offset = tf.Variable(1)
     print("Variable:", moved_by_the_global())
@@ -423,7 +444,9 @@ def test_arguments_and_variables_are_never_stale(printed: Printed) -> None:
     print("Variable:", moved_by_the_global())
 
     assert printed() == [
+        "Global: tf.Tensor(2, shape=(), dtype=int32)",
         "Argument: tf.Tensor(2, shape=(), dtype=int32)",
+        "Global: tf.Tensor(101, shape=(), dtype=int32)",
         "Argument: tf.Tensor(101, shape=(), dtype=int32)",
         "Variable: tf.Tensor(2, shape=(), dtype=int32)",
         "Variable: tf.Tensor(101, shape=(), dtype=int32)",
