@@ -1,8 +1,11 @@
-"""Variables and modules: values that change, eagerly and in graphs."""
+"""Variables: values that change, eagerly and in graphs."""
 
 from __future__ import annotations
 
 import copy
+import gc
+import pickle
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ from runtime import errors
 from runtime.context import building
 from runtime.graph import Graph
 from runtime.specs import TensorSpec
-from runtime.variable import Module, Variable
+from runtime.variable import Variable, VariableAggregation, VariableSynchronization
 
 
 def test_prints_as_tensorflow_does() -> None:
@@ -155,6 +158,189 @@ def test_deepcopy_is_another_variable() -> None:
     )
 
 
+def test_copies_and_pickles_keep_what_is_known() -> None:
+    with tf.name_scope("scope"):
+        v = Variable([1, 2], trainable=False, name="v", shape=[None], constraint=abs)
+    for other in (pickle.loads(pickle.dumps(v)), copy.deepcopy(v)):
+        other.assign([3, 4, 5])
+        assert (other.name, other.shape, other.dtype) == ("scope/v:0", [None], "int32")
+        assert (other.trainable, other.constraint) == (False, abs)
+    assert v.numpy().tolist() == [1, 2]
+    # What holds a variable shares it with its shallow copy.
+    assert copy.copy(v) is v
+
+
+def test_a_copy_while_tracing_is_refused() -> None:
+    v = Variable(1, name="v")
+    with building(Graph("f")), pytest.raises(NotImplementedError, match="'v:0' cannot"):
+        copy.deepcopy(v)
+
+
+def test_what_tensorflow_takes() -> None:
+    v = Variable(
+        initial_value=1.0,
+        trainable=None,
+        validate_shape=False,
+        caching_device=None,
+        name="v",
+        constraint=None,
+        synchronization=VariableSynchronization.ON_READ,
+        aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+    )
+
+    assert not v.trainable
+    assert Variable(1).trainable
+    assert v.synchronization is tf.VariableSynchronization.ON_READ
+    assert v.aggregation is tf.VariableAggregation.ONLY_FIRST_REPLICA
+    assert v.is_initialized()
+    assert v.assign(2.0, use_locking=True, name="two", read_value=False) is None
+    assert v.assign_add(1.0, True, "more").numpy() == 3.0
+    with pytest.raises(ValueError, match="needs an initial value"):
+        Variable()
+    with pytest.raises(ValueError, match="MEAN"):
+        Variable(1, aggregation="MEAN")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "method"),
+    [(True, "assign_add"), (True, "assign_sub"), ("a", "assign_sub")],
+)
+def test_arithmetic_needs_numbers(value: Any, method: str) -> None:
+    v = Variable(value, name="v")
+    with pytest.raises(errors.InvalidArgumentError, match=r"not for .* variable 'v:0'"):
+        getattr(v, method)(value)
+    assert v.assign(value) is v
+
+
+def test_no_update_is_lost_between_threads() -> None:
+    v, w = Variable(0), Variable([0, 0])
+
+    @tf.function
+    def count() -> None:
+        v.assign_add(1)
+        w[1].assign_add(1)
+
+    def work() -> None:
+        for _ in range(50):
+            count()
+            v.assign_add(1)
+            w.scatter_add(tf.IndexedSlices([1], [0]))
+
+    count()
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (v.numpy(), w.numpy().tolist()) == (801, [400, 401])
+
+
+def test_counting() -> None:
+    v = Variable(1)
+    count = tf.function(lambda: v.count_up_to(3))
+
+    assert (v.count_up_to(3).numpy(), count().numpy(), v.numpy()) == (1, 2, 3)
+    for run in (count, lambda: v.count_up_to(3)):
+        with pytest.raises(errors.OutOfRangeError, match="its limit of 3"):
+            run()
+    with pytest.raises(ValueError, match="only a scalar of integers"):
+        Variable([1.0]).count_up_to(3)
+
+
+# --- functions ------------------------------------------------------------------------
+
+
+def test_assigning_gives_the_variable_in_functions_too() -> None:
+    def program() -> Any:
+        v.assign(0)
+        seen = v.assign_add(2).assign_sub(1).assign_add(10)
+        before = seen + 0
+        v.assign(100)
+        return before, seen + 0
+
+    v = Variable(0)
+    eager, staged = program(), tf.function(program)()
+
+    assert [t.numpy() for t in eager] == [t.numpy() for t in staged] == [11, 100]
+
+
+def test_variables_in_lists_and_dicts_are_told_apart_by_identity() -> None:
+    @tf.function
+    def step(variables: list[Any], named: dict[str, Any]) -> Any:
+        for variable in variables:
+            variable.assign_add(1)
+        return named["x"] - variables[0]
+
+    a, b = Variable(1), Variable(20)
+
+    assert step([a, b], {"x": b}).numpy() == 19
+    assert step([a, b], {"x": b}).numpy() == 19
+    assert step([b, a], {"x": a}).numpy() == -19
+    assert step.experimental_get_tracing_count() == 2
+
+
+def test_a_trace_keeps_its_variables() -> None:
+    def make() -> Any:
+        v = Variable(5.0)
+
+        @tf.function
+        def scale(x: Any) -> Any:
+            return v.assign_add(1.0) * x
+
+        return scale.get_concrete_function(tf.constant(1.0))
+
+    scale = make()
+    gc.collect()
+
+    assert [scale(tf.constant(2.0)).numpy() for _ in range(2)] == [12, 14]
+
+
+def test_functions_make_variables_on_their_first_call_only() -> None:
+    @tf.function
+    def each_time() -> Any:
+        return tf.Variable(1.0) + 1
+
+    class Once:
+        v: Any = None
+
+        @tf.function
+        def __call__(self, x: Any) -> Any:
+            if self.v is None:
+                self.v = tf.Variable(x.shape[0])
+            return self.v.assign_add(1)
+
+    once = Once()
+
+    with pytest.raises(ValueError, match="creates the variable 'Variable:0'"):
+        each_time()
+    assert [once(tf.constant([0, 0])).numpy() for _ in range(2)] == [3, 4]
+
+
+def test_a_variable_in_the_body_of_a_loop_by_hand() -> None:
+    v = Variable(0)
+
+    @tf.function
+    def total(n: Any) -> Any:
+        start = [0, v.assign(0)]
+        return tf.while_loop(
+            lambda i, x: i < n, lambda i, x: (i + 1, v.assign_add(i)), start
+        )[1]
+
+    assert total(tf.constant(4)).numpy() == 6
+
+
+def test_paths_that_leave_a_variable_or_a_tensor_are_refused() -> None:
+    v = Variable(1, name="v")
+
+    @tf.function
+    def either(x: Any) -> Any:
+        return v if x > 0 else x
+
+    with pytest.raises(errors.StagedStateError, match=r"variable 'v:0' \(read_value"):
+        either(tf.constant(1))
+
+
 # --- graphs ---------------------------------------------------------------------------
 
 
@@ -188,20 +374,6 @@ def test_weak_values_are_assigned_in_the_variables_dtype() -> None:
             v.assign(strong)
 
 
-def test_created_while_tracing_it_has_its_value_at_once() -> None:
-    graph = Graph("f")
-    x = graph.add_input(TensorSpec([], "float32"))
-    with building(graph):
-        v = Variable(lambda: tf.constant(2.0) * 3)
-        assert graph.nodes == []
-        with pytest.raises(ValueError, match="must be known at once, but it depends on 'x:0'"):
-            Variable(x)
-    assert v.numpy() == 6.0
-
-
-# --- modules --------------------------------------------------------------------------
-
-
 def test_strings() -> None:
     text = Variable("a")
 
@@ -215,38 +387,3 @@ def test_strings() -> None:
     text.assign_add("c")
     assert (text + "d").numpy() == b"abbcd"
     assert text.read_value().dtype is tf.string
-
-
-class Dense(Module):
-    def __init__(self) -> None:
-        super().__init__(name="dense")
-        self.weight = Variable(1.0, name="weight")
-        self.bias = Variable(0.0, name="bias", trainable=False)
-
-
-class TwoLayers(Module):
-    def __init__(self) -> None:
-        self.layers = [Dense(), {"last": Dense()}]
-        self.again = self.layers[0]
-        self.own = Variable(3, name="own")
-        self.me = self
-
-
-def test_modules_find_their_variables() -> None:
-    model = TwoLayers()
-
-    assert [v.name for v in model.variables] == [
-        "own:0",
-        "bias:0",
-        "weight:0",
-        "bias:0",
-        "weight:0",
-    ]
-    assert [v.name for v in model.trainable_variables] == [
-        "own:0",
-        "weight:0",
-        "weight:0",
-    ]
-    assert len(model.non_trainable_variables) == 2
-    assert [m.name for m in model.submodules] == ["dense", "dense"]
-    assert (model.name, Module("other").name) == ("two_layers", "other")
