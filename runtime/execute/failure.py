@@ -53,13 +53,9 @@ def check_node(
 ) -> None:
     """Raise, as from the node's line, if it computed NaN or infinities."""
     try:
-        check_results(node.op, arrays, results, lambda: _excerpt(node))
+        check_results(node.op, arrays, results)
     except OpError as error:
         raise_from_node(error, node, function)
-
-
-def _excerpt(node: Node) -> str:
-    return "" if node.location is None else Place(*node.location).excerpt()
 
 
 def kernel_failure(node: Node, arrays: Sequence[Any], error: Exception) -> Exception:
@@ -102,9 +98,8 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
         error.node_def = NodeDef(node.name, node.op, [t.name for t in node.inputs])
     if isinstance(error, OpError) and len(error.args) == 1 and inner is None:
         where = f"\n  {error.code}: node {node.name!r} at {filename}:{lineno}"
-        excerpt = _excerpt(node)
-        known = excerpt in str(error)
-        error.args = (f"{error.args[0]}{where}{'' if known else excerpt}",)
+        excerpt = Place(*node.location).excerpt()
+        error.args = (f"{error.args[0]}{where}{excerpt}",)
     exec(_raise_statement(filename, lineno, function), {"error": error})
     raise error
 

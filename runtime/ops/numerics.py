@@ -130,18 +130,18 @@ def check_results(
     op: str,
     inputs: Sequence[Any],
     results: Sequence[Any],
-    where: Callable[[], str],
+    where: Callable[[], str] | None = None,
 ) -> None:
     """Raise InvalidArgumentError if an operation computed NaN or infinities.
 
-    `where` is asked, if need be, where the operation stands: the end of the message.
+    `where` gives the end of the message, which says where the operation stands.
     """
     if op in MOVES:
         return
     for number, result in enumerate(results):
         if _is_inexact(result) and not np.isfinite(result).all():
             text = _message(op, number, np.asarray(result), inputs)
-            raise InvalidArgumentError(None, op, text + where())
+            raise InvalidArgumentError(None, op, text + (where() if where else ""))
 
 
 def _is_inexact(value: Any) -> bool:
