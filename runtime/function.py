@@ -55,6 +55,7 @@ class Function:
     """
 
     __wrapped__: Callable[..., Any]
+    __name__: str
 
     def __init__(
         self,
@@ -73,8 +74,12 @@ class Function:
             raise TypeError(f"tf.function takes a callable, not {python_function!r}")
         if max_traces < 1:
             raise ValueError(f"max_traces must be 1 or more, not {max_traces}")
-        functools.update_wrapper(self, python_function)
-        self._name = name or callable_name(python_function)
+        inner = python_function
+        while isinstance(inner, functools.partial):
+            inner = inner.func
+        functools.update_wrapper(self, inner)
+        self.__wrapped__ = python_function
+        self._name = self.__name__ = name or callable_name(python_function)
         self._python_function = python_function
         self._signature = Signature(python_function, self._name)
         self._input_signature: InputSignature | None = None
@@ -166,7 +171,7 @@ class Function:
         with self._lock:
             if key is not None:
                 self._cache.remember(key, entry, call, self._order(args, kwargs))
-            if found is not None:
+            if found is not None and found[0] != key:
                 self._cache.remember(found[0], entry, call, self._order(*bound))
         return entry.concrete.call_flat(inputs)
 

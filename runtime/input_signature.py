@@ -126,11 +126,14 @@ def _as_tensors(value: Any) -> Any:
 def _kind(value: Any) -> str:
     if isinstance(value, TensorSpec):
         return value.describe()
-    if isinstance(value, Tensor):
-        return value.spec.describe()
+    if not isinstance(value, dict):
+        try:
+            return convert_to_tensor(value).spec.describe()
+        except ConversionError:
+            pass
     if not nest.is_nested(value):
         return f"a Python {type(value).__name__}"
-    return f"a {type(value).__name__} of {len(nest.flatten(value))} parts"
+    return f"a {type(value).__name__} of {len(nest.flatten(value))} values"
 
 
 # --- where they come from -------------------------------------------------------------
@@ -170,8 +173,7 @@ def annotated(
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if isinstance(annotation, str):
-            wanted = "Tensor" if follow else "TensorSpec"
-            annotation = names.value(annotation) if wanted in annotation else None
+            annotation = names.value(annotation)
         if _are_specs(annotation):
             expected[name] = annotation
             if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -211,5 +213,8 @@ class _Names:
 def _are_specs(annotation: Any) -> bool:
     if not isinstance(annotation, (TensorSpec, list, tuple, dict)):
         return False
-    leaves = nest.flatten(annotation)
+    try:
+        leaves = nest.flatten(annotation)
+    except TypeError:  # Keys that cannot be sorted: it is meant for others.
+        return False
     return bool(leaves) and all(isinstance(leaf, TensorSpec) for leaf in leaves)

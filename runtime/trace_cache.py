@@ -92,7 +92,7 @@ class TraceCache:
         self.limit = limit
         #: Whether a trace was dropped to keep the limit.
         self.is_full = False
-        #: How often the function was called.
+        #: How often the function was called, nearly: threads may count at once.
         self.calls = 0
         #: What calls as they are written lead to.
         self.fast: dict[Hashable, FastCall] = {}

@@ -680,6 +680,56 @@ def test_callables_that_are_no_functions() -> None:
     assert [repr(scale), repr(partial)] == ["<tf.function Scale>", "<tf.function pow>"]
 
 
+def test_partials_are_known_by_their_function() -> None:
+    def scaled(x: Any, by: Any, plus: Any = 0) -> Any:
+        """Scale x."""
+        return x * by + plus
+
+    named = functools.partial(scaled, by=3)
+    f = tf.function(functools.partial(named, plus=1), autograph=False)
+    g = tf.function(functools.partial(scaled, tf.constant(5)), autograph=False)
+    x = tf.constant(2)
+
+    assert [int(f(x)), int(f(x, plus=2)), int(f(x, by=x))] == [7, 8, 5]
+    assert [int(g(x)), int(g(by=x, plus=x))] == [10, 12]
+    assert (f.__name__, f.__doc__) == ("scaled", "Scale x.")
+    assert isinstance(f.__wrapped__, functools.partial)
+
+
+def test_functions_of_functions() -> None:
+    @tf.function(autograph=False)
+    def inner(x: Any) -> Any:
+        return x + 1
+
+    again = tf.function(inner, autograph=False)
+    partial = tf.function(functools.partial(inner, x=tf.constant(4)), autograph=False)
+
+    assert [int(again(tf.constant(1))), int(partial())] == [2, 5]
+    assert again.python_function is inner
+
+
+def test_all_parameters_of_tensorflow_are_known() -> None:
+    f = tf.function(
+        func=lambda x: x,
+        input_signature=None,
+        autograph=False,
+        jit_compile=False,
+        reduce_retracing=False,
+        experimental_implements="identity",
+        experimental_autograph_options=None,
+        experimental_attributes={"a": 1},
+        experimental_relax_shapes=True,
+        experimental_compile=False,
+        experimental_follow_type_hints=False,
+    )
+    for length in (1, 2, 3):
+        f(tf.ones([length]))
+
+    assert f.experimental_get_tracing_count() == 2
+    with pytest.raises(tf.errors.UnimplementedError, match="jit_compile=True"):
+        tf.function(lambda x: x, experimental_compile=True)
+
+
 def test_decorator_with_arguments() -> None:
     @tf.function(reduce_retracing=True, autograph=False)
     def f(x: Any) -> Any:

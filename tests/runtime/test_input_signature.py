@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import runtime as tf
@@ -132,3 +133,92 @@ def test_methods() -> None:
     assert model([1.0]).numpy().tolist() == [2.0]
     assert model([1.0, 2.0]).shape == [2]
     assert model.__call__.experimental_get_tracing_count() == 1
+
+
+# --- annotations ----------------------------------------------------------------------
+
+FLOATS = tf.TensorSpec(shape=[None], dtype=tf.float32)
+
+
+def test_specs_from_annotations() -> None:
+    @tf.function(autograph=False)
+    def f(k: int, x: FLOATS, *, y: tf.TensorSpec([], tf.float32)) -> Any:  # type: ignore[valid-type, valid-type]
+        return x * k + y
+
+    assert f(2, [1.0], y=1).numpy().tolist() == [3.0]
+    assert f(x=[1, 2], k=2, y=tf.constant(2.0)).numpy().tolist() == [4.0, 6.0]
+    assert f.experimental_get_tracing_count() == 1
+    assert f(3, [1.0], y=1).numpy().tolist() == [4.0]
+    assert f.experimental_get_tracing_count() == 2
+    assert f.input_signature == (FLOATS, tf.TensorSpec([], tf.float32))
+    with pytest.raises(ValueError, match=r"\(y is float32\[1\], not float32\[\]\)"):
+        f(2, [1.0], y=[1.0])
+    with pytest.raises(ValueError, match=r"\(x is a Python object, not float32"):
+        f(2, object(), y=1.0)
+
+
+def test_specs_from_annotations_of_all_parameters() -> None:
+    @tf.function(autograph=False)
+    def f(x: FLOATS, /, n: tf.TensorSpec([], tf.int32), k: int = 3) -> Any:  # type: ignore[valid-type]
+        return tf.size(x) * n * k
+
+    assert int(f.get_concrete_function()(tf.ones([2]), tf.constant(2))) == 12
+
+
+def test_annotations_can_be_passed_over() -> None:
+    def f(x: FLOATS) -> Any:  # type: ignore[valid-type]
+        return x
+
+    assert tf.function(f).input_signature is not None
+    given = tf.function(f, experimental_follow_type_hints=False)
+    assert given.input_signature is None
+    assert given(1).dtype == tf.int32
+
+
+def test_annotations_that_are_for_others() -> None:
+    def f(x: "a TensorSpec that is none", y: "Tensor[int]" = 1) -> Any:  # type: ignore[valid-type, name-defined, syntax] # noqa: F722, F821, UP037
+        return x + y
+
+    f.__annotations__["y"] = {1: "a", "b": 2}
+    for follow in (True, None):
+        g = tf.function(f, autograph=False, experimental_follow_type_hints=follow)
+        assert int(g(1)) == 2
+        assert g.input_signature is None
+
+
+def test_tensors_from_annotations_if_asked_for() -> None:
+    def f(x: tf.Tensor, y: int) -> Any:
+        return x + y
+
+    hinted = tf.function(f, autograph=False, experimental_follow_type_hints=True)
+    plain = tf.function(f, autograph=False)
+    for n in (1, 2, 3):
+        assert int(hinted(n, 1)) == int(plain(n, 1)) == n + 1
+
+    assert hinted.experimental_get_tracing_count() == 1
+    assert plain.experimental_get_tracing_count() == 3
+    assert int(hinted(x=np.int32(5), y=1)) == 6
+    assert hinted("a", "b").numpy() == b"ab"
+
+
+def test_methods_with_annotations() -> None:
+    class Model:
+        @tf.function(autograph=False)
+        def double(self, x: FLOATS) -> Any:  # type: ignore[valid-type]
+            return x * 2
+
+    model = Model()
+    assert model.double([1]).numpy().tolist() == [2.0]
+    assert model.double([1, 2]).numpy().tolist() == [2.0, 4.0]
+    assert model.double.experimental_get_tracing_count() == 1
+    assert "float32 Tensor, shape=(None,)" in str(model.double.get_concrete_function())
+
+
+def test_which_part_of_an_argument_does_not_fit() -> None:
+    spec = {"a": FLOATS, "b": [tf.TensorSpec([], tf.int32)]}
+    f = tf.function(lambda d: 1, input_signature=[spec], autograph=False)
+
+    with pytest.raises(ValueError, match=r"\(d\['b'\]\[0\] is float32\[\], not int32"):
+        f({"a": [1.0], "b": [tf.constant(1.5)]})
+    with pytest.raises(ValueError, match=r"\(d is a dict of 1 values, not a dict of 2"):
+        f({"a": [1.0]})
