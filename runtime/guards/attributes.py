@@ -34,6 +34,15 @@ _MISSING: Any = object()
 _NONE = (Kind.OTHER, None)
 
 
+def present(owner: Any, names: set[str]) -> set[str]:
+    """The names among some of which an object or its class has an attribute."""
+    found = names & _variables(owner).keys()
+    for base in (owner if isinstance(owner, type) else type(owner)).__mro__:
+        if base is not object:
+            found |= names & base.__dict__.keys()
+    return found
+
+
 def find(owner: Any, name: str) -> tuple[Kind, Any]:
     """What the attribute of an object is."""
     if isinstance(owner, (ModuleType, FunctionType)):

@@ -22,7 +22,13 @@ from typing import Any
 
 from runtime import conversion
 from runtime.guards import reads
-from runtime.guards.attributes import Kind, find, has_special_access, special_methods
+from runtime.guards.attributes import (
+    Kind,
+    find,
+    has_special_access,
+    present,
+    special_methods,
+)
 from runtime.guards.checks import Guards, Places
 from runtime.guards.expected import Expected, Method, Reference, is_plain
 from runtime.guards.kinds import expect, is_library, is_open
@@ -95,8 +101,8 @@ class Watch:
         else:
             self.root(function, type(function).__name__)
 
-    def _kept(self) -> Iterator[Read]:
-        """What was read by what ran, and is as it was before the trace.
+    def _kept(self, same: set[Read]) -> Iterator[Read]:
+        """What was read by what ran, of what is the same as before the trace.
 
         What is only found through something that changed is of no use either.
         """
@@ -112,11 +118,11 @@ class Watch:
                 yield read
 
         for read in self._reads.values():
-            if read.holds():
+            if read in same:
                 yield from keep(read)
         for owner in pending:
             for read in owner.reads:
-                if read.holds():
+                if read in same:
                     yield from keep(read)
 
     def guards(self, changed: Places) -> Guards | None:
@@ -124,10 +130,13 @@ class Watch:
 
         The places that this trace changed are added to those that others did.
         """
+        same: set[Read] = set()
         for read in self._all():
-            if not read.holds():
+            if read.holds():
+                same.add(read)
+            else:
                 changed.add(read)
-        kept = [read for read in self._kept() if read not in changed]
+        kept = [read for read in self._kept(same) if read not in changed]
         return Guards(kept, self.places) if kept else None
 
     def _all(self) -> Iterator[Read]:
@@ -290,17 +299,16 @@ class Watch:
             for method in special_methods(type(known.value)):
                 self._add(method)
 
-    def _look_at_object(self, known: _Object, names: Iterable[str]) -> None:
-        for name in names:
-            if name not in known.seen and self._budget > 0:
+    def _look_at_object(self, known: _Object, names: set[str]) -> None:
+        names = present(known.value, names) | (names & self._probed)
+        for name in names - known.seen:
+            if self._budget > 0:
                 kind, value = find(known.value, name)
                 self._look_at_attribute(known, name, kind, value)
 
     def _look_at_attribute(
         self, known: _Object, name: str, kind: Kind, value: Any
     ) -> None:
-        if kind is Kind.ABSENT and name not in self._probed:
-            return
         known.seen.add(name)
         if kind is Kind.CODE:
             for function in value:
