@@ -16,6 +16,7 @@ from runtime import (
     errors,
     math,
     nest,
+    version,
 )
 from runtime.absent import (
     RaggedTensor,
@@ -254,15 +255,17 @@ from runtime.variable import (
     VariableAggregation,
     VariableSynchronization,
 )
+from runtime.version import VERSION as __version__
 from runtime.while_loops import while_loop
 
 # fmt: off
 __all__ = [
-    "Assert", "DType", "DeviceSpec", "Graph", "IndexedSlices", "Module", "Operation",
-    "RaggedTensor", "RaggedTensorSpec", "SparseTensor",
-    "SparseTensorSpec", "Tensor", "TensorArray",
+    "Assert", "DType", "DeviceSpec", "Graph",
+    "IndexedSlices", "Module", "Operation",
+    "RaggedTensor", "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec", "Tensor",
+    "TensorArray",
     "TensorShape", "TensorSpec", "Variable", "VariableAggregation",
-    "VariableSynchronization", "abs", "acos", "acosh", "add", "add_n",
+    "VariableSynchronization", "__version__", "abs", "acos", "acosh", "add", "add_n",
     "argmax", "argmin", "argsort", "as_dtype", "asin", "asinh", "assert_equal",
     "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh",
     "autograph", "bitwise", "bool", "boolean_mask", "broadcast_static_shape",
@@ -281,8 +284,8 @@ __all__ = [
     "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm",
     "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad",
     "parallel_stack", "pow", "print", "py_function",
-    "py_function",
-    "ragged", "random", "range", "rank", "reduce_all", "reduce_any", "reduce_logsumexp",
+    "ragged", "random", "range", "rank",
+    "reduce_all", "reduce_any", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
     "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
@@ -294,7 +297,7 @@ __all__ = [
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
     "transpose", "truediv", "truncatediv", "truncatemod", "uint8", "uint16", "uint32",
     "uint64", "unique", "unique_with_counts", "unstack",
-    "vectorized_map", "where", "while_loop", "zeros",
+    "vectorized_map", "version", "where", "while_loop", "zeros",
     "zeros_like",
 ]
 # fmt: on

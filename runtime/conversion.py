@@ -219,5 +219,6 @@ def to_graph(entity: Any, recursive: bool) -> Any:
 
 
 do_not_convert = autograph.do_not_convert
+VERSION = autograph.__version__
 functions_of = library.functions_of
 is_library_module = library.is_library_module

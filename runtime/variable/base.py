@@ -188,8 +188,11 @@ class Variable(PartialUpdates, OperatorMixin):
         return self.read_value()
 
     def numpy(self) -> Any:
-        """The value now as a NumPy array or scalar. Raises TypeError while tracing."""
-        return EagerTensor(self._array).numpy()
+        """The value now as a NumPy array or scalar.
+
+        Raises AttributeError, as a tensor does, while a function is traced.
+        """
+        return self.read_value().numpy()
 
     def convert(self, value: Any) -> Tensor:
         """A value as a tensor of the variable's dtype. Raises ConversionError."""

@@ -33,7 +33,7 @@ def initial_tensor(value: Any, dtype: Any) -> EagerTensor:
     if callable(value):
         with context.init_scope():
             value = value()
-    if any(isinstance(leaf, SymbolicTensor) for leaf in nest.flatten(value)):
+    if context.inside_function() and any(map(_is_read, nest.flatten(value))):
         tensor = convert_to_tensor(value, dtype)
         assert isinstance(tensor, SymbolicTensor)
         return EagerTensor(_lifted(tensor))
@@ -41,6 +41,11 @@ def initial_tensor(value: Any, dtype: Any) -> EagerTensor:
         eager = convert_to_tensor(value, dtype)
     assert isinstance(eager, EagerTensor)
     return eager
+
+
+def _is_read(value: Any) -> bool:
+    """Whether the graph being built has a part in a value: tensors and variables."""
+    return isinstance(value, SymbolicTensor) or hasattr(type(value), "__tf_tensor__")
 
 
 def _lifted(tensor: SymbolicTensor) -> Array:

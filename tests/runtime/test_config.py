@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import autograph
 import runtime as tf
 from runtime import config
 
@@ -87,3 +88,7 @@ def test_what_asks_for_nothing() -> None:
 
     assert config.experimental.get_synchronous_execution()
     assert config.experimental.get_device_details(CPU) == {}
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    assert tf.__version__ == tf.version.VERSION == autograph.__version__

@@ -140,8 +140,12 @@ def test_as_a_python_value() -> None:
 
     assert (int(v), float(v), complex(v), bool(v)) == (2, 2.0, 2 + 0j, True)
     assert list(range(v)) == [0, 1]
-    with building(Graph("f")), pytest.raises(errors.SymbolicTensorError):
-        bool(v)
+    with building(Graph("f")):
+        with pytest.raises(errors.SymbolicTensorError):
+            bool(v)
+        for ask in (lambda: v.numpy(), lambda: f"{v:.1f}"):
+            with pytest.raises(AttributeError, match="has no attribute 'numpy'"):
+                ask()
 
 
 def test_deepcopy_is_another_variable() -> None:

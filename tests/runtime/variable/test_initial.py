@@ -37,6 +37,7 @@ other = Variable(7.0, name="other")
         lambda x: tf.zeros([x.shape[0]]) + 1.0,
         lambda x: [tf.constant(1.0) + 1.0, 3.0],
         lambda x: lambda: tf.constant(2.0) * 3,
+        lambda x: other,
         lambda x: other * 2.0,
         lambda x: tf.unstack(tf.constant([1.0, 2.0]))[1],
     ],
@@ -79,7 +80,7 @@ def test_constants_of_the_graph_around_a_branch() -> None:
 
 def assigned(x: Any) -> Any:
     other.assign(7.0)
-    return other * 1.0
+    return other
 
 
 def chosen(x: Any) -> Any:

@@ -173,6 +173,25 @@ def test_methods_in_the_name_scope() -> None:
     )
 
 
+def test_name_scopes_and_functions_go_together() -> None:
+    class Both(Module):
+        v: Any = None
+
+        def build(self, x: Any) -> Any:
+            if self.v is None:
+                self.v = Variable(1.0, name="v")
+            return self.v + x
+
+        inside = tf.function(Module.with_name_scope(build))
+        outside = Module.with_name_scope(tf.function(build))
+
+    for method in ("inside", "outside"):
+        both = Both("both")
+        for _ in range(2):
+            assert getattr(both, method)(tf.constant(2.0)).numpy() == 3
+        assert both.v.name == ("both/v:0" if method == "inside" else "v:0")
+
+
 def test_copies_have_variables_of_their_own() -> None:
     model = TwoLayers()
     other = copy.deepcopy(model)

@@ -1,0 +1,7 @@
+"""The version of this project: ``tf.version``."""
+
+from __future__ import annotations
+
+from runtime.conversion import VERSION
+
+__all__ = ["VERSION"]
