@@ -179,6 +179,8 @@ class Graph:
         self.is_recursive = False
         #: What has to run of a recursive graph, once an executor has found out.
         self.live: Any = None
+        #: What tells if the results of some nodes are used: see `array_parts`.
+        self.changes: dict[Node, Any] = {}
         #: What staging knows of the recursive graphs that were written in this one.
         self.recursive: list[Any] = []
 

@@ -10,21 +10,21 @@ import numpy as np
 from runtime.context import current_graph
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import (
-    FailedPreconditionError,
     InvalidArgumentError,
     OutOfRangeError,
     UnimplementedError,
 )
-from runtime.graph import user_location
-from runtime.ops.arguments import int_argument
+from runtime.ops.arguments import int_argument, ints_argument
 from runtime.ops.array import reshape
 from runtime.ops.array_parts import (
     Kind,
     Mark,
     Rows,
     dense_array,
+    element_tensor,
     empty_dims,
     known_dims,
+    or_zeros,
 )
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.creation import zeros
@@ -41,7 +41,8 @@ class TensorArray:
 
     Nothing changes in place: `write` gives the array with the element in it, which has
     to be used from then on. Using the array as it was before, although the result of
-    `write` was dropped, is an error (FailedPreconditionError).
+    `write` was dropped, is an error (FailedPreconditionError), and so is a result that
+    nobody has used by the end of a traced function.
 
     >>> squares = TensorArray("int32", size=3)
     >>> for i in range(3):
@@ -50,8 +51,9 @@ class TensorArray:
     tf.Tensor([0 1 4], shape=(3,), dtype=int32)
 
     With `dynamic_size` a write behind the end makes the array longer. Elements that
-    were never written are zeros. Reading does not clear (`clear_after_read` is
-    accepted).
+    were never written are zeros, if their shape is known. An element may be read more
+    than once: `clear_after_read` is accepted, without effect, as are
+    `tensor_array_name` and `colocate_with_first_write_call`.
     """
 
     def __init__(
@@ -68,6 +70,10 @@ class TensorArray:
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
+        if handle is not None or flow is not None:
+            raise UnimplementedError(
+                "a TensorArray has no handle and no flow: pass on the array itself"
+            )
         found = as_dtype(dtype)
         length = int_argument(0 if size is None else size, "size")
         if isinstance(length, int) and length < 0:
@@ -99,8 +105,8 @@ class TensorArray:
         self._buffer = buffer
         self._count = count
         self._mark = Mark()
-        # The last write from here: its result, what tells if that was used, and where.
-        self._write: tuple[weakref.ref[TensorArray], Mark, Any] | None = None
+        # The last change from here: its result, and what tells if that was used.
+        self._change: tuple[weakref.ref[TensorArray], Mark] | None = None
 
     # --- what it is -------------------------------------------------------------------
 
@@ -136,7 +142,7 @@ class TensorArray:
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with `value` at `index`; OutOfRangeError if that is outside."""
         rows, place = self._use(), int_argument(index, "index")
-        element = self._tensor(value)
+        element = element_tensor(value, self.dtype)
         kind = self._kind.narrowed(element.shape)
         if rows is not None and isinstance(place, int):
             size = len(rows.get())
@@ -145,41 +151,35 @@ class TensorArray:
                     f"tried to write to index {place} of a TensorArray of size {size}"
                     + ("" if self.dynamic_size else ", which was not made to grow")
                 )
-            return self._successor(kind, rows=rows.put(place, element))
+            return self._successor("write", kind, rows=rows.put(place, element))
         buffer = self._dense()
         if self._count is None:
             buffer = run("TensorArrayWriteV3", buffer, element, index=place, name=name)
-            return self._successor(kind, buffer=buffer)
+            return self._successor("write", kind, buffer=buffer)
         buffer, count = run(
             "TensorArrayGrowV3", buffer, self._count, element, index=place, name=name
         )
-        return self._successor(kind, buffer=buffer, count=count)
+        return self._successor("write", kind, buffer=buffer, count=count)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """The array whose elements are the slices of `value` along its first axis."""
-        tensor = self._tensor(value)
+        tensor = element_tensor(value, self.dtype)
         if tensor.shape.rank == 0:
             raise ValueError("a scalar cannot be unstacked")
         kind = self._kind.narrowed(tensor.shape[1:])
         rows = self._use()
         if rows is not None and isinstance(tensor, EagerTensor):
-            items = list(tensor)
-            if kind.size not in (len(items), None):
-                raise ValueError(
-                    f"{len(items)} elements do not make up a TensorArray of size "
-                    f"{kind.size}, which was not made to grow"
-                )
-            return self._successor(kind, rows=Rows(items))
+            return self._replaced("unstack", kind, list(tensor))
         if self.dynamic_size:
             count = run("TensorArraySizeV3", tensor)
-            return self._successor(kind, buffer=tensor, count=count)
+            return self._successor("unstack", kind, buffer=tensor, count=count)
         buffer = run("TensorArrayUnstackV3", self._dense(), tensor, name=name)
-        return self._successor(kind, buffer=buffer)
+        return self._successor("unstack", kind, buffer=buffer)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the slices of `value` at the indices."""
         places: Any = convert_to_tensor(indices)
-        tensor = self._tensor(value)
+        tensor = element_tensor(value, self.dtype)
         kind = self._kind.narrowed(tensor.shape[1:])
         if self._use() is not None:
             array = self
@@ -196,19 +196,29 @@ class TensorArray:
             name=name,
         )
         count = run("TensorArraySizeV3", buffer) if dynamic else None
-        return self._successor(kind, buffer=buffer, count=count)
+        return self._successor("scatter", kind, buffer=buffer, count=count)
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """The array of the parts of `value` of the given lengths (eager code only)."""
+        """The array of the parts of `value` of the given lengths along its first axis.
+
+        In a traced function the parts must be equally long: UnimplementedError.
+        """
+        tensor, sizes = (
+            element_tensor(value, self.dtype),
+            ints_argument(lengths, "lengths"),
+        )
         if self._use() is None:
-            raise UnimplementedError(
-                "TensorArray.split in a traced function: use tf.split, or tf.reshape "
-                "and unstack where the parts are equally long"
-            )
-        parts, kind = split(self._tensor(value), lengths), self._kind
+            if not isinstance(sizes, tuple) or len(set(sizes)) != 1:
+                raise UnimplementedError(
+                    "TensorArray.split in a traced function into parts of different "
+                    f"or unknown lengths, {lengths!r}: keep the parts in a list "
+                    "(tf.split), or pad them"
+                )
+            return self.unstack(stack(split(tensor, sizes)), name)
+        parts, kind = split(tensor, sizes), self._kind
         for part in parts:
             kind = kind.narrowed(part.shape)
-        return self._successor(kind, rows=Rows(list(parts)))
+        return self._replaced("split", kind, parts)
 
     # --- reading ----------------------------------------------------------------------
 
@@ -222,7 +232,7 @@ class TensorArray:
                     f"tried to read from index {place} of a TensorArray of size "
                     f"{len(items)}"
                 )
-            return self._or_zeros(items[place])
+            return or_zeros(items[place], self._kind)
         return run(
             "TensorArrayReadV3",
             self._dense(),
@@ -239,7 +249,7 @@ class TensorArray:
             items = rows.get()
             if not items:
                 return zeros([0, *empty_dims(self.element_shape)], self.dtype)
-            return stack([self._or_zeros(item) for item in items], name=name)
+            return stack([or_zeros(item, self._kind) for item in items], name=name)
         return run(
             "TensorArrayStackV3",
             self._dense(),
@@ -266,7 +276,9 @@ class TensorArray:
         """The elements joined along their first axis."""
         rows = self._use()
         if rows is not None:
-            return concat([self._or_zeros(item) for item in rows.get()], 0, name=name)
+            return concat(
+                [or_zeros(item, self._kind) for item in rows.get()], 0, name=name
+            )
         whole = self.stack()
         if whole.shape.rank is None:
             raise InvalidArgumentError(
@@ -278,6 +290,9 @@ class TensorArray:
                 "join them: give element_shape="
             )
         return reshape(whole, [-1, *whole.shape[2:]], name=name)
+
+    def close(self, name: str | None = None) -> None:
+        """Nothing: an array is gone once nobody refers to it."""
 
     def identity(self) -> TensorArray:
         """The same elements."""
@@ -318,14 +333,10 @@ class TensorArray:
     def _use(self) -> Rows | None:
         """Note that the array is used. Gives its rows in eager code, None in graphs."""
         self._mark.used = True
-        if self._write is not None:
-            result, mark, location = self._write
-            if not mark.used and result() is None:
-                where = f" at {location[0]}:{location[1]}" if location else ""
-                raise FailedPreconditionError(
-                    f"AG359: the result of TensorArray.write{where} was dropped, so "
-                    "the element is lost; write `array = array.write(index, value)`"
-                )
+        if self._change is not None:
+            result, mark = self._change
+            if not mark.used and result() is None and mark.is_part_of(current_graph()):
+                raise mark.error()
         if current_graph() is not None:
             return None
         if self._rows is None and isinstance(self._buffer, EagerTensor):
@@ -352,6 +363,7 @@ class TensorArray:
 
     def _successor(
         self,
+        method: str,
         kind: Kind,
         rows: Rows | None = None,
         buffer: Any = None,
@@ -359,29 +371,18 @@ class TensorArray:
     ) -> TensorArray:
         """The array after a change: whoever goes on must go on with it."""
         array = self._made_of(kind, rows, buffer, count)
-        self._write = weakref.ref(array), array._mark, user_location()
+        mark = array._mark = Mark(method, buffer if count is None else count)
+        self._change = weakref.ref(array), mark
         return array
 
-    def _tensor(self, value: Any) -> Any:
-        tensor = convert_to_tensor(value, dtype_hint=self.dtype)
-        if tensor.spec.weak:
-            tensor = convert_to_tensor(tensor, self.dtype)
-        if tensor.dtype is not self.dtype:
-            raise InvalidArgumentError(
-                f"the TensorArray holds {self.dtype.name}, the value is "
-                f"{tensor.dtype.name}; tf.cast it"
+    def _replaced(self, method: str, kind: Kind, items: list[Any]) -> TensorArray:
+        """The eager array with other elements, as many if it does not grow."""
+        if kind.size not in (len(items), None):
+            raise ValueError(
+                f"{len(items)} elements do not make up a TensorArray of size "
+                f"{kind.size}, which was not made to grow"
             )
-        return tensor
-
-    def _or_zeros(self, item: Any) -> Any:
-        if item is not None:
-            return item
-        if not self.element_shape.is_fully_defined():
-            raise InvalidArgumentError(
-                "an element that was not written is read, and the shape of the "
-                "elements is not known: give element_shape="
-            )
-        return zeros(self.element_shape, self.dtype)
+        return self._successor(method, kind, rows=Rows(items))
 
     def _known_size(self) -> Any:
         """The size as an attribute: None where it is the length of the buffer."""

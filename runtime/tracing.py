@@ -26,6 +26,7 @@ from runtime.errors import (
 from runtime.graph import Graph, raise_location, raise_place, user_frames
 from runtime.handlers import swallowed, unhandled
 from runtime.loop_tests import tidy
+from runtime.ops.array_parts import check_used
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.flow import optional_parts, require_some
 from runtime.ops.registry import apply
@@ -113,6 +114,7 @@ def trace(
         tensors, results = flatten_results(result, name)
         graph.outputs = [_output(graph, tensor) for tensor in tensors]
     tidy(graph)
+    check_used(graph)
     return Trace(graph, results)
 
 

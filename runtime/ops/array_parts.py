@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 
 from runtime.dtypes import DType
-from runtime.errors import InvalidArgumentError
+from runtime.errors import FailedPreconditionError, InvalidArgumentError
+from runtime.graph import Graph, user_location
+from runtime.ops.convert import convert_to_tensor
+from runtime.ops.creation import zeros
 from runtime.ops.partial import Dims
 from runtime.ops.tensor_arrays import fresh_buffer
 from runtime.shapes import TensorShape
+from runtime.tensor import SymbolicTensor
 
-__all__ = ["Kind", "Mark", "Rows", "dense_array", "empty_dims", "known_dims"]
+__all__ = [
+    "Kind",
+    "Mark",
+    "Rows",
+    "check_used",
+    "dense_array",
+    "element_tensor",
+    "empty_dims",
+    "known_dims",
+    "or_zeros",
+]
 
 
 class Rows:
@@ -100,12 +115,60 @@ class Kind:
 
 
 class Mark:
-    """Whether an array has been used; outlives it."""
+    """Whether an array that a change gave has been used; outlives the array."""
 
-    __slots__ = ("used",)
+    __slots__ = ("_graph", "_node", "location", "method", "used")
 
-    def __init__(self) -> None:
+    def __init__(self, method: str = "", changed: Any = None) -> None:
         self.used = False
+        #: What made the array, and where.
+        self.method = method
+        self.location = user_location() if method else None
+        self._graph: weakref.ref[Graph] | None = None
+        if isinstance(changed, SymbolicTensor):
+            self._graph, self._node = weakref.ref(changed.graph), changed.node.name
+            changed.graph.changes[changed.node] = self
+
+    def is_part_of(self, graph: Graph | None) -> bool:
+        """Whether the change belongs to a graph that is being built, or to eager code.
+
+        What is tried while tracing, and then traced again, has not happened.
+        """
+        if self._graph is None:
+            return True
+        while graph is not None and graph is not self._graph():
+            graph = graph.parent
+        return graph is not None and any(n.name == self._node for n in graph.nodes)
+
+    def error(self) -> FailedPreconditionError:
+        """The error for a change that nobody has gone on with."""
+        where = " at {}:{}".format(*self.location) if self.location else ""
+        fix = {
+            "write": "array = array.write(index, value)",
+            "unstack": "array = array.unstack(value)",
+        }.get(self.method, f"array = array.{self.method}(...)")
+        return FailedPreconditionError(
+            f"AG359: the result of TensorArray.{self.method}{where} was dropped, so "
+            f"what it changed is lost; write `{fix}` and use the array afterwards"
+        )
+
+
+def check_used(graph: Graph) -> None:
+    """Raise FailedPreconditionError if a change of an array in a graph was for nothing.
+
+    To be asked when the graph is complete: what is tried while tracing leaves changes
+    behind that no graph has.
+    """
+    graphs, seen = [graph], {id(graph)}
+    for graph in graphs:
+        for node in graph.nodes:
+            mark = graph.changes.get(node)
+            if mark is not None and not mark.used:
+                raise mark.error()
+            inner = [sub for _, sub in node.subgraphs() if id(sub) not in seen]
+            seen.update(map(id, inner))
+            graphs += inner
+        graph.changes.clear()
 
 
 def known_dims(shape: TensorShape) -> Dims | None:
@@ -132,3 +195,28 @@ def dense_array(items: list[Any], kind: Kind) -> np.ndarray[Any, Any]:
         if item is not None:
             array[place] = item._array
     return array
+
+
+def element_tensor(value: Any, dtype: DType) -> Any:
+    """A value as a tensor for an array of a dtype. Raises InvalidArgumentError."""
+    tensor = convert_to_tensor(value, dtype_hint=dtype)
+    if tensor.spec.weak:
+        tensor = convert_to_tensor(tensor, dtype)
+    if tensor.dtype is not dtype:
+        raise InvalidArgumentError(
+            f"the TensorArray holds {dtype.name}, the value is {tensor.dtype.name}; "
+            "tf.cast it"
+        )
+    return tensor
+
+
+def or_zeros(item: Any, kind: Kind) -> Any:
+    """An element as it is read; zeros for None, which was never written."""
+    if item is not None:
+        return item
+    if not kind.element_shape.is_fully_defined():
+        raise InvalidArgumentError(
+            "an element that was not written is read, and the shape of the elements is "
+            "not known: give element_shape="
+        )
+    return zeros(kind.element_shape, kind.dtype)

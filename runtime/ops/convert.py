@@ -134,6 +134,8 @@ def convert_to_tensor(
     if dtype_hint is not None and not isinstance(value, Tensor):
         hint = as_dtype(dtype_hint)
         found = _foreign(value, None)
+        if found is None:
+            found = _packed(value, None)
         if found is not None:
             return found
         array, _ = to_array(value)

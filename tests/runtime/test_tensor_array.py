@@ -310,6 +310,104 @@ def test_a_dropped_write_in_a_staged_loop() -> None:
         forgotten(tf.constant(3))
 
 
+def in_a_loop(n: Any) -> Any:
+    array = tf.TensorArray(tf.int32, n)
+    for i in tf.range(n):
+        array.write(i, i)
+    return n
+
+
+def in_a_branch(n: Any) -> Any:
+    array = tf.TensorArray(tf.int32, 2)
+    if n > 0:
+        array = array.scatter([0], [n])
+    return n
+
+
+def straight(n: Any) -> Any:
+    tf.TensorArray(tf.int32, 0, dynamic_size=True).unstack([n])
+    return n
+
+
+@pytest.mark.parametrize(
+    ("function", "method"),
+    [(in_a_loop, "write"), (in_a_branch, "scatter"), (straight, "unstack")],
+)
+def test_a_result_that_nobody_uses(function: Any, method: str) -> None:
+    message = rf"result of TensorArray.{method} at .*test_tensor_array.py:\d+ was drop"
+    with pytest.raises(tf.errors.FailedPreconditionError, match=message):
+        tf.function(function)(tf.constant(2))
+
+
+def test_arrays_that_helpers_change() -> None:
+    """The helper is tried first, to see what it changes: that is no use of it."""
+
+    class Log:
+        def __init__(self) -> None:
+            self.items = tf.TensorArray(tf.int32, 3)
+
+        def add(self, i: Any) -> None:
+            self.items = self.items.write(i, i * i)
+
+    @tf.function
+    def squares(n: Any) -> Any:
+        log, more = Log(), {"x": tf.TensorArray(tf.int32, 3)}
+
+        def add(i: Any) -> None:
+            more["x"] = more["x"].write(i, -i)
+
+        for i in tf.range(n):
+            log.add(i)
+            add(i)
+        return log.items.stack(), more["x"]
+
+    found, others = squares(tf.constant(3))
+    assert (numbers(found), numbers(others.stack())) == ([0, 1, 4], [0, -1, -2])
+
+
+def test_split() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.int32, 2).split(tf.range(6), [3, 3])
+        return array.concat(), array.read(1)
+
+    for joined, second in both(program):
+        assert (numbers(joined), numbers(second)) == ([0, 1, 2, 3, 4, 5], [3, 4, 5])
+    with pytest.raises(ValueError, match="2 elements do not make up"):
+        tf.TensorArray(tf.int32, 3).split(tf.range(6), [3, 3])
+    uneven = tf.function(lambda x: tf.TensorArray(tf.int32, 2).split(x, [1, 2]).size())
+    with pytest.raises(tf.errors.UnimplementedError, match=r"lengths, \[1, 2\]"):
+        uneven(tf.range(3))
+
+
+def test_elements_of_several_tensors() -> None:
+    def program() -> Any:
+        one = tf.constant(1)
+        return tf.TensorArray(tf.int32, 1).write(0, [one, 2, one + 2]).read(0)
+
+    assert list(map(numbers, both(program))) == [[1, 2, 3]] * 2
+
+
+def test_closing_and_what_there_is_not() -> None:
+    array = tf.TensorArray(tf.int32, 1, tensor_array_name="a", clear_after_read=True)
+    array = array.write(0, 5)
+    array.close()
+
+    assert numbers(array.read(0)) == numbers(array.read(0)) == 5
+    with pytest.raises(tf.errors.UnimplementedError, match="no handle and no flow"):
+        tf.TensorArray(tf.int32, 1, flow=tf.constant(0.0))
+
+
+def test_an_argument_of_a_function_and_a_cond() -> None:
+    @tf.function
+    def marked(array: Any, i: Any) -> Any:
+        return tf.cond(i > 0, lambda: array.write(1, i), lambda: array)
+
+    start = tf.TensorArray(tf.int32, 2).write(0, 7)
+
+    assert numbers(marked(start, tf.constant(5)).stack()) == [7, 5]
+    assert numbers(marked(start, tf.constant(0)).stack()) == [7, 0]
+
+
 def test_a_version_that_was_used_may_go() -> None:
     array = tf.TensorArray(tf.int32, 2)
     stacked = array.write(0, 1).stack()
@@ -464,7 +562,7 @@ def test_what_traced_arrays_cannot_do() -> None:
     def divided() -> Any:
         return tf.TensorArray(tf.int32, 2).split([1, 2, 3], [1, 2]).concat()
 
-    with pytest.raises(tf.errors.UnimplementedError, match=r"use tf.split"):
+    with pytest.raises(tf.errors.UnimplementedError, match=r"\(tf.split\)"):
         tf.function(divided, autograph=False)()
 
     ragged = (
