@@ -255,8 +255,9 @@ from runtime.variable import (
     VariableAggregation,
     VariableSynchronization,
 )
-from runtime.version import VERSION as __version__
 from runtime.while_loops import while_loop
+
+__version__ = version.VERSION
 
 # fmt: off
 __all__ = [
