@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.context import current_graph
+from runtime.handlers import check_op
 from runtime.ops.registry import get, infer_specs
 from runtime.tensor import SymbolicTensor
 
@@ -20,7 +21,9 @@ def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
     """A node with one result, which is weak if the first tensor is."""
     graph = current_graph()
     assert graph is not None
-    spec = infer_specs(get(op), [tensor.spec for tensor in tensors], attrs)
+    definition = get(op)
+    check_op(op, definition.stateful)
+    spec = infer_specs(definition, [tensor.spec for tensor in tensors], attrs)
     is_weak = tensors[0].spec.weak if weak is None else weak
     return graph.add(op, tensors, attrs, (spec.with_weak(is_weak),))[0]
 

@@ -415,6 +415,25 @@ def caught_assertion(x):
     return x
 
 
+def caught_pop_from_a_growing_list(n):
+    values = []
+    for i in range(n):
+        values.append(i)
+    try:
+        return values.pop()
+    except IndexError:
+        return 0
+
+
+def caught_assignment_of_an_item(i):
+    values = [1, 2]
+    try:
+        values[i] = 3
+    except IndexError:
+        return 0
+    return values[0]
+
+
 def caught_index_of_a_list(i):
     values = [1, 2]
     try:
@@ -445,6 +464,8 @@ def caught_check(x):
         (caught_in_a_loop_without_a_branch, "raise ValueError", "except ValueError:"),
         (caught_assertion, None, "except AssertionError:"),
         (caught_index_of_a_list, None, "except IndexError:"),
+        (caught_pop_from_a_growing_list, None, "except IndexError:"),
+        (caught_assignment_of_an_item, None, "except IndexError:"),
         (caught_check, None, "except tf.errors.InvalidArgumentError:"),
     ],
 )
