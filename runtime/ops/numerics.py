@@ -20,6 +20,7 @@ from runtime.ops.registry import OpDef
 from runtime.tensor import Tensor
 
 __all__ = [
+    "check_eager",
     "check_results",
     "disable_check_numerics",
     "enable_check_numerics",
@@ -115,12 +116,14 @@ def _apply_checked(
     results = registry.apply_eagerly(definition, tensors, attrs)
     if _thread.checks:
         values = results if isinstance(results, tuple) else (results,)
-        check_results(definition.name, _arrays(tensors), _arrays(values), _where)
+        check_eager(definition.name, tensors, values)
     return results
 
 
-def _arrays(tensors: Sequence[Any]) -> list[Array]:
-    return [tensor._array for tensor in tensors]
+def check_eager(op: str, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+    """`check_results` of an operation that the program runs now, on eager tensors."""
+    inputs, found = ([tensor._array for tensor in part] for part in (tensors, results))
+    check_results(op, inputs, found, _where)
 
 
 # --- the check ------------------------------------------------------------------------
@@ -194,5 +197,5 @@ def _summary(value: Any) -> str:
     if finite.size:
         text += f", values {finite.min():.6g} to {finite.max():.6g}"
     if finite.size < array.size:
-        text += f", of which {_counts(array)} are not finite"
+        text += f"; not finite are {_counts(array)}"
     return text

@@ -18,6 +18,7 @@ from runtime.dtypes import as_dtype
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.graph import leak_error
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.numerics import check_eager, is_checking
 from runtime.ops.registry import OpDef, apply, as_array, register
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -113,6 +114,8 @@ def _call(
         arrays = [tensor._array for tensor in tensors]  # type: ignore[attr-defined]
         found = call_python(*arrays, func=func, out=out)
         results = _each(EagerTensor, found)
+        if is_checking():
+            check_eager(op, tensors, results if type(results) is tuple else [results])
     else:
         results = apply(op, *tensors, name=name, func=func, out=out)
     flat = results if type(results) is tuple else [results]

@@ -30,7 +30,7 @@ from runtime.ops.random_state import (
     state_words,
 )
 from runtime.specs import TensorSpec
-from runtime.tensor import EagerTensor
+from runtime.tensor import EagerTensor, SymbolicTensor
 
 __all__ = [
     "Algorithm",
@@ -99,8 +99,12 @@ def create_rng_state(seed: Any, alg: Any = "philox") -> Any:
     >>> create_rng_state(7).numpy().tolist()
     [0, 0, 7]
     """
+    return convert_to_tensor(_state_of_seed(seed, alg))
+
+
+def _state_of_seed(seed: Any, alg: Any) -> Array:
     check_algorithm(alg)
-    return convert_to_tensor(np.array(state_words(seed), np.uint64).view(np.int64))
+    return np.array(state_words(_known(seed)), np.uint64).view(np.int64)
 
 
 class Generator:
@@ -120,6 +124,12 @@ class Generator:
         if (copy_from is None) == (state is None):
             raise ValueError("a Generator is made either of copy_from or of state")
         if copy_from is not None:
+            if not isinstance(copy_from, Generator):
+                kind = type(copy_from).__name__
+                raise TypeError(
+                    f"copy_from must be a Generator, not a {kind}; one of a seed is "
+                    "made by tf.random.Generator.from_seed(seed)"
+                )
             state = copy_from._state.array
         elif alg is not None:
             check_algorithm(alg)
@@ -129,7 +139,7 @@ class Generator:
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
         """The stream of a seed."""
-        return cls(state=create_rng_state(seed, alg or "philox"))
+        return cls(state=_state_of_seed(seed, alg or "philox"))
 
     @classmethod
     def from_state(cls, state: Any, alg: Any = None) -> Generator:
@@ -182,7 +192,7 @@ class Generator:
 
     def reset_from_seed(self, seed: Any) -> None:
         """Start the stream of `seed`; functions traced with this generator follow."""
-        self.reset(create_rng_state(seed))
+        self.reset(_state_of_seed(seed, "philox"))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Go on in the stream of `key`, from a counter on."""
@@ -294,12 +304,20 @@ class Generator:
 
 def _key_counter(key: Any, counter: Any) -> Any:
     words: Sequence[Any] = np.asarray(_known(counter)).tolist()
-    return create_rng_state([*words, int(np.asarray(_known(key)))])
+    return _state_of_seed([*words, int(np.asarray(_known(key)))], "philox")
 
 
 def _known(value: Any) -> Any:
-    """A value that is needed at once: a tensor of a traced function raises AG305."""
-    return value._array if isinstance(value, EagerTensor) else np.asarray(value)
+    """A value that is needed at once, without a graph.
+
+    Raises UnimplementedError for a tensor of a traced function.
+    """
+    if isinstance(value, SymbolicTensor):
+        raise UnimplementedError(
+            "a generator is an object, made and started while a function is traced: "
+            "its seed cannot be a tensor of the graph; use the stateless functions"
+        )
+    return value._array if isinstance(value, EagerTensor) else value
 
 
 _global_generator: Generator | None = None

@@ -35,8 +35,16 @@ MADE = [
     (lambda: tf.cast(tf.constant(1e300, tf.float64), tf.float32), "Cast : "),
     (lambda: tf.sqrt(tf.constant(-1.0)), r"1 of 1 elements \(1 NaN, 0 Inf\)\n"),
     (lambda: tf.reduce_max(X) * 3e38 * 3e38, "Mul : Tensor had Inf"),
+    (
+        lambda: tf.numpy_function(lambda: np.float32(np.nan), [], tf.float32),
+        "PyFunc.* : Tensor had NaN",
+    ),
     (lambda: V.assign_add(3e38), "AssignAddVariableOp : "),
-    (lambda: tf.sqrt(tf.constant(float("nan"))), "of which 1 of 1|value nan"),
+    (
+        lambda: tf.nn.softmax(tf.constant([np.inf, 1.0])),
+        r"values 1 to 1; not finite are 1 of 2 elements \(0 NaN, 1 Inf\)",
+    ),
+    (lambda: tf.sqrt(tf.constant(float("nan"))), "value nan"),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -447,6 +448,23 @@ def test_a_function_moves_the_generator_on_in_order() -> None:
     assert state_of(generator) == [1, 2, 3]
 
 
+def test_a_generator_made_at_the_first_call() -> None:
+    made: list[Any] = []
+
+    @tf.function(autograph=False)
+    def draw() -> Any:
+        if not made:
+            made.append(tf.random.Generator.from_seed(4))
+        return made[0].normal([2])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tf.errors.TracingWarning)
+        found = draws(draw)
+
+    plain = tf.random.Generator.from_seed(4)
+    assert found == draws(lambda: plain.normal([2]))
+
+
 def test_whole_ranges_and_binomials() -> None:
     generator = tf.random.Generator.from_seed(2)
 
@@ -465,6 +483,12 @@ def test_whole_ranges_and_binomials() -> None:
 
 BAD_GENERATORS = [
     (lambda: tf.random.Generator(), ValueError, "either of copy_from or of state"),
+    (lambda: tf.random.Generator(1), TypeError, "by tf.random.Generator.from_seed"),
+    (
+        lambda: tf.function(lambda s: GENERATOR.reset_from_seed(s))(tf.constant(1)),
+        tf.errors.UnimplementedError,
+        "use the stateless functions",
+    ),
     (lambda: tf.random.Generator.from_state([1]), None, "vector of 3 integers"),
     (lambda: tf.random.Generator.from_seed([1, 2, 3, 4]), ValueError, "not 4"),
     (lambda: tf.random.Generator.from_seed(2**64), ValueError, "at most 64 bits"),
