@@ -99,7 +99,10 @@ class TraceCache:
         self._made = 0
         self._relax_shapes = relax_shapes
         self._entries: dict[Hashable, list[Entry]] = {}
+        #: By the keys without shapes: the last traces, if shapes are to be relaxed, and
+        #: all traces for unknown dimensions.
         self._relaxed: dict[Hashable, Entry] = {}
+        self._open: dict[Hashable, list[Entry]] = {}
 
     def __len__(self) -> int:
         return len(self._all())
@@ -157,18 +160,16 @@ class TraceCache:
                     entries.remove(entry)
                     entries.insert(0, entry)
                 return entry
-        relaxed = self._relaxed.get(call.shapeless)
-        if relaxed is not None and _accepts(relaxed.concrete, call) and relaxed.holds():
-            return relaxed
-        return None
+        return next((entry for entry in self._wide(call) if entry.holds()), None)
+
+    def _wide(self, call: FlatCall) -> list[Entry]:
+        """The traces for unknown dimensions that take a call, the last one first."""
+        found = self._open.get(call.shapeless, ())
+        return [entry for entry in reversed(found) if _accepts(entry.concrete, call)]
 
     def changes(self, call: FlatCall) -> list[Any]:
         """What changed of Python's state where that is why a call finds no trace."""
-        entries = self._entries.get(call.key, [])
-        relaxed = self._relaxed.get(call.shapeless)
-        if not entries and relaxed is not None and _accepts(relaxed.concrete, call):
-            entries = [relaxed]
-        for entry in entries:
+        for entry in self._entries.get(call.key) or self._wide(call):
             if entry.guards is not None:
                 return entry.guards.changes()
         return []
@@ -195,6 +196,8 @@ class TraceCache:
             self._drop(stale)
         if self._relax_shapes:
             self._relaxed[call.shapeless] = entry
+        if not all(s.shape.is_fully_defined() for s in _input_specs(concrete)):
+            self._open.setdefault(call.shapeless, []).append(entry)
         while len(self) > self.limit:
             self._drop(min(self._all(), key=lambda entry: entry.used))
             self.is_full = True
@@ -220,15 +223,21 @@ class TraceCache:
 
     def _drop(self, entry: Entry) -> None:
         key, shapeless = entry.call.key, entry.call.shapeless
-        group = [other for other in self._entries.get(key, ()) if other is not entry]
-        if group:
-            self._entries[key] = group
-        else:
-            self._entries.pop(key, None)
+        _take_out(entry, self._entries, key)
+        _take_out(entry, self._open, shapeless)
         if self._relaxed.get(shapeless) is entry:
             self._relaxed.pop(shapeless, None)
         for fast_key in entry.fast_keys:
             self.fast.pop(fast_key, None)
+
+
+def _take_out(entry: Entry, table: dict[Hashable, list[Entry]], key: Hashable) -> None:
+    """Remove an entry from the list under a key; the lists of others stay in use."""
+    group = [other for other in table.get(key, ()) if other is not entry]
+    if group:
+        table[key] = group
+    else:
+        table.pop(key, None)
 
 
 def _input_specs(concrete: ConcreteFunction) -> list[TensorSpec]:

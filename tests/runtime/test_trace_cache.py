@@ -142,6 +142,32 @@ def test_an_array_that_changes_is_read_on_each_call() -> None:
     assert f(array).numpy().tolist() == [5, 2]
 
 
+def test_a_trace_for_unknown_dimensions_takes_all_that_fit() -> None:
+    f = traced(lambda x, n: x * n)
+    wide = f.get_concrete_function(tf.TensorSpec([None, 2], tf.float32), 3)
+    for rows in (1, 2, 3):
+        assert f(tf.ones([rows, 2]), 3).numpy().tolist() == [[3.0, 3.0]] * rows
+
+    assert f.experimental_get_tracing_count() == 1
+    assert f.get_concrete_function(tf.ones([5, 2]), 3) is wide
+    for others in ((tf.ones([2, 3]), 3), (tf.ones([2, 2]), 4), (tf.ones([2]), 3)):
+        f(*others)
+    assert f.experimental_get_tracing_count() == 4
+
+
+def test_dimensions_are_relaxed_for_each_argument() -> None:
+    shapes: list[Any] = []
+    f = traced(lambda x, y: shapes.append((x.shape, y[0].shape)), reduce_retracing=True)
+    for rows in (1, 2, 3):
+        f(tf.ones([rows, 4]), [tf.ones([3])])
+    f(tf.ones([3, 4]), [tf.ones([5])])
+    f(tf.ones([7, 4]), [tf.ones([7])])
+
+    assert shapes == [
+        ([1, 4], [3]), ([None, 4], [3]), ([None, 4], [None])
+    ]  # fmt: skip
+
+
 # --- the bound ------------------------------------------------------------------------
 
 
