@@ -145,6 +145,8 @@ def assert_near(
     The tolerances are ten times the precision of the dtype where they are not given.
     """
     left, right = together((x, y), "AssertRelation", name)
+    if not (left.dtype.is_floating or left.dtype.is_complex):
+        raise ValueError(f"assert_near compares floats, not {left.dtype.name}")
     precision = 10 * float(np.finfo(left.dtype.np_dtype).eps)
     relative = precision if rtol is None else rtol
     absolute = precision if atol is None else atol

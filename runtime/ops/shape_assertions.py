@@ -70,7 +70,9 @@ def assert_shapes(
     Traceback (most recent call last):
     ValueError: axis 1 of tensor 0 must be as long as axis 0 of tensor 0 ('N'): ...
     """
-    pairs = shapes.items() if isinstance(shapes, Mapping) else shapes
+    pairs = list(shapes.items() if isinstance(shapes, Mapping) else shapes)
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+        raise ValueError("shapes are pairs of a tensor and its shape: [(x, ('N', 2))]")
     sizes = _Sizes(message, name)
     for index, (tensor, symbols) in enumerate(pairs):
         value = tensor.deref() if hasattr(tensor, "deref") else tensor

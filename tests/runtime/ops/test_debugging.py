@@ -191,6 +191,8 @@ def test_a_check_in_a_branch_runs_with_the_branch() -> None:
             ValueError,
             "must have at least rank 2",
         ),
+        (lambda: D.assert_near([1], [1]), ValueError, "compares floats, not int32"),
+        (lambda: D.assert_shapes([tf.ones([2])]), ValueError, "pairs of a tensor"),
         (lambda: D.assert_shapes([([1], (1, "*"))]), ValueError, "only the first axis"),
         (lambda: D.assert_type(1, tf.float32), TypeError, "of int32, not of float32"),
         (
