@@ -373,7 +373,9 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
     place, made = user_place(), tensor.node.location
     start = "" if place is None else f"{place.filename}:{place.lineno}: "
     where = "" if made is None else f" at {made[0]}:{made[1]}"
-    origin = "" if made is None else Place(*made).excerpt()
+    is_argument = tensor.node.op == "Placeholder" and maker.parent is None
+    origin = f"an argument of {maker.name!r}, called" if is_argument else "made"
+    line = "" if made is None else Place(*made).excerpt()
     return InaccessibleTensorError(
         f"{start}AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made"
         f"{where} while tracing {maker.name!r}, is out of scope: {reader} cannot use "
@@ -381,7 +383,7 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
         "keep it in a tf.Variable or tf.TensorArray; a global, an attribute or a list "
         "does not carry a traced value out."
         + ("" if place is None else place.excerpt())
-        + (origin and f"\n  {tensor.name!r} is made here:{origin}")
+        + (line and f"\n  {tensor.name!r} is {origin} here:{line}")
     )
 
 

@@ -164,11 +164,12 @@ def _lines_of(code: CodeType, name: str, change: Changed) -> Iterator[int]:
     line = code.co_firstlineno
     mentioned: dict[int, set[Any]] = {}
     found: dict[int, None] = {}
+    by_method = change.is_contents or change.name.endswith("]")
     for instruction in dis.get_instructions(code):
         line = starts.get(instruction.offset) or line
         value = instruction.argval
         mentioned.setdefault(line, set()).add(value)
-        if change.is_contents and isinstance(value, str) and value in _CHANGING:
+        if by_method and isinstance(value, str) and value in _CHANGING:
             found[line] = None
         if instruction.opname.startswith(("STORE_", "DELETE_")):
             if "FAST" not in instruction.opname:

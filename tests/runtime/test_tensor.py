@@ -379,6 +379,7 @@ def test_symbolic_is_out_of_scope_when_its_graph_is_done(ask: Any) -> None:
         text = str(caught.value)
         assert f"is out of scope: {reader[graph and graph.name]} cannot" in text
         assert re.match(r".*test_tensor.py:\d+: AG306: the tensor 'a:0'", text)
+        assert "\n  'a:0' is an argument of 'f', called here:\n" in text
         # The use and the origin, with the lines of both.
         assert len(re.findall(r"^ *\| *\^+$", text, re.MULTILINE)) == 2
 

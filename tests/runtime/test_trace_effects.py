@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import linecache
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ ONE = tf.constant(1)
 counter = 0
 log: list[Any] = []
 cache: dict[str, Any] = {}
+rows: dict[str, list[Any]] = defaultdict(list)
 
 
 def warned(function: Any, *args: Any) -> list[warnings.WarningMessage]:
@@ -115,6 +117,12 @@ def calls_another(x):
 
 
 @tf.function
+def collect(x):
+    rows["x"].append(x)
+    return x
+
+
+@tf.function
 def store(x):
     cache["last"] = x * 2
     return x
@@ -169,6 +177,7 @@ def test_a_change_of_an_object_that_outlives_the_trace(
     [
         (lambda: remember, "log", "log.append(x + 1)"),
         (lambda: store, "cache['last']", 'cache["last"] = x * 2'),
+        (lambda: collect, "rows['x']", 'rows["x"].append(x)'),
         (lambda: Model().helped, "self.seen", "self.seen.append(x * 2)"),
         (lambda: Model().summed, "self.total", "self.total = self.total + x"),
     ],
