@@ -221,7 +221,7 @@ class _Writer:
                 self._argument(node, "shape", f"{node.name}/dims"),
                 self.constant(f"{node.name}/Const", fill),
             ]
-        if "variable" in node.attrs and form.op.endswith("VariableOp"):
+        if form.op.endswith("VariableOp") or form.op.startswith("Resource"):
             inputs.insert(0, self._handle(node.attrs["variable"]))
         return inputs
 

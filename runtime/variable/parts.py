@@ -139,7 +139,7 @@ class PartialUpdates:
         """`scatter_update` of each member of a batch: the last axis of the indices
         names slices, the axes before it are the first ones of the variable.
         """
-        return self._scatter("BatchScatterUpdate", None, sparse_delta, name)
+        return self._scatter("ResourceBatchScatterUpdate", None, sparse_delta, name)
 
     def _scatter(self, op: str, symbol: str | None, delta: Any, name: Any) -> Any:
         if not isinstance(delta, IndexedSlices):

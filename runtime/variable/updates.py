@@ -236,7 +236,7 @@ def _infer_batch_update(
         ) from None
 
 
-_updating("BatchScatterUpdate", _batch_update, _infer_batch_update)
+_updating("ResourceBatchScatterUpdate", _batch_update, _infer_batch_update)
 
 
 def _slice_op(name: str, change: Callable[[Array, Array], Array]) -> None:

@@ -267,3 +267,12 @@ def test_indexed_slices() -> None:
     )
     assert isinstance(same, Slices)
     assert same.values.numpy() == 1.0
+
+
+def test_graph_defs_name_the_variable() -> None:
+    v = tf.Variable([1, 2], name="v")
+    update = tf.function(lambda x: v.scatter_update(Slices(x, [0])))
+    graph = update.get_concrete_function(tf.constant([5])).graph
+    nodes = {node.op: node for node in graph.as_graph_def().node}
+
+    assert nodes["ResourceScatterUpdate"].input[0] == nodes["VarHandleOp"].name == "v"
