@@ -174,7 +174,7 @@ def uniform(
     [0, 0]
     """
     ops = ("RandomUniform", "RandomUniformInt")
-    state = state_for(seed)
+    state = state_for(seed, ops[0], as_dtype(dtype))
     return draw_uniform(ops, shape, minval, maxval, dtype, name, state=state)
 
 
@@ -213,7 +213,7 @@ def _normal(
         op,
         shape=shape_argument(shape),
         dtype=check_floating(dtype),
-        state=state_for(seed),
+        state=state_for(seed, op, as_dtype(dtype)),
         name=name,
     )
     return affine(unit, stddev, mean, name)
@@ -241,7 +241,8 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     >>> sorted(shuffle([3, 1, 2]).numpy().tolist())
     [1, 2, 3]
     """
-    return run("RandomShuffle", as_tensor(value), state=state_for(seed), name=name)
+    state = state_for(seed, "RandomShuffle")
+    return run("RandomShuffle", as_tensor(value), state=state, name=name)
 
 
 def infer_categorical(
@@ -276,7 +277,7 @@ def categorical(
         as_tensor(logits),
         num_samples=int_argument(num_samples, "num_samples"),
         dtype=as_dtype(dtype),
-        state=state_for(seed),
+        state=state_for(seed, "Multinomial"),
         name=name,
     )
 
@@ -316,7 +317,7 @@ def gamma(
         shapes,
         shape=shape_argument(shape),
         dtype=found,
-        state=state_for(seed),
+        state=state_for(seed, "RandomGamma", found),
         name=name,
     )
     return drawn if beta is None else truediv(drawn, convert_to_tensor(beta, found))
@@ -335,6 +336,6 @@ def poisson(
         convert_to_tensor(lam, dtype_hint=dtypes.float32),
         shape=shape_argument(shape),
         dtype=as_dtype(dtype),
-        state=state_for(seed),
+        state=state_for(seed, "RandomPoissonV2", as_dtype(dtype)),
         name=name,
     )

@@ -2,9 +2,9 @@
 
 An op draws from a `RandomState`, a stream that goes on from run to run. Which one:
 
-* With an op seed, the stream of the global seed and the op seed. In eager code all ops
-  with one seed share a stream, which `set_seed` starts anew; in a traced function each
-  op has its own.
+* With an op seed, the stream of the global seed and the op seed. In eager code all
+  calls of an op with one seed and dtype share a stream, which `set_seed` starts anew;
+  in a traced function each op has its own.
 * With the global seed alone, eager code draws from one stream that `set_seed` starts;
   an op of a traced function has a stream of its own, told from others by its place in
   the graph, so that functions that are alike draw alike.
@@ -197,7 +197,7 @@ _lock = threading.Lock()
 _epoch = 0
 _global_seed: int | None = None
 _eager_stream = RandomState()
-_eager_streams: dict[int, RandomState] = {}
+_eager_streams: dict[tuple[str, Any, int], RandomState] = {}
 
 
 def set_seed(seed: int | None) -> None:
@@ -220,7 +220,7 @@ def set_seed(seed: int | None) -> None:
     _eager_streams.clear()
 
 
-def state_for(seed: Any) -> RandomState:
+def state_for(seed: Any, op: str, dtype: Any = None) -> RandomState:
     """The stream for an op with this seed (or None) that is called now."""
     graph = current_graph()
     first = _NO_GLOBAL_SEED if _global_seed is None else _global_seed
@@ -228,9 +228,12 @@ def state_for(seed: Any) -> RandomState:
         own = int(seed)
         if graph is not None:
             return RandomState((first, own))
-        if own not in _eager_streams:
-            _eager_streams[own] = RandomState((first, own))
-        return _eager_streams[own]
+        key = op, dtype, own
+        stream = _eager_streams.get(key)
+        if stream is None:
+            # One for all threads that ask at the same time.
+            stream = _eager_streams.setdefault(key, RandomState((first, own)))
+        return stream
     if graph is None:
         return _eager_stream
     if _global_seed is None:

@@ -214,6 +214,8 @@ def test_an_op_seed_has_a_stream_of_its_own() -> None:
     other = draws(lambda: tf.random.normal([2], seed=6))
     tf.random.set_seed(1)
     tf.random.uniform([7])
+    tf.random.uniform([7], seed=5)
+    tf.random.normal([7], dtype=tf.float64, seed=5)
 
     assert draws(lambda: tf.random.normal([2], seed=5)) == first
     assert first[0] != first[1]
