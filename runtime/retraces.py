@@ -178,6 +178,8 @@ class RetraceLog:
             fix = _FIXES.get(change.kind)
             if fix is not None:
                 yield fix.format(name=change.name, old=change.old, new=change.new)
+        if "state" in kinds:
+            yield "tf.function(guards=False), if changes do not matter"
         if "shape" in kinds and not self._relaxes:
             yield "tf.function(reduce_retracing=True)"
         if kinds and kinds <= {"shape", "value"}:
@@ -268,26 +270,20 @@ _FIXES = {
 
 def _short(value: Any) -> str:
     """A value in few characters; tensors as ``float32[2,3]``."""
-    if isinstance(value, TensorSpec):
-        return value.describe()
-    if not nest.is_nested(value):
-        return _leaf_text(value)
-    leaves = [
-        _Text(leaf.describe() if isinstance(leaf, TensorSpec) else _leaf_text(leaf))
-        for leaf in nest.flatten(value)
-    ]
-    return _cut(repr(nest.pack_sequence_as(value, leaves)))
-
-
-def _leaf_text(value: Any) -> str:
     if isinstance(value, ObjectRef) and value.get() is not None:
         value = value.get()
         if getattr(type(value), "__repr__", None) is object.__repr__:
             return f"<{type(value).__name__} at {id(value):#x}>"
     try:
-        return _cut(reprlib.repr(value) if isinstance(value, str) else repr(value))
+        if isinstance(value, str):
+            return _cut(reprlib.repr(value))
+        leaves = [
+            _Text(leaf.describe()) if isinstance(leaf, TensorSpec) else leaf
+            for leaf in nest.flatten(value)
+        ]
+        return _cut(repr(nest.pack_sequence_as(value, leaves)))
     except Exception:
-        # A repr of the user's own may fail; that is no reason to.
+        # What the user's own classes do may fail; that is no reason to.
         return f"<{type(value).__name__}>"
 
 
@@ -305,7 +301,7 @@ class _Text:
 
 def _is_constant(values: Sequence[Any]) -> bool:
     """Whether they are one Python value, all of them."""
-    return len({(type(v), _leaf_text(v)) for v in values}) == 1 and not any(
+    return len({(type(v), _short(v)) for v in values}) == 1 and not any(
         isinstance(leaf, TensorSpec) for leaf in nest.flatten(values[0])
     )
 

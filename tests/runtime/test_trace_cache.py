@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import runtime as tf
 from runtime.function import Function
@@ -85,6 +87,34 @@ def test_the_second_call_is_known_as_it_is_written(
     monkeypatch.setattr(f, "_call", None)
 
     assert np.allclose(f(second).numpy(), np.asarray(leaves(second)))
+
+
+POOL = [tf.constant(float(n)) for n in range(3)] + [tf.constant([1.0, 2.0])]
+PARTS = st.recursive(
+    st.sampled_from([*POOL, 1, 2, 1.5, np.float32(3), np.ones(2)]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.builds(Pair, inner, inner)
+        | st.builds(Point, inner, inner)
+        | st.dictionaries(st.sampled_from("pqr"), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+WRITTEN = st.tuples(
+    st.lists(PARTS, min_size=1, max_size=2),
+    st.dictionaries(st.sampled_from("ab"), PARTS, max_size=2),
+)
+
+
+@often
+@settings(max_examples=20)
+@given(st.lists(WRITTEN, min_size=2, max_size=4))
+def test_whatever_is_called_gives_what_python_gives(calls: Any) -> None:
+    f = traced(leaves)
+    for args, kwargs in [*calls, *calls]:
+        expected = np.asarray(leaves(*args, **kwargs))
+        assert np.allclose(f(*args, **kwargs).numpy(), expected)
 
 
 @often
@@ -322,6 +352,7 @@ def test_a_change_of_state_is_explained(guarded: Function) -> None:
     assert str(guarded.explain_retrace()).splitlines()[1:] == [
         "  the global scale: 1 -> 2 (read at model.py:3)",
         "  fix: keep the global scale in a tf.Variable, or pass it as an argument",
+        "  fix: tf.function(guards=False), if changes do not matter",
     ]
 
 
