@@ -11,7 +11,7 @@ from runtime.dtypes import DType
 from runtime.graph import Node
 from runtime.graph_def import AttrValue, TensorValue
 from runtime.graph_export.forms import Form
-from runtime.graph_export.slices import slice_masks
+from runtime.graph_export.slices import is_slice, slice_masks
 from runtime.graph_text import attr_text
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
@@ -24,6 +24,7 @@ __all__ = [
     "shape_list",
     "shape_value",
     "type_value",
+    "variable_of",
 ]
 
 
@@ -86,6 +87,12 @@ _PARTS = {
 }
 
 
+def variable_of(node: Node) -> Any:
+    """The variable that a node reads or assigns, or None."""
+    variable = node.attrs.get("variable")
+    return None if isinstance(variable, str) else variable
+
+
 def part(label: str) -> tuple[str, str]:
     """For a sub-graph of a node the attribute in TensorFlow, and what it is called."""
     if label.startswith("branch_graphs["):
@@ -97,16 +104,17 @@ def of(node: Node, form: Form) -> dict[str, AttrValue]:
     """The attributes of a node but for those that hold functions."""
     specs = [tensor.spec for tensor in node.inputs]
     results = [tensor.spec for tensor in node.outputs]
-    if form.op.endswith("VariableOp"):
-        return {"dtype": type_value(node.attrs["variable"].dtype)}
     if any(True for _ in node.subgraphs()):
         return _of_control_flow(node, specs, results)
-    if node.op == "StridedSlice":
+    if is_slice(node):
         masks = slice_masks(node.attrs["key"])
         found = {name: AttrValue("i", mask) for name, mask in masks.items()}
         found["Index"] = type_value(dtypes.int32)
-        found["T"] = type_value(specs[0].dtype)
+        found["T"] = type_value(results[0].dtype)
         return found
+    if "PyFunc" in node.op:
+        token = AttrValue("s", attr_text(node.attrs["func"]))
+        return {"Tin": dtype_list(specs), "Tout": dtype_list(results), "token": token}
     if node.op in ("Cast", "CastExactly"):
         return {
             "DstT": type_value(results[0].dtype),
@@ -119,6 +127,8 @@ def of(node: Node, form: Form) -> dict[str, AttrValue]:
     for key, value in node.attrs.items():
         if value is None or key in moved or key in _UNWRITTEN:
             continue
+        if value is variable_of(node):
+            continue
         attrs[form.renamed.get(key, key)] = attr_value(value)
     return attrs
 
@@ -130,6 +140,12 @@ def _types(
     op = form.op
     if op in _LOGICAL:
         return {}
+    variable = variable_of(node)
+    if variable is not None:
+        attrs = {"dtype": type_value(variable.dtype)}
+        if op.startswith("ResourceScatter"):
+            attrs["Tindices"] = type_value(specs[0].dtype)
+        return attrs
     if op in ("Fill", "Range"):
         return {"T" if op == "Fill" else "Tidx": type_value(results[0].dtype)}
     if op == "GatherV2":

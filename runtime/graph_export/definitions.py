@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,15 +28,14 @@ from runtime.graph_def import (
     TensorValue,
 )
 from runtime.graph_export import attributes
-from runtime.graph_export.attributes import shape_value, type_value
+from runtime.graph_export.attributes import shape_value, type_value, variable_of
 from runtime.graph_export.forms import Form, form_of, output_name
-from runtime.graph_export.slices import slice_inputs
+from runtime.graph_export.slices import is_slice, slice_inputs
 from runtime.ops.define import Operand
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["graph_def", "node_def", "op_type"]
 
-_ASSIGNMENTS = ("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp")
 #: Static arguments that are numbers of the node's own dtype; the others are int32.
 _OF_ITS_DTYPE = ("delta", "high", "limit", "low", "start", "value")
 
@@ -54,8 +54,16 @@ def graph_def(graph: Graph) -> GraphDef:
 
 def node_def(node: Node) -> NodeDef:
     """The node of the GraphDef that stands for this one."""
-    nodes = graph_def(node.graph).node
-    return next(found for found in nodes if found.name == node.name)
+    graph = node.graph
+    known = _known.get(graph)
+    if known is None or known[0] != len(graph.nodes):
+        nodes = {found.name: found for found in graph_def(graph).node}
+        known = _known[graph] = len(graph.nodes), nodes
+    return known[1][node.name]
+
+
+#: What `node_def` was asked for last: how many nodes a graph had, and all of them.
+_known: WeakKeyDictionary[Graph, tuple[int, dict[str, NodeDef]]] = WeakKeyDictionary()
 
 
 def op_type(node: Node) -> str:
@@ -192,42 +200,37 @@ class _Writer:
         self.nodes[-1].device = node.device
         for tensor in node.outputs:
             self.texts[tensor] = self._text(node.name, form.op, tensor.index)
-        if node.op in _ASSIGNMENTS and self._is_used(node.outputs[0]):
-            self.texts[node.outputs[0]] = self._new_value(node, inputs[0])
 
     def _inputs(self, node: Node, form: Form) -> list[str]:
-        data = node.inputs[: len(node.inputs) - node.attrs.get("operands", 0)]
-        if node.op == "StridedSlice":
-            parts = slice_inputs(node.attrs["key"])
-            extra = [
-                self._value(node, parts[key], f"{node.name}/{name}", dtypes.int32)
-                for key, name in (
-                    ("begin", "stack"),
-                    ("end", "stack_1"),
-                    ("strides", "stack_2"),
-                )
-            ]
-            return [self.texts[data[0]], *extra]
-        if not form.inputs:
-            data = node.inputs
-        inputs = [self.texts[tensor] for tensor in data]
-        for position, key, name in form.inputs:
-            text = self._argument(node, key, f"{node.name}/{name}")
-            inputs.insert(len(inputs) if position < 0 else position, text)
         if node.op in ("Zeros", "Ones"):
-            spec = node.outputs[0].spec
-            fill = np.array(node.op == "Ones", spec.dtype.np_dtype)
+            fill = np.array(node.op == "Ones", node.outputs[0].dtype.np_dtype)
             return [
                 self._argument(node, "shape", f"{node.name}/dims"),
                 self.constant(f"{node.name}/Const", fill),
             ]
-        if form.op.endswith("VariableOp") or form.op.startswith("Resource"):
-            inputs.insert(0, self._handle(node.attrs["variable"]))
+        data = node.inputs
+        if form.inputs or is_slice(node):
+            # The tensors among the static arguments come with these.
+            data = data[: len(data) - node.attrs.get("operands", 0)]
+        inputs = [self.texts[tensor] for tensor in data]
+        for position, key, name in form.inputs:
+            text = self._argument(node, key, f"{node.name}/{name}")
+            inputs.insert(len(inputs) if position < 0 else position, text)
+        variable = variable_of(node)
+        if variable is not None:
+            inputs.insert(0, self._handle(variable))
+        if is_slice(node):
+            inputs[1:1] = [
+                self._value(node, part, f"{node.name}/{name}", dtypes.int32)
+                for name, part in slice_inputs(node.attrs["key"]).items()
+            ]
         return inputs
 
     def _argument(self, node: Node, key: str, name: str) -> str:
         """A static argument as an input."""
         value = node.attrs.get(key)
+        if value is None and key == "value":
+            value = 0  # what is padded with
         if value is None:
             rank = node.inputs[0].shape.rank
             if rank is None:
@@ -235,8 +238,6 @@ class _Writer:
             value = tuple(range(rank))
             if key == "perm":
                 value = value[::-1]
-            elif key == "value":
-                value = 0
         dtype = node.outputs[0].dtype if key in _OF_ITS_DTYPE else dtypes.int32
         return self._value(node, value, name, dtype)
 
@@ -321,20 +322,6 @@ class _Writer:
             handle = self._add(shared, "VarHandleOp", [], attrs)
             self._handles[shared] = handle
         return handle
-
-    def _new_value(self, node: Node, handle: str) -> str:
-        """What an assignment gives: the variable, read after it."""
-        name = f"{node.name}/ReadVariableOp"
-        attrs = {"dtype": type_value(node.outputs[0].dtype)}
-        text = self._add(name, "ReadVariableOp", [handle, f"^{node.name}"], attrs)
-        self._reads.append(self.nodes[-1].name)
-        return text
-
-    def _is_used(self, tensor: SymbolicTensor) -> bool:
-        nodes = self.graph.nodes
-        return id(tensor) in self._results or any(
-            other is tensor for node in nodes for other in node.inputs
-        )
 
     def _is_result(self, node: Node) -> bool:
         return any(id(tensor) in self._results for tensor in node.outputs)

@@ -14,6 +14,7 @@ from typing import Any
 from runtime.execute.labels import find_labels
 from runtime.execute.prune import has_effects
 from runtime.graph import Graph, Node
+from runtime.graph_export.attributes import variable_of
 from runtime.graph_text import attr_text
 from runtime.tensor import SymbolicTensor
 
@@ -113,6 +114,9 @@ class _Painter:
             places.update({t: (index, t.index) for t in node.outputs})
         if shown < len(graph.nodes):
             found.boxes.append(_note(len(graph.nodes) - shown, len(graph.nodes)))
+            if shown:
+                end = len(found.boxes) - 1
+                found.edges.append(Edge(end - 1, 0, end, 0))
         elif not is_outermost:
             self._results(found, graph, places, names)
         self._active.pop()
@@ -201,13 +205,14 @@ def _name(node: Node, labels: dict[SymbolicTensor, str]) -> str:
     """The variable that an op is about, else what the user calls its results, else the
     name of the node where it says more than the op.
     """
-    variable: Any = node.attrs.get("variable")
-    if hasattr(variable, "graph_text"):
-        return str(variable.graph_text).strip("<>")
+    variable = variable_of(node)
+    if variable is not None:
+        return str(variable.name).rpartition(":")[0]
     names = ", ".join(labels[t] for t in node.outputs if t in labels)
     if node.op == "While":
         names = ", ".join(_state_names(node))
-    return names or (node.name if node.name.lower() != node.op.lower() else "")
+    says_nothing = node.name.lower() == node.op.lower() or node.op in ("If", "Case")
+    return names or ("" if says_nothing else node.name)
 
 
 def _state_names(node: Node) -> list[str]:

@@ -22,6 +22,9 @@ LAYER_GAP = 34.0
 #: The width of the place where an edge passes a layer.
 _PASSAGE = 10.0
 _SWEEPS = 4
+#: So near to the centre of a box an edge may end without moving the box.
+_NEAR = 40.0
+_LIGHT = 0.001
 
 
 @dataclass
@@ -64,6 +67,8 @@ class _Item:
     layer: int
     above: list[_Link] = field(default_factory=list)
     below: list[_Link] = field(default_factory=list)
+    #: How much others heed it: constants make room.
+    weight: float = 1.0
     centre: float = 0.0
     top: float = 0.0
 
@@ -78,6 +83,8 @@ def arrange(
     """
     layers = _layers(len(sizes), lines, floating)
     items = [_Item(*size, layer) for size, layer in zip(sizes, layers)]
+    for item, floats in zip(items, floating):
+        item.weight = _LIGHT if floats else 1.0
     chains = [_connect(items, line) for line in lines]
     rows = _ordered(items)
     _place(items, rows)
@@ -158,8 +165,7 @@ def _place(items: list[_Item], rows: list[list[int]]) -> None:
             for index in row:
                 item = items[index]
                 near = (item.above if up else item.below) or (item.below + item.above)
-                found = [_wish(items, item, link) for link in near]
-                wanted.append(sum(found) / len(found) if found else item.centre)
+                wanted.append(_wish(items, item, near))
             _fit(items, row, wanted)
     _close_gaps(items)
 
@@ -175,10 +181,23 @@ def _close_gaps(items: list[_Item]) -> None:
         right = max(right, item.centre + item.width / 2)
 
 
-def _wish(items: list[_Item], item: _Item, link: _Link) -> float:
-    """The centre with which an edge goes straight down."""
-    other = items[link.other]
-    return other.centre + link.there * other.width - link.here * item.width
+def _wish(items: list[_Item], item: _Item, links: Sequence[_Link]) -> float:
+    """The centre with which edges go straight down as far as possible."""
+    total = weights = 0.0
+    for link in links:
+        other = items[link.other]
+        centre = other.centre + _aside(link.there, other) - _aside(link.here, item)
+        total += other.weight * centre
+        weights += other.weight
+    return total / weights if weights else item.centre
+
+
+def _aside(part: float, item: _Item) -> float:
+    """How far from the centre an edge ends; small boxes are put below each other, and
+    not in flights of stairs.
+    """
+    distance = part * item.width
+    return distance if abs(distance) > _NEAR else 0.0
 
 
 def _fit(items: list[_Item], row: list[int], wanted: list[float]) -> None:
@@ -192,15 +211,16 @@ def _fit(items: list[_Item], row: list[int], wanted: list[float]) -> None:
     for index in row:
         offsets.append(right + items[index].width / 2)
         right += items[index].width + GAP
-    blocks: list[tuple[float, int]] = []
-    for want, offset in zip(wanted, offsets):
-        mean, count = want - offset, 1
+    blocks: list[tuple[float, float, int]] = []
+    for index, want, offset in zip(row, wanted, offsets):
+        mean, weight, count = want - offset, items[index].weight, 1
         while blocks and blocks[-1][0] > mean:
-            other, size = blocks.pop()
-            mean = (mean * count + other * size) / (count + size)
+            other, load, size = blocks.pop()
+            mean = (mean * weight + other * load) / (weight + load)
+            weight += load
             count += size
-        blocks.append((mean, count))
-    means = [mean for mean, count in blocks for _ in range(count)]
+        blocks.append((mean, weight, count))
+    means = [mean for mean, _, count in blocks for _ in range(count)]
     for index, mean, offset in zip(row, means, offsets):
         items[index].centre = mean + offset
 

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.graph import Node
 from runtime.ops.define import Slice
 
-__all__ = ["slice_inputs", "slice_masks"]
+__all__ = ["is_slice", "slice_inputs", "slice_masks"]
+
+
+def is_slice(node: Node) -> bool:
+    """Whether a node reads or changes ``x[key]``."""
+    return node.op.startswith(("StridedSlice", "ResourceStridedSlice"))
 
 
 def slice_inputs(key: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
-    """``begin``, ``end`` and ``strides``, which may hold operands.
+    """The begins, ends and strides, by what TensorFlow calls their constants.
+
+    They may hold operands.
 
     >>> from runtime.ops.define import Slice
     >>> slice_inputs((3, Slice(1, None, 2)))
-    {'begin': (3, 1), 'end': (4, 0), 'strides': (1, 2)}
+    {'stack': (3, 1), 'stack_1': (4, 0), 'stack_2': (1, 2)}
     """
     parts = [_part(item) for item in key]
-    names = ("begin", "end", "strides")
+    names = ("stack", "stack_1", "stack_2")
     return {name: tuple(part[i] for part in parts) for i, name in enumerate(names)}
 
 
 def _part(item: Any) -> tuple[Any, Any, Any]:
-    if item is None or item is Ellipsis:
+    if item is None or _is_ellipsis(item):
         return 0, 0, 1
     if not isinstance(item, Slice):
         # The end of an index is not looked at.
@@ -33,6 +41,11 @@ def _part(item: Any) -> tuple[Any, Any, Any]:
         0 if stop is None else stop,
         1 if step is None else step,
     )
+
+
+def _is_ellipsis(item: Any) -> bool:
+    # The keys of variables say it as text.
+    return item is Ellipsis or isinstance(item, str)
 
 
 def slice_masks(key: tuple[Any, ...]) -> dict[str, int]:
@@ -60,7 +73,7 @@ def slice_masks(key: tuple[Any, ...]) -> dict[str, int]:
 def _masks_of(item: Any) -> list[str]:
     if item is None:
         return ["new_axis_mask"]
-    if item is Ellipsis:
+    if _is_ellipsis(item):
         return ["ellipsis_mask"]
     if not isinstance(item, Slice):
         return ["shrink_axis_mask"]

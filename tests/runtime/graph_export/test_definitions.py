@@ -111,3 +111,21 @@ def test_masks_of_slices() -> None:
         "new_axis_mask": 0b0100,
         "shrink_axis_mask": 0b1000,
     }
+
+
+def test_a_graph_that_grows_is_written_anew() -> None:
+    graph = concrete_graph(lambda x: x * 2, tf.TensorSpec([], tf.int32))
+    assert graph.nodes[-1].node_def.name == "Identity"
+
+    with graph.as_default():
+        added = graph.inputs[0] + 1
+    assert added.op.node_def.input == ["x", "add/y"]
+
+
+def test_a_device_is_told() -> None:
+    def f(x: Any) -> Any:
+        with tf.device("/cpu:0"):
+            return x + 1
+
+    graph = concrete_graph(f, tf.TensorSpec([], tf.int32))
+    assert "CPU:0" in graph.get_operation_by_name("add").node_def.device.upper()

@@ -90,3 +90,16 @@ def test_edges_do_not_cross_where_they_need_not() -> None:
 
 def test_nothing_to_lay_out() -> None:
     assert arrange([], [], []) == Layout([], [], 0.0, 0.0)
+
+
+def test_constants_beside_a_chain_do_not_push_it_aside() -> None:
+    count = 12
+    sizes = [(60.0, 20.0)] * (2 * count)
+    lines = []
+    for step in range(2, 2 * count, 2):
+        lines += [Line(step - 2, step, 0.5, 0.33), Line(step - 1, step, 0.5, 0.67)]
+    floating = [number % 2 == 1 for number in range(2 * count)]
+    layout = arrange(sizes, lines, floating)
+
+    check(sizes, lines, layout)
+    assert layout.width < 250
