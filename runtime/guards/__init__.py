@@ -8,6 +8,6 @@ values before a trace is made, `checks` compiles the comparison with `expected` 
 from __future__ import annotations
 
 from runtime.guards.checks import Change, Guards, Places
-from runtime.guards.watch import note, watching
+from runtime.guards.current import note, watching
 
 __all__ = ["Change", "Guards", "Places", "note", "watching"]

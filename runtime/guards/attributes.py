@@ -20,7 +20,7 @@ class Kind(Enum):
     VALUE = auto()
     #: A function that becomes a method: given is the function.
     METHOD = auto()
-    #: What runs code: given are the functions.
+    #: What runs code: given are the functions, and the descriptor if it is the user's.
     CODE = auto()
     #: Nothing.
     ABSENT = auto()
@@ -69,6 +69,8 @@ def _of_class(cls: type, name: str) -> tuple[Kind, Any]:
 def _of_instance(owner: Any, name: str) -> tuple[Kind, Any]:
     raw = _raw(type(owner), name)
     variables = _variables(owner)
+    if name == "__dict__" and variables:
+        return Kind.VALUE, variables
     if isinstance(raw, MemberDescriptorType):
         try:
             return Kind.VALUE, raw.__get__(owner, type(owner))
@@ -113,22 +115,15 @@ def _method(function: Any) -> tuple[Kind, Any]:
 def _code(raw: Any) -> tuple[Kind, Any]:
     """The functions of a property or another descriptor."""
     functions = list(conversion.functions_of(raw))
-    if not functions and not is_library(type(raw)):
-        functions = [*_functions(type(raw), "__get__")]
-    return Kind.CODE, functions
-
-
-def _functions(cls: type, name: str) -> Iterator[FunctionType]:
-    found = _raw(cls, name)
-    if isinstance(found, FunctionType):
-        yield found
+    is_own = not functions and not is_library(type(raw))
+    return Kind.CODE, (functions, raw if is_own else None)
 
 
 def special_methods(cls: type) -> Iterator[FunctionType]:
     """The methods of the user's that Python may call by itself for an instance."""
     for base in cls.__mro__:
         if not is_library(base):
-            for name, member in vars(base).items():
+            for name, member in list(vars(base).items()):
                 is_special = name.startswith("__") and name.endswith("__")
                 if is_special and name not in _NOT_RUN:
                     yield from conversion.functions_of(member)

@@ -12,12 +12,13 @@ from typing import NamedTuple
 __all__ = ["Names", "names_of"]
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
-_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"}
+_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"}
 _STORED = {
     "STORE_GLOBAL": "stored_globals",
     "DELETE_GLOBAL": "stored_globals",
     "STORE_ATTR": "stored_attributes",
     "DELETE_ATTR": "stored_attributes",
+    "IMPORT_NAME": "imports",
 }
 #: Operations whose argument says in its last bit that what is read is called.
 _FLAGGED: set[str] = set()
@@ -25,8 +26,9 @@ if sys.version_info >= (3, 11):
     _FLAGGED.add("LOAD_GLOBAL")
 if sys.version_info >= (3, 12):
     _FLAGGED |= {"LOAD_ATTR", "LOAD_SUPER_ATTR"}
-#: Functions that read attributes whose names are texts.
+#: Functions that read attributes whose names are texts, and those that read all.
 _BY_TEXT = {"attrgetter", "getattr", "hasattr", "methodcaller"}
+_ALL = {"asdict", "astuple", "vars"}
 
 
 class Names(NamedTuple):
@@ -39,6 +41,8 @@ class Names(NamedTuple):
     #: Global variables and attributes that are assigned or deleted.
     stored_globals: frozenset[str]
     stored_attributes: frozenset[str]
+    #: Modules that are imported.
+    imports: frozenset[str]
     #: Attributes that are asked for by a text, so that they may be missing.
     probed: frozenset[str]
     #: Those that are read otherwise than to be called at once.
@@ -71,7 +75,10 @@ def names_of(code: CodeType) -> Names:
             for kind, names in sets.items():
                 names |= getattr(inner, kind)
             lines = {**inner.lines, **lines}
-    if _BY_TEXT & (sets["globals"] | sets["attributes"]):
+    read = sets["globals"] | sets["attributes"]
+    if read & _ALL:
+        sets["attributes"].add("__dict__")
+    if read & _BY_TEXT:
         texts = set(_identifiers(code.co_consts))
         for kind in ("attributes", "probed", "values"):
             sets[kind] |= texts
@@ -94,8 +101,8 @@ def _reads(code: CodeType) -> Iterator[tuple[str, str, int, bool]]:
             yield operation, instruction.argval, line, False
         has_pattern |= operation == "MATCH_CLASS"
     if has_pattern:
-        # `case Point(x=0)` names its attributes in a constant.
-        for name in _identifiers(code.co_consts):
+        # `case Point(x=0)` names its attributes in a constant, `Point(0)` nowhere.
+        for name in (*_identifiers(code.co_consts), "__match_args__"):
             yield "LOAD_ATTR", name, code.co_firstlineno, False
 
 

@@ -10,11 +10,10 @@ changed is told afterwards: it is no longer what it was.
 from __future__ import annotations
 
 import builtins
+import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from enum import Enum
 from functools import _lru_cache_wrapper, partial
 from types import FunctionType, MethodType, ModuleType
@@ -35,7 +34,7 @@ from runtime.guards.kinds import expect, is_library, is_open
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Read
 
-__all__ = ["Watch", "note", "watching"]
+__all__ = ["Watch"]
 
 #: Values that are looked at for one trace: enough for programs.
 LIMIT = 10_000
@@ -72,6 +71,8 @@ class Watch:
         self._methods: dict[str, list[FunctionType]] = {}
         #: The functions that run, and whether they tell what they call.
         self._functions: dict[int, tuple[FunctionType, bool]] = {}
+        #: The functions that were found in something.
+        self._linked: dict[int, FunctionType] = {}
         #: The functions whose defaults are arguments.
         self._bound: set[FunctionType] = set()
         self._pending: deque[Callable[[], None]] = deque()
@@ -83,7 +84,9 @@ class Watch:
         """Note that a function is about to be called: as written, or converted."""
         written = conversion.as_written(function)
         if isinstance(written, FunctionType):
-            self._add(written, tells=written is not function)
+            # What was not found anywhere is made by the trace, as its cells are.
+            found = id(function) in self._linked or id(written) in self._linked
+            self._add(written, written is not function, found)
             self._look()
 
     def root(self, value: Any, name: str) -> None:
@@ -150,7 +153,9 @@ class Watch:
 
     # --- functions --------------------------------------------------------------------
 
-    def _add(self, function: FunctionType, tells: bool = False) -> None:
+    def _add(
+        self, function: FunctionType, tells: bool = False, with_cells: bool = True
+    ) -> None:
         """Look at what a function reads, which may run.
 
         With ``tells`` the functions that it calls are noted when they are called.
@@ -158,18 +163,25 @@ class Watch:
         known = self._functions.get(id(function))
         if known is None or (known[1] and not tells):
             self._functions[id(function)] = (function, tells)
-            self._pending.append(lambda: self._look_at_function(function, tells))
+            self._pending.append(
+                lambda: self._look_at_function(function, tells, with_cells)
+            )
 
-    def _look_at_function(self, function: FunctionType, tells: bool) -> None:
+    def _look_at_function(
+        self, function: FunctionType, tells: bool, with_cells: bool
+    ) -> None:
         if is_library(function) and (not tells or _is_ours(function)):
             self._look_behind(function, tells)
             return
-        names = names_of(function.__code__)
+        # The code may have been converted in place.
+        names = names_of(conversion.as_written(function).__code__)
         quiet = names.values if tells else names.attributes | names.globals
         for name in {*names.globals, *names.stored_globals}:
             self._look_at_global(function.__globals__, name, name in quiet)
+        self._look_at_modules(names.imports, function)
         reference = Reference(function)
-        for index, name in enumerate(function.__code__.co_freevars):
+        cells = function.__code__.co_freevars if with_cells else ()
+        for index, name in enumerate(cells):
             read = reads.cell(function, reference, index, f"captured variable `{name}`")
             self._add_read((id(function), name), read)
         for kind in ("__defaults__", "__kwdefaults__"):
@@ -184,6 +196,15 @@ class Watch:
         self._note_places(function, names)
         self._look_for(names, quiet)
 
+    def _look_at_modules(self, names: Iterable[str], function: FunctionType) -> None:
+        """Look at the modules that a function imports when it runs."""
+        package = function.__globals__.get("__package__")
+        for name in names:
+            for full in (name, f"{package}.{name}".rstrip(".")):
+                module = sys.modules.get(full)
+                if isinstance(module, ModuleType) and not is_library(module):
+                    self._roots.append(self._object(module, full))
+
     def _look_behind(self, function: FunctionType, tells: bool) -> None:
         """Look at the user's function that a function of a library wraps."""
         wrapped = vars(function).get("__wrapped__")
@@ -197,7 +218,7 @@ class Watch:
             self._roots += found
 
     def _note_places(self, function: FunctionType, names: Names) -> None:
-        code = function.__code__
+        code = conversion.as_written(function).__code__
         read = (*names.globals, *names.attributes, *code.co_freevars)
         for name in (*read, "__defaults__", "__kwdefaults__"):
             line = names.lines.get(name, code.co_firstlineno)
@@ -209,10 +230,14 @@ class Watch:
             self._silent.add(name)
             for method in self._methods.pop(name, ()):
                 self._add(method)
-        new = (names.attributes | names.stored_attributes) - self._names
-        new |= names.probed - self._probed
-        self._names |= new
-        self._probed |= names.probed
+        self._look_for_names(
+            {*names.attributes, *names.stored_attributes}, {*names.probed}
+        )
+
+    def _look_for_names(self, names: set[str], probed: set[str]) -> None:
+        new = (names - self._names) | (probed - self._probed)
+        self._names |= names
+        self._probed |= probed
         if new:
             for known in list(self._objects.values()):
                 self._look_at_object(known, new)
@@ -267,6 +292,8 @@ class Watch:
         elif isinstance(value, partial):
             for part in (value.func, *value.args, *value.keywords.values()):
                 yield from self._expect(part, label, True, name)[1]
+        elif cls.__module__ == "runtime.function":
+            self._link(value.python_function)
         elif cls is _lru_cache_wrapper:
             self._meet_function(value.__wrapped__, True, name)
         elif isinstance(value, (FunctionType, ModuleType, type)):
@@ -276,8 +303,14 @@ class Watch:
         elif is_open(cls):
             yield self._object(value, label)
 
+    def _link(self, function: Any) -> None:
+        """Note that a function that is traced in its turn can be reached."""
+        if isinstance(function, FunctionType):
+            self._linked[id(function)] = function
+
     def _meet_function(self, function: Any, quiet: bool, name: str) -> None:
         if isinstance(function, FunctionType):
+            self._linked[id(function)] = function
             if quiet or name in self._silent:
                 self._add(function)
             else:
@@ -311,8 +344,12 @@ class Watch:
     ) -> None:
         known.seen.add(name)
         if kind is Kind.CODE:
-            for function in value:
+            functions, descriptor = value
+            for function in functions:
                 self._add(function)
+            if descriptor is not None:
+                # Its class has it: it lives as long as what is read through it.
+                self._roots.append(self._object(descriptor, f"{known.name}.{name}"))
         if kind in (Kind.CODE, Kind.OTHER):
             return
         label = f"{known.name}.{name}"
@@ -325,6 +362,10 @@ class Watch:
             self._found[read] = []
         elif kind is Kind.VALUE:
             self._fill(read, value, label, name in self._silent)
+        if name == "__match_args__":
+            for part in value:
+                self.places.setdefault(part, self.places[name])
+            self._look_for_names({*value}, set())
 
 
 def _is_ours(function: FunctionType) -> bool:
@@ -334,34 +375,3 @@ def _is_ours(function: FunctionType) -> bool:
 
 def _is_enum(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, Enum)
-
-
-# --- the watch of the trace that is made now ------------------------------------------
-
-_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
-
-
-@contextmanager
-def watching(
-    function: Any, arguments: Iterable[tuple[str, Any]], tells: bool
-) -> Iterator[Watch]:
-    """Within the block what a function, and what it calls, may read is noted.
-
-    ``tells`` says whether calls are noted that the function makes.
-    """
-    watch = Watch()
-    for name, value in arguments:
-        watch.root(value, name)
-    watch.start(function, tells)
-    token = _watch.set(watch)
-    try:
-        yield watch
-    finally:
-        _watch.reset(token)
-
-
-def note(function: Any) -> None:
-    """Note that a function is about to be called in the trace that is made now."""
-    watch = _watch.get()
-    if watch is not None:
-        watch.note(function)

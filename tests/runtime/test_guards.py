@@ -668,6 +668,109 @@ def test_recursion_and_branches_of_tensors() -> None:
     assert float(power(X, tf.constant(2))) == 90.0
 
 
+class Turned:
+    """Python asks it for this and that."""
+
+    __match_args__ = ("size",)
+
+    def __init__(self) -> None:
+        self.size = 2
+
+    def __enter__(self) -> Any:
+        return self.size
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def __getitem__(self, index: int) -> Any:
+        return self.size + index
+
+    def __iter__(self) -> Any:
+        return iter([self.size])
+
+    def __eq__(self, other: object) -> bool:
+        return self.size == other
+
+
+class Computed:
+    """A descriptor."""
+
+    def __init__(self) -> None:
+        self.factor = 1
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self.factor * instance.size
+
+
+class Described(Turned):
+    __hash__ = None  # type: ignore[assignment]
+    computed = Computed()
+
+
+def matched(turned: Any) -> Any:
+    match turned:
+        case Turned(size):
+            return size
+
+
+def entered(turned: Any) -> Any:
+    with turned as size:
+        return size
+
+
+def imported(turned: Any) -> Any:
+    from state_of_the_user import state
+
+    return state.size
+
+
+def decorated(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(turned: Any) -> Any:
+        return function(turned)
+
+    return wrapper
+
+
+@functools.singledispatch
+def dispatched(turned: Any) -> Any:
+    return turned.size
+
+
+LOOKS = {
+    "match": matched,
+    "with": entered,
+    "import": imported,
+    "decorator": decorated(entered),
+    "single dispatch": dispatched,
+    "item": lambda turned: turned[1],
+    "iterator": lambda turned: sum(turned),
+    "equality": lambda turned: 1 if turned == 2 else 0,
+    "descriptor": lambda turned: turned.computed,
+    "vars": lambda turned: sum(vars(turned).values()),
+    "dict": lambda turned: turned.__dict__["size"],
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_all_ways_to_look_at_an_object(
+    look: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turned = Described()
+    module: Any = types.ModuleType("state_of_the_user")
+    module.state = turned
+    monkeypatch.setitem(sys.modules, "state_of_the_user", module)
+
+    @tf.function
+    def run(x: Any) -> Any:
+        return x + LOOKS[look](turned)
+
+    for size in (2, 5, 2):
+        turned.size = size
+        assert float(run(X)) == 10.0 + LOOKS[look](turned)
+    assert traces(run) == 2
+
+
 # --- what a trace changes -------------------------------------------------------------
 
 
