@@ -60,8 +60,7 @@ class Node:
 
     ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
     the static arguments of the kernel (sub-graphs among them), ``location`` is the
-    user's ``(filename, lineno)`` where it was written, ``device`` what `tf.device`
-    asked for there, or ''.
+    user's ``(filename, lineno)`` where it was written, ``device`` what `tf.device` says.
     """
 
     __slots__ = (
@@ -99,7 +98,6 @@ class Node:
         self.outputs = ()
         self.name = name
         self.location = location
-        # An input is where the caller put it.
         self.device = "" if op == "Placeholder" else context.current_device()
 
     @property
