@@ -128,15 +128,21 @@ class Program:
         known = self._constants.get(id(value))
         if known is not None:
             return known[1]
-        name = self._new_global(getattr(value, "name", None) or hint)
+        # Functions by their names: an address would be another one in each run.
+        known_as = getattr(value, "name", getattr(value, "__name__", None))
+        name = self._new_global(known_as or hint)
         self._constants[id(value)] = value, name
-        self._hold(name, value, " ".join(repr(value).split()))
+        note = getattr(value, "__qualname__", None) or repr(value)
+        self._hold(name, value, " ".join(note.split()))
         return name
 
     def _hold(self, name: str, value: Any, note: str) -> None:
         self.held[name] = value
-        line = f"{name} = held[{name!r}]  # {note}"
-        self.header.append(line if len(line) <= 88 else f"{line[:85]}...")
+        code = f"{name} = held[{name!r}]"
+        line = f"{code}  # {note}"
+        if len(line) > 88:
+            line = f"{line[:85]}..." if len(code) < 80 else code
+        self.header.append(line)
 
     # --- steps ------------------------------------------------------------------------
 

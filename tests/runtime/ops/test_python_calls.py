@@ -253,3 +253,20 @@ def test_graphs_show_the_function_and_what_it_gives() -> None:
 
     text = str(f.get_concrete_function(tf.constant(1.0)).graph)
     assert "EagerPyFunc(%0, func=square, out=(float32[...]))" in text
+
+
+def test_the_source_names_the_function() -> None:
+    def with_a_name_that_is_too_long_for_a_line_of_source_with_a_note(x):
+        return x
+
+    @tf.function
+    def f(x):
+        y = tf.py_function(np.square, [x], tf.float32)
+        long = with_a_name_that_is_too_long_for_a_line_of_source_with_a_note
+        return tf.py_function(long, [y], tf.float32)
+
+    source = f.get_concrete_function(tf.constant(2.0)).to_source()
+    assert "square = held['square']  # " in source
+    assert "EagerPyFunc(x, func=square, " in source
+    assert "0x" not in source
+    assert f(tf.constant(2.0)).numpy() == 4.0
