@@ -60,7 +60,7 @@ class Node:
 
     ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
     the static arguments of the kernel (sub-graphs among them), ``location`` is the
-    user's ``(filename, lineno)`` where it was written, ``device`` what `tf.device` says.
+    user's ``(filename, lineno)`` where it was written, ``device`` is by `tf.device`.
     """
 
     __slots__ = (
