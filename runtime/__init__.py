@@ -241,6 +241,7 @@ from runtime.ops.statistics import (
     clip_by_norm,
     reduce_logsumexp,
 )
+from runtime.ops.type_specs import type_spec_from_value
 from runtime.shapes import (
     TensorShape,
     broadcast_static_shape,
@@ -296,7 +297,8 @@ __all__ = [
     "strided_slice", "string", "strings", "subtract", "switch_case", "tan", "tanh",
     "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile",
-    "transpose", "truediv", "truncatediv", "truncatemod", "uint8", "uint16", "uint32",
+    "transpose", "truediv", "truncatediv", "truncatemod",
+    "type_spec_from_value", "uint8", "uint16", "uint32",
     "uint64", "unique", "unique_with_counts", "unstack",
     "vectorized_map", "version", "where", "while_loop", "zeros",
     "zeros_like",

@@ -19,7 +19,8 @@ from runtime import nest
 from runtime.context import current_graph
 from runtime.errors import TracingError
 from runtime.ops.convert import convert_to_tensor
-from runtime.slices import Expected, Slices, as_spec, spec_of
+from runtime.ops.type_specs import type_spec_from_value
+from runtime.slices import Expected, Slices, as_spec
 from runtime.specs import TensorSpec
 from runtime.tensor import Tensor
 from runtime.tensor_array import TensorArray
@@ -92,7 +93,7 @@ def vectorized_map(
     slices = Slices("vectorized_map", fn, elems)
     eager = current_graph() is None and slices.length != 0
     first = fn(slices.at(0)) if eager else slices.traced_result()
-    wanted = nest.map_structure(spec_of, first)
+    wanted = nest.map_structure(type_spec_from_value, first)
     results = Expected("vectorized_map", wanted, "its first result")
     done = [first] if eager else []
     return _map(slices, results, True, "vectorized_map", done)
@@ -236,7 +237,7 @@ def _specs_of_none(slices: Slices, results: Expected) -> list[TensorSpec]:
             f"{slices.caller}: there are no elements, and without one the shape of "
             "the results is not known: give fn_output_signature=tf.TensorSpec(...)"
         ) from error
-    return nest.flatten(nest.map_structure(spec_of, found))
+    return nest.flatten(nest.map_structure(type_spec_from_value, found))
 
 
 def _fold(slices: Slices, initializer: Any, name: str) -> Any:

@@ -5,8 +5,12 @@
 >>> map_structure(lambda x: x + 1, {"b": 1, "a": [2, (3,)]})
 {'b': 2, 'a': [3, (4,)]}
 
-Dicts are walked in the order of their sorted keys. Everything else, ``None`` and
+Dicts are walked in the order of their sorted keys. A dataclass with the methods
+``__tf_flatten__`` (which gives metadata and components) and ``__tf_unflatten__`` is
+made of its components; its metadata belong to its type. Everything else, ``None`` and
 strings among it, is a leaf.
+
+`expand_composites` is accepted everywhere, without effect: no tensor is made of others.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ def is_nested(structure: Any) -> bool:
     return children(structure) is not None
 
 
-def flatten(structure: Any) -> list[Any]:
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves in order; a leaf alone is a list of one."""
     leaves: list[Any] = []
     _collect(structure, leaves)
@@ -69,28 +73,44 @@ def flatten_with_paths(structure: Any) -> list[tuple[str, Any]]:
     return list(_walk(structure, ""))
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
+def pack_sequence_as(
+    structure: Any, flat_sequence: Iterable[Any], expand_composites: bool = False
+) -> Any:
     """`structure` with its leaves replaced by those of `flat_sequence`, in order.
 
-    Raises ValueError if there are too many or too few.
+    Raises TypeError if that is no sequence, ValueError if it is too long or too short.
+
+    >>> pack_sequence_as({"b": 0, "a": (0, 0)}, [1, 2, 3])
+    {'b': 3, 'a': (1, 2)}
     """
+    if not isinstance(flat_sequence, Iterable):
+        raise TypeError(f"flat_sequence must be a sequence, not {flat_sequence!r}")
     leaves = list(flat_sequence)
     expected = len(flatten(structure))
     if len(leaves) != expected:
         raise ValueError(
             f"the structure has {expected} leaves, but {len(leaves)} values were "
-            f"given: {structure!r}"
+            f"given: {outline(structure)!r}"
         )
     return _pack(structure, iter(leaves))
 
 
 def map_structure(
-    func: Callable[..., Any], *structures: Any, check_types: bool = True
+    func: Callable[..., Any],
+    *structures: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
 ) -> Any:
     """The structure of the results of `func` on the leaves of all `structures`.
 
-    Raises TypeError or ValueError if the structures differ.
+    Raises ValueError if the structures differ, TypeError if only their types do, which
+    `check_types` can allow, or if `func` cannot be called.
+
+    >>> map_structure(max, {"a": [1, 5]}, {"a": [4, 2]})
+    {'a': [4, 5]}
     """
+    if not callable(func):
+        raise TypeError(f"func must be callable, not {func!r}")
     if not structures:
         raise ValueError("map_structure needs at least one structure")
     first = structures[0]
@@ -103,7 +123,14 @@ def map_structure(
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raise ValueError if two structures differ, TypeError if only their types do."""
+    """Raise ValueError if two structures differ, TypeError if only their types do.
+
+    Without `check_types` lists and tuples of one length stand for each other.
+
+    >>> assert_same_structure([1, {"a": 2}], [3, {"b": 4}])
+    Traceback (most recent call last):
+    ValueError: the structures differ at [1]: {'a': 2} against {'b': 4}
+    """
     _compare(nest1, nest2, "", check_types)
 
 
@@ -145,7 +172,38 @@ def children(structure: Any) -> list[tuple[str, Any]] | None:
     fields = field_names(kind)
     if fields is None:
         return None
+    if hasattr(kind, "__tf_flatten__"):
+        return _components(structure, fields)
     return [(f".{name}", getattr(structure, name)) for name in fields]
+
+
+class _Step(str):
+    """The way to a component; it is the same only beside the same metadata."""
+
+    metadata: Any
+
+    def __eq__(self, other: object) -> bool:
+        same = getattr(other, "metadata", None) == self.metadata
+        return same and str.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((str.__hash__(self), self.metadata))
+
+
+def _components(structure: Any, fields: list[str]) -> list[tuple[str, Any]]:
+    """The components of an object that takes itself apart, by the names of fields."""
+    metadata, components = structure.__tf_flatten__()
+    found: list[tuple[str, Any]] = []
+    for index, part in enumerate(components):
+        names = [name for name in fields if getattr(structure, name) is part]
+        text = f".{names[0]}" if names else f".__tf_flatten__()[1][{index}]"
+        step = _Step(text)
+        step.metadata = metadata
+        found.append((step, part))
+    return found
 
 
 def field_names(kind: type) -> list[str] | None:
@@ -180,6 +238,8 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
         return _rebuild_mapping(structure, values)
     names = field_names(kind)
     assert names is not None
+    if hasattr(kind, "__tf_unflatten__"):
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(values))
     if dataclasses.is_dataclass(kind):
         return dataclasses.replace(structure, **dict(zip(names, values)))
     # attrs strips the underscores of private fields from the constructor's arguments.
@@ -230,7 +290,8 @@ def _collect_up_to(shallow: Any, structure: Any, path: str, parts: list[Any]) ->
     inner = children(structure)
     if inner is None or [step for step, _ in outer] != [step for step, _ in inner]:
         where = f" at {path}" if path else ""
-        raise ValueError(f"the structures differ{where}: {shallow!r} and {structure!r}")
+        one, other = outline(shallow), outline(structure)
+        raise ValueError(f"the structures differ{where}: {one!r} and {other!r}")
     for (step, x), (_, y) in zip(outer, inner):
         _collect_up_to(x, y, path + step, parts)
 
@@ -258,14 +319,15 @@ def _compare(left: Any, right: Any, path: str, check_types: bool) -> None:
         return
     if a is None or b is None:
         raise ValueError(
-            f"the structures differ{where}: {left!r} against {right!r}, of which only "
-            "one is nested"
+            f"the structures differ{where}: {outline(left)!r} against "
+            f"{outline(right)!r}, of which only one is nested"
         )
     alike = [step for step, _ in a] == [step for step, _ in b]
     if not check_types and isinstance(left, _SEQUENCE) and isinstance(right, _SEQUENCE):
         alike = len(a) == len(b)
     if not alike:
-        raise ValueError(f"the structures differ{where}: {left!r} against {right!r}")
+        one, other = outline(left), outline(right)
+        raise ValueError(f"the structures differ{where}: {one!r} against {other!r}")
     if (
         check_types
         and type(left) is not type(right)

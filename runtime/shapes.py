@@ -42,7 +42,12 @@ class TensorShape:
     """The shape of a tensor as far as it is known.
 
     ``TensorShape(None)`` has an unknown rank; a dimension may be ``None``. It compares
-    with lists and tuples, is indexed and iterated as they are, and never changes.
+    with lists and tuples, is indexed and iterated as they are, and never changes. Its
+    dimensions are Python ints and None.
+
+    >>> shape = TensorShape([None, 3])
+    >>> shape.merge_with([2, None]), shape[1:], shape.is_compatible_with([5, 3])
+    (TensorShape([2, 3]), TensorShape([3]), True)
     """
 
     __slots__ = ("_dims",)
@@ -160,6 +165,9 @@ class TensorShape:
             tuple(a if a == b else None for a, b in zip(self._dims, other._dims))
         )
 
+    #: TensorFlow's name for it.
+    most_specific_compatible_shape = most_specific_common_shape
+
     def with_rank(self, rank: int) -> TensorShape:
         """The same shape, which must have (or may have) the rank. Raises ValueError."""
         if self._dims is None:
@@ -167,6 +175,22 @@ class TensorShape:
         if len(self._dims) != rank:
             raise ValueError(f"the shape {self} does not have rank {rank}")
         return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """The same shape, which must not have more dimensions. Raises ValueError."""
+        if self._dims is not None and len(self._dims) > rank:
+            raise ValueError(f"the shape {self} does not have at most rank {rank}")
+        return self
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise ValueError unless the shape has, or may have, the rank."""
+        self.with_rank(rank)
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raise ValueError unless both shapes have, or may have, the same rank."""
+        other = as_shape(other)
+        if other._dims is not None:
+            self.with_rank(len(other._dims))
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
         """The same shape, which must not have less dimensions. Raises ValueError."""

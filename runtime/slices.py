@@ -17,7 +17,7 @@ from runtime.specs import TensorSpec
 from runtime.subgraph import trace_subgraph
 from runtime.tensor import Tensor
 
-__all__ = ["Expected", "Slices", "Total", "as_spec", "spec_of"]
+__all__ = ["Expected", "Slices", "Total", "as_spec"]
 
 # --- what is looped over --------------------------------------------------------------
 
@@ -178,9 +178,3 @@ def as_spec(signature: Any) -> TensorSpec:
     if isinstance(signature, TensorSpec):
         return signature
     return TensorSpec(None, as_dtype(signature))
-
-
-def spec_of(leaf: Any) -> TensorSpec:
-    """The dtype and shape of what can be a tensor."""
-    tensor = convert_to_tensor(leaf)
-    return TensorSpec(tensor.shape, tensor.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from runtime import dtypes
@@ -56,11 +57,45 @@ class TensorSpec:
         """The number of dimensions, or None."""
         return self.shape.rank
 
-    def is_compatible_with(self, value: Any) -> bool:
-        """Whether a tensor (or a tensor of the spec) `value` could have this spec."""
-        return self.dtype is as_dtype(value.dtype) and self.shape.is_compatible_with(
-            value.shape
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a tensor, a tensor of a spec, or a value could have this spec.
+
+        >>> TensorSpec([None, 2]).is_compatible_with(TensorSpec([3, None]))
+        True
+        """
+        dtype = getattr(spec_or_value, "dtype", None)
+        if dtype is None:
+            return False
+        return self.dtype is as_dtype(dtype) and self.shape.is_compatible_with(
+            spec_or_value.shape
         )
+
+    def most_specific_common_supertype(
+        self, others: Iterable[TensorSpec]
+    ) -> TensorSpec | None:
+        """The narrowest spec that all of these are subtypes of; None if there is none.
+
+        >>> TensorSpec([2, 3]).most_specific_common_supertype([TensorSpec([4, 3])])
+        TensorSpec(shape=(None, 3), dtype=tf.float32, name=None)
+        """
+        found = self
+        for other in others:
+            if not isinstance(other, TensorSpec) or other.dtype is not self.dtype:
+                return None
+            shape = found.shape.most_specific_common_shape(other.shape)
+            name = found.name if found.name == other.name else None
+            weak = found.weak and other.weak
+            found = TensorSpec(shape, found.dtype, name, weak=weak)
+        return found
+
+    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
+        """As `most_specific_common_supertype`, of two; ValueError if there is none."""
+        found = self.most_specific_common_supertype([other])
+        if found is None:
+            raise ValueError(
+                f"no spec takes the tensors of both {self!r} and {other!r}"
+            )
+        return found
 
     def is_subtype_of(self, other: TensorSpec) -> bool:
         """Whether every tensor of this spec is also one of `other`."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import runtime as tf
 from runtime import nest
 
 Point = namedtuple("Point", "x y")
@@ -108,6 +109,76 @@ def test_differences_are_named() -> None:
         nest.pack_sequence_as([1, 2], [1])
     with pytest.raises(TypeError, match="must be sortable"):
         nest.flatten({1: 1, "a": 2})
+
+
+def test_arguments_that_are_wrong() -> None:
+    with pytest.raises(TypeError, match="func must be callable, not 3"):
+        nest.map_structure(3, [1])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="flat_sequence must be a sequence, not 5"):
+        nest.pack_sequence_as([1], 5)  # type: ignore[arg-type]
+
+
+def test_types_that_stand_for_each_other() -> None:
+    nest.assert_same_structure(Point(1, [2]), (1, (2,)), check_types=False)
+    nest.assert_same_structure({"a": 1}, OrderedDict(a=2))
+    assert nest.map_structure(max, [1, 2], (3, 1), check_types=False) == [3, 2]
+    with pytest.raises(ValueError, match="differ"):
+        nest.assert_same_structure([1], {"a": 1}, check_types=False)
+
+
+def test_tensors_are_shown_by_dtype_and_shape() -> None:
+    x = tf.constant([1, 2])
+
+    assert repr(nest.outline({"x": [x, 3]})) == "{'x': [int32[2], 3]}"
+    with pytest.raises(ValueError, match=r"differ at \[0\]: int32\[2\] against \[3\]"):
+        nest.assert_same_structure([x], [[3]])
+
+
+# --- objects that take themselves apart -----------------------------------------------
+
+
+@dataclasses.dataclass
+class Masked:
+    masked: bool
+    value: Any
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        return (self.masked,), (self.value,)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: Any) -> Masked:
+        return cls(*metadata, *components)
+
+
+def test_components_and_metadata() -> None:
+    masked = Masked(True, [1, 2])
+
+    assert nest.flatten_with_paths([masked]) == [
+        ("[0].value[0]", 1),
+        ("[0].value[1]", 2),
+    ]
+    assert nest.map_structure(str, masked) == Masked(True, ["1", "2"])
+    nest.assert_same_structure(Masked(True, 1), Masked(True, 2))
+    with pytest.raises(ValueError, match="differ"):
+        nest.assert_same_structure(Masked(True, 1), Masked(False, 1))
+
+
+def test_metadata_are_part_of_the_type_in_traces() -> None:
+    @tf.function
+    def doubled(x: Masked) -> Masked:
+        return Masked(x.masked, x.value * 2)
+
+    for masked in (True, False):
+        found = doubled(Masked(masked, tf.constant(4)))
+        assert (found.masked, int(found.value)) == (masked, 8)
+    assert doubled.experimental_get_tracing_count() == 2
+
+    @tf.function
+    def chosen(c: bool, x: int) -> Masked:
+        return tf.cond(c, lambda: Masked(True, x), lambda: Masked(False, x))
+
+    with pytest.raises(ValueError, match="return different structures"):
+        chosen(tf.constant(True), tf.constant(1))
 
 
 structures = st.recursive(

@@ -107,6 +107,16 @@ def test_relations() -> None:
     assert shape.with_rank(2) is shape
     assert TensorShape(None).with_rank(2) == [None, None]
     assert shape.with_rank_at_least(1) is shape
+    assert shape.with_rank_at_most(2) is shape
+    assert TensorShape(None).with_rank_at_most(0) == TensorShape(None)
+    assert shape.most_specific_compatible_shape([3, 3]) == [None, None]
+    shape.assert_has_rank(2)
+    shape.assert_same_rank([1, 1])
+    shape.assert_same_rank(None)
+    with pytest.raises(ValueError, match="at most rank 1"):
+        shape.with_rank_at_most(1)
+    with pytest.raises(ValueError, match="does not have rank 1"):
+        shape.assert_same_rank([1])
     with pytest.raises(ValueError, match=r"\(2, None\) and \(3, 3\) differ"):
         shape.merge_with([3, 3])
     with pytest.raises(ValueError, match="rank 3"):

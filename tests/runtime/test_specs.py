@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pickle
 
+import pytest
+
+import runtime as tf
 from runtime.ops.convert import constant
 from runtime.specs import TensorSpec
 
@@ -62,3 +65,24 @@ def test_compatibility() -> None:
     assert TensorSpec([2], "int32").is_subtype_of(spec)
     assert not spec.is_subtype_of(TensorSpec([2], "int32"))
     assert not TensorSpec([2], "int32", weak=True).is_subtype_of(spec)
+    assert not spec.is_compatible_with(3)
+
+
+def test_what_several_specs_have_in_common() -> None:
+    one, other = TensorSpec([2, 3], "int32", "x"), TensorSpec([4, 3], "int32", "y")
+    common = TensorSpec([None, 3], "int32")
+
+    assert one.most_specific_common_supertype([other, one]) == common
+    assert one.most_specific_common_supertype([]) is one
+    assert one.most_specific_common_supertype([TensorSpec([2, 3])]) is None
+    assert one.most_specific_compatible_type(other) == common
+    with pytest.raises(ValueError, match="no spec takes the tensors"):
+        one.most_specific_compatible_type(TensorSpec([2, 3]))
+
+
+def test_of_values() -> None:
+    assert tf.type_spec_from_value(3) == TensorSpec([], "int32")
+    assert tf.type_spec_from_value(tf.Variable([1.0])) == TensorSpec([1])
+    assert tf.type_spec_from_value(TensorSpec([2])) == TensorSpec([2])
+    with pytest.raises(TypeError, match="has no spec: it cannot become a tensor"):
+        tf.type_spec_from_value({"a": 1})
