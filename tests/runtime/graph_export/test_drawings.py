@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests import golden
 from tests.runtime.graph_export.programs import graph_of
 
 FOLDER = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parents[3]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -192,3 +194,18 @@ def test_a_graph_of_nothing() -> None:
     assert texts(graph.to_svg()) == ["<lambda>"]
     assert picture(graph).boxes == []
     assert "->" not in graph.to_dot()
+
+
+def test_the_drawing_in_the_readme(update_golden: bool) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r'```python title="(collatz.py)"\n(.*?)```', readme, re.DOTALL)
+    assert found is not None
+    namespace: dict[str, Any] = {}
+    linecache.cache[found[1]] = len(found[2]), None, found[2].splitlines(True), found[1]
+    exec(compile(found[2], found[1], "exec"), namespace)
+    graph = concrete_graph(namespace["collatz"], tf.TensorSpec([], tf.int32))
+
+    drawing = ROOT / "docs" / "collatz.svg"
+    if update_golden:
+        drawing.write_text(graph.to_svg(), encoding="utf-8")
+    assert drawing.read_text(encoding="utf-8") == graph.to_svg()
