@@ -183,7 +183,7 @@ def soak(
     """Call one function from many threads with many kinds of arguments.
 
     Gives how many answers were wrong, the most traces that were kept at a time, and
-    the bytes in use at each tenth of the way.
+    the blocks of memory in use at each tenth of the way.
     """
     function = tf.function(
         lambda x, n: tf.size(x) * 1000 + n, autograph=False, max_traces=limit
@@ -204,16 +204,15 @@ def soak(
             if thread == 0 and step % max(1, each // 10) == 0:
                 kept = function.pretty_printed_concrete_signatures(verbose=False)
                 most[0] = max(most[0], kept.count("\n\n") + 1)
-                sizes.append(tracemalloc.get_traced_memory()[0])
+                gc.collect()
+                sizes.append(sys.getallocatedblocks())
 
     workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
-    tracemalloc.start()
     with _quiet():
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
-    tracemalloc.stop()
     return sum(wrong), most[0], sizes
 
 

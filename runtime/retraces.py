@@ -96,13 +96,14 @@ class RetraceLog:
     def __init__(self, signature: Signature, relaxes: bool) -> None:
         self._signature = signature
         self._relaxes = relaxes
-        self._recent: deque[Specs] = deque(maxlen=RECENT)
+        #: The arguments of the last traces; the last of them is to be explained.
+        self._recent: deque[Specs] = deque(maxlen=RECENT + 1)
+        self._state: list[Change] = []
         self._calls: deque[int] = deque(maxlen=TRACES)
         self._number = 0
         self._place: Place | None = None
         self._said_often = False
         self._said_dropped = False
-        self.last = Retrace(signature.name, 0, None)
 
     def add(self, specs: Specs, state: Sequence[Any], call: int) -> None:
         """Note that the call with this number was traced for `specs`.
@@ -110,21 +111,26 @@ class RetraceLog:
         `state` holds the records of the guards that no longer held: it is all that
         changed.
         """
-        place = self._place = calling_place()
         self._number += 1
-        changes = [_of_state(record) for record in state]
-        if not changes and self._recent:
-            found = [list(self._between(old, specs)) for old in reversed(self._recent)]
-            changes = min(found, key=len)
-        self.last = Retrace(
-            self._signature.name,
-            self._number,
-            f"{place[0]}:{place[1]}" if place else None,
-            tuple(changes),
-            tuple(self._fixes(changes, specs)) if self._number > 1 else (),
-        )
+        self._place = calling_place()
+        self._state = [_of_state(record) for record in state]
         self._recent.append(specs)
         self._calls.append(call)
+
+    @property
+    def last(self) -> Retrace:
+        """What is to say of the last trace."""
+        name, place = self._signature.name, self._place
+        at = f"{place[0]}:{place[1]}" if place else None
+        *before, specs = list(self._recent) or [((), {})]
+        if not before:
+            return Retrace(name, self._number, at)
+        changes = self._state
+        if not changes:
+            found = [list(self._between(old, specs)) for old in reversed(before)]
+            changes = min(found, key=len)
+        fixes = self._fixes(changes, before, specs)
+        return Retrace(name, self._number, at, tuple(changes), tuple(fixes))
 
     def warn(self, cache: TraceCache) -> None:
         """Warn, once, if the function is traced too often or drops traces.
@@ -172,7 +178,9 @@ class RetraceLog:
 
     # --- what to do -------------------------------------------------------------------
 
-    def _fixes(self, changes: Sequence[Change], specs: Specs) -> Iterator[str]:
+    def _fixes(
+        self, changes: Sequence[Change], before: Sequence[Specs], specs: Specs
+    ) -> Iterator[str]:
         kinds = {change.kind for change in changes}
         for change in changes:
             fix = _FIXES.get(change.kind)
@@ -183,28 +191,24 @@ class RetraceLog:
         if "shape" in kinds and not self._relaxes:
             yield "tf.function(reduce_retracing=True)"
         if kinds and kinds <= {"shape", "value"}:
-            signature = self._input_signature(specs)
+            signature = _input_signature([*before, specs])
             if signature is not None:
                 yield f"tf.function(input_signature={signature})"
         if not changes:
             yield "a larger tf.function(max_traces=...)"
 
-    def _input_signature(self, specs: Specs) -> str | None:
-        """Specs, as they are written, for the last calls; None if they are no help."""
-        args, kwargs = specs
-        if kwargs or any(len(old) != len(args) for old, _ in self._recent):
-            return None
-        columns = [
-            (value, *[old[index] for old, _ in self._recent])
-            for index, value in enumerate(args)
-        ]
-        while columns and _is_constant(columns[-1]):
-            columns.pop()  # Most likely a default.
-        try:
-            texts = [_spec_text(values) for values in columns]
-        except ValueError:
-            return None
-        return f"[{', '.join(texts)}]"
+
+def _input_signature(calls: Sequence[Specs]) -> str | None:
+    """Specs, as they are written, for all of the calls; None if they are no help."""
+    if any(kwargs or len(args) != len(calls[0][0]) for args, kwargs in calls):
+        return None
+    columns = list(zip(*[args for args, _ in calls]))
+    while columns and _is_constant(columns[-1]):
+        columns.pop()  # Most likely a default.
+    try:
+        return f"[{', '.join([_spec_text(values) for values in columns])}]"
+    except ValueError:
+        return None
 
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[Change]:

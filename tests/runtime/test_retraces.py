@@ -150,7 +150,8 @@ def test_objects() -> None:
     assert change.old == f"<Thing at {id(one):#x}>"
     assert change.new == f"<Thing at {id(other):#x}>"
 
-    f(Unprintable())
+    unprintable = Unprintable()
+    f(unprintable)
     assert f.explain_retrace().changes[0].new == "<Unprintable>"
 
 

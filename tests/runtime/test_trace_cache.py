@@ -108,7 +108,7 @@ WRITTEN = st.tuples(
 
 
 @often
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 3, deadline=None)
 @given(st.lists(WRITTEN, min_size=2, max_size=4))
 def test_whatever_is_called_gives_what_python_gives(calls: Any) -> None:
     f = traced(leaves)
