@@ -74,6 +74,20 @@ def test_join(agree: Any) -> None:
     assert plain.tolist() == [b"ac", b"bc"]
 
 
+def test_equality_and_sums(agree: Any) -> None:
+    same, other, before, after, least = agree(
+        lambda a, b: [a == b, a != "b", "<" + a, b + ">", tf.reduce_all(a == a)],
+        ["a", "b", "ü"],
+        "ü",
+    )
+
+    assert same.tolist() == [False, False, True]
+    assert other.tolist() == [True, False, True]
+    assert before.tolist() == [b"<a", b"<b", "<ü".encode()]
+    assert after.tolist() == "ü>".encode()
+    assert least.item() is True
+
+
 @pytest.mark.parametrize(
     ("axis", "keepdims", "expected"),
     [
