@@ -278,7 +278,9 @@ def _watch(
 def _observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
     """Looks at what a function that is traced can reach, to tell what that changes."""
     args, kwargs = arguments
-    named = [*zip(Signature(function, "").positional, args), *kwargs.items()]
+    named = list(kwargs.items())
+    if not all(type(arg) is SymbolicTensor for arg in args):  # as most of them are
+        named += zip(Signature(function, "").positional, args)
     functions: list[FunctionType] = []
     pending = [function]
     for value in pending:
@@ -303,8 +305,7 @@ def _observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
             named.append(("self", value))
             pending.append(getattr(value, "__wrapped__", None))
     snapshot = Snapshot(named)
-    copied = {id(part) for part in _structures(arguments)}
-    return lambda: _changed(snapshot, functions, copied)
+    return lambda: _changed(snapshot, functions, arguments)
 
 
 def _structures(value: Any) -> Iterator[Any]:
@@ -317,12 +318,12 @@ def _structures(value: Any) -> Iterator[Any]:
 
 
 def _changed(
-    snapshot: Snapshot, functions: Sequence[FunctionType], copied: set[int]
+    snapshot: Snapshot, functions: Sequence[FunctionType], arguments: Any
 ) -> Iterator[Changed]:
-    within = dict.fromkeys((*functions, *snapshot.functions()))
     for change in snapshot.changes():
         seen = change.seen
-        copy = id(seen.value) in copied
+        within = dict.fromkeys((*functions, *snapshot.functions()))
+        copy = any(part is seen.value for part in _structures(arguments))
         for slot, old, new in change.places:
             if slot is None or isinstance(slot, ContentsSlot):
                 known = set(map(id, seen.parts))
