@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,12 @@ __all__ = [
     "assert_type",
     "check_numerics",
     "disable_check_numerics",
+    "disable_traceback_filtering",
     "enable_check_numerics",
+    "enable_traceback_filtering",
     "get_log_device_placement",
     "is_numeric_tensor",
+    "is_traceback_filtering_enabled",
     "set_log_device_placement",
 ]
 
@@ -342,3 +346,26 @@ def set_log_device_placement(enabled: bool) -> None:
 def get_log_device_placement() -> bool:
     """What `set_log_device_placement` was given last."""
     return _logs_placement
+
+
+# --- tracebacks -----------------------------------------------------------------------
+
+_COMPLETE = "AUTOGRAPH_DEBUG"
+
+
+def disable_traceback_filtering() -> None:
+    """Show the frames of this package in the tracebacks of functions, too.
+
+    The same as setting ``AUTOGRAPH_DEBUG`` in the environment.
+    """
+    os.environ[_COMPLETE] = "1"
+
+
+def enable_traceback_filtering() -> None:
+    """Leave the frames of this package out of the tracebacks of functions again."""
+    os.environ.pop(_COMPLETE, None)
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """Whether tracebacks of functions have the frames of the program alone."""
+    return not os.environ.get(_COMPLETE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -253,6 +254,23 @@ def test_one_floating_dtype() -> None:
     assert D.assert_same_float_dtype([tf.constant(1.0), None]) is tf.float32
     assert D.assert_same_float_dtype([np.float64(1)], tf.float64) is tf.float64
     assert D.assert_same_float_dtype() is tf.float32
+
+
+def test_tracebacks_are_filtered_or_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUTOGRAPH_DEBUG", raising=False)
+    failing = tf.function(lambda x: D.assert_positive(x), autograph=False)
+
+    def files() -> set[str]:
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            failing(tf.constant(-1))
+        return {Path(entry.path).name for entry in caught.traceback}
+
+    assert files() == {"test_debugging.py"}
+    D.disable_traceback_filtering()
+    assert not D.is_traceback_filtering_enabled()
+    assert "function.py" in files()
+    D.enable_traceback_filtering()
+    assert D.is_traceback_filtering_enabled()
 
 
 def test_device_placement_is_accepted() -> None:
