@@ -9,6 +9,7 @@ from typing import Any
 
 from runtime import conversion
 from runtime.guards.kinds import is_library
+from runtime.variable import Module
 
 __all__ = ["Kind", "find", "has_special_access", "special_methods"]
 
@@ -32,6 +33,13 @@ class Kind(Enum):
 _NOT_RUN = {"__init__", "__new__", "__del__", "__repr__", "__str__"}
 _MISSING: Any = object()
 _NONE = (Kind.OTHER, None)
+#: Properties that ask many attributes, and of which only the answer is of interest.
+_ANSWERS = (
+    Module.variables,
+    Module.trainable_variables,
+    Module.non_trainable_variables,
+    Module.submodules,
+)
 
 
 def present(owner: Any, names: set[str]) -> set[str]:
@@ -76,6 +84,8 @@ def _of_instance(owner: Any, name: str) -> tuple[Kind, Any]:
             return Kind.VALUE, raw.__get__(owner, type(owner))
         except AttributeError:
             return Kind.ABSENT, None
+    if any(raw is answer for answer in _ANSWERS):
+        return Kind.VALUE, raw.__get__(owner, type(owner))
     is_descriptor = raw is not _MISSING and hasattr(type(raw), "__get__")
     if is_descriptor and hasattr(type(raw), "__set__"):
         return _code(raw)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -17,6 +16,8 @@ __all__ = ["Module"]
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 #: Where a word begins within a name such as MyMLPLayer.
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
+#: Values that hold nothing.
+_ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
 class Module:
@@ -70,7 +71,7 @@ class Module:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """All variables in the attributes, by attribute name, then in submodules."""
-        return self._members(predicate=_is_variable)
+        return tuple([item for item in _held(self) if isinstance(item, Variable)])
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
@@ -85,28 +86,7 @@ class Module:
     @property
     def submodules(self) -> tuple[Module, ...]:
         """The modules in the attributes, and in those."""
-        return self._members(predicate=_is_module)
-
-    def _members(
-        self,
-        recursive: bool = True,
-        predicate: Callable[[Any], bool] = lambda value: True,
-        with_path: bool = False,
-    ) -> tuple[Any, ...]:
-        """What fulfils `predicate` in the attributes, each object once.
-
-        With `recursive` also in those of submodules; with `with_path` as pairs of the
-        way there and the object.
-
-        >>> layer = Module()
-        >>> layer.sizes = [3, 4]
-        >>> layer._members(predicate=lambda v: isinstance(v, int), with_path=True)
-        ((('sizes', 0), 3), (('sizes', 1), 4))
-        """
-        seen = {id(self)}
-        found = _walk(self, (), recursive, seen)
-        kept = [(path, value) for path, value in found if predicate(value)]
-        return tuple(kept) if with_path else tuple(value for _, value in kept)
+        return tuple([item for item in _held(self) if isinstance(item, Module)])
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,31 +127,31 @@ def _snake_case(name: str) -> str:
     return _WORD.sub("_", name).lower()
 
 
-def _is_variable(value: Any) -> bool:
-    return isinstance(value, Variable)
+def _held(module: Module) -> list[Any]:
+    """The variables and modules that a module holds, each once.
+
+    First what it has itself, by the names of its attributes, then what each of its
+    modules has.
+    """
+    found: list[Any] = []
+    _add_held(module, found, {id(module)})
+    return found
 
 
-def _is_module(value: Any) -> bool:
-    return isinstance(value, Module)
-
-
-def _walk(
-    module: Module, path: tuple[Any, ...], recursive: bool, seen: set[int]
-) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """What the attributes of a module hold, with the way to it; then submodules."""
-    submodules = []
+def _add_held(module: Module, found: list[Any], seen: set[int]) -> None:
+    own: list[Any] = []
     attributes = _attributes(module)
     for name in sorted(attributes):
-        for way, leaf in _leaves(attributes[name], (*path, name), ()):
-            if id(leaf) in seen:
-                continue
-            if _is_variable(leaf) or _is_module(leaf):
-                seen.add(id(leaf))
-            yield way, leaf
-            if recursive and isinstance(leaf, Module):
-                submodules.append((way, leaf))
-    for way, submodule in submodules:
-        yield from _walk(submodule, way, recursive, seen)
+        _collect(attributes[name], own, ())
+    new = []
+    for item in own:
+        if id(item) not in seen:
+            seen.add(id(item))
+            new.append(item)
+    found += new
+    for item in new:
+        if isinstance(item, Module):
+            _add_held(item, found, seen)
 
 
 def _attributes(module: Module) -> dict[str, Any]:
@@ -183,27 +163,26 @@ def _attributes(module: Module) -> dict[str, Any]:
             member = cls.__dict__.get(slot)
             if hasattr(member, "__set__") and hasattr(module, slot):
                 found[slot] = getattr(module, slot)
-    ignored = module._TF_MODULE_IGNORED_PROPERTIES
-    return {name: value for name, value in found.items() if name not in ignored}
+    for name in module._TF_MODULE_IGNORED_PROPERTIES:
+        found.pop(name, None)
+    return found
 
 
-def _leaves(
-    value: Any, path: tuple[Any, ...], around: tuple[int, ...]
-) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """The leaves of a structure, which may hold itself."""
-    inside = nest.children(value)
-    if inside is None:
-        yield path, value
-    elif id(value) not in around:
-        for step, item in inside:
-            yield from _leaves(item, (*path, _key(step)), (*around, id(value)))
-
-
-def _key(step: str) -> Any:
-    """The index, key or name in a step of `nest`: ``[0]``, ``['a']`` or ``.x``."""
-    if step.startswith("."):
-        return step[1:]
-    try:
-        return ast.literal_eval(step[1:-1])
-    except (SyntaxError, ValueError):
-        return step[1:-1]
+def _collect(value: Any, found: list[Any], around: tuple[int, ...]) -> None:
+    """Append the variables and modules in a structure, which may hold itself."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return
+    if isinstance(value, (Variable, Module)):
+        found.append(value)
+        return
+    if kind is list or kind is tuple:
+        items = value
+    else:
+        inside = nest.children(value)
+        if inside is None:
+            return
+        items = [item for _, item in inside]
+    if id(value) not in around:
+        for item in items:
+            _collect(item, found, (*around, id(value)))

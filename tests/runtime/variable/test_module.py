@@ -192,6 +192,33 @@ def test_name_scopes_and_functions_go_together() -> None:
         assert both.v.name == ("both/v:0" if method == "inside" else "v:0")
 
 
+def test_functions_see_variables_that_are_added() -> None:
+    class Net(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = [Variable(1)]
+
+        @tf.function
+        def total(self) -> Any:
+            total = tf.constant(0)
+            for variable in self.variables:
+                total += variable
+            return total
+
+    net, part = Net(), Net()
+    totals = [net.total().numpy()]
+    net.layers.append(Variable(10))
+    totals.append(net.total().numpy())
+    net.part = part  # type: ignore[attr-defined]
+    totals.append(net.total().numpy())
+    part.layers[0] = Variable(5)
+    totals.append(net.total().numpy())
+
+    assert totals == [1, 11, 12, 16]
+    assert net.total().numpy() == 16
+    assert net.total.experimental_get_tracing_count() == 4
+
+
 def test_copies_have_variables_of_their_own() -> None:
     model = TwoLayers()
     other = copy.deepcopy(model)
