@@ -178,12 +178,12 @@ def memory(rounds: int) -> Iterator[Measure]:
 
 
 def soak(
-    calls: int, signatures: int, threads: int, limit: int
+    calls: int, signatures: int, threads: int, limit: int, samples: int = 10
 ) -> tuple[int, int, list[int]]:
     """Call one function from many threads with many kinds of arguments.
 
     Gives how many answers were wrong, the most traces that were kept at a time, and
-    the blocks of memory in use at each tenth of the way.
+    the blocks of memory in use at some points on the way.
     """
     function = tf.function(
         lambda x, n: tf.size(x) * 1000 + n, autograph=False, max_traces=limit
@@ -201,7 +201,7 @@ def soak(
             n = int(signatures * numbers.random() ** 8)
             if int(function(inputs[n], n % 4)) != n // 4 * 1000 + n % 4:
                 wrong[thread] += 1
-            if thread == 0 and step % max(1, each // 10) == 0:
+            if thread == 0 and step % max(1, each // samples) == 0:
                 kept = function.pretty_printed_concrete_signatures(verbose=False)
                 most[0] = max(most[0], kept.count("\n\n") + 1)
                 gc.collect()

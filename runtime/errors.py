@@ -378,7 +378,7 @@ class StagedStateError(TracingError):
 
 
 class RetracingWarning(RuntimeWarning):
-    """A function is traced so often that its graphs hardly save anything.
+    """A function is traced so often that its graphs hardly save anything (AG321).
 
     Its text says for which argument, and what to do. It is given once for each
     function, and filtered as other warnings:
@@ -386,3 +386,5 @@ class RetracingWarning(RuntimeWarning):
     >>> import warnings
     >>> warnings.simplefilter("ignore", RetracingWarning)
     """
+
+    code = "AG321"

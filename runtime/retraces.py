@@ -152,7 +152,8 @@ class RetraceLog:
         self._said_often = True
         name = self._signature.name
         return (
-            f"{TRACES} of the last {count} calls of {name!r} traced it. The last one:"
+            f"AG321: {TRACES} of the last {count} calls of {name!r} traced it. "
+            "The last one:"
         )
 
     def _dropped(self, cache: TraceCache) -> str | None:
@@ -160,8 +161,8 @@ class RetraceLog:
             return None
         self._said_dropped = True
         return (
-            f"{self._signature.name!r} keeps {cache.limit} traces (max_traces), and "
-            "drops those that were not used for longest. The last one was made for:"
+            f"AG321: {self._signature.name!r} keeps {cache.limit} traces (max_traces), "
+            "and drops those that were not used for longest. The last one was made for:"
         )
 
     # --- what differs -----------------------------------------------------------------

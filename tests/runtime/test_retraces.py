@@ -235,7 +235,7 @@ def test_tracing_too_often_is_said_once() -> None:
         test_tracing_too_often_is_said_once, 9
     )
     assert str(found.message).splitlines()[:3] == [
-        "5 of the last 8 calls of 'f' traced it. The last one:",
+        "AG321: 5 of the last 8 calls of 'f' traced it. The last one:",
         "  n: value 10 -> 11",
         "  fix: pass a tensor: tf.constant(11)",
     ]

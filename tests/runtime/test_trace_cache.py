@@ -228,8 +228,8 @@ def test_dropping_traces_is_said_once() -> None:
     f(x, 3)
 
     assert str(caught[0].message) == (
-        "'<lambda>' keeps 1 traces (max_traces), and drops those that were not used "
-        "for longest. The last one was made for:\n"
+        "AG321: '<lambda>' keeps 1 traces (max_traces), and drops those that were not "
+        "used for longest. The last one was made for:\n"
         "  n: value 1 -> 2\n"
         "  fix: pass a tensor: tf.constant(2)\n"
         "  fix: tf.function(input_signature=[tf.TensorSpec(shape=[], dtype=tf.int32), "
