@@ -91,14 +91,15 @@ def observing(function: Any, arguments: Any, name: str) -> Iterator[None]:
 
 
 def _place(change: Changed) -> tuple[str, int] | None:
-    """The line that made a change; None for a change that is as it should be."""
+    """The line that made a change; None for a change that is as it should be.
+
+    Or, where what was changed has another name, a line that mentions it.
+    """
     if change.is_first and not change.holds_tensor and not change.is_copy:
         return None
-    lines = list(_lines(change))
-    if not lines:
-        code = next(iter(change.functions)).__code__
-        return code.co_filename, code.co_firstlineno
-    return next((line for line in lines if not _is_lifted(*line)), None)
+    lines = dict(_lines(change))
+    changing = [place for place, changes in lines.items() if changes]
+    return next((p for p in changing or lines if not _is_lifted(*p)), None)
 
 
 def _warn(change: Changed, name: str, filename: str, lineno: int) -> None:
@@ -136,14 +137,17 @@ def _text(change: Changed, name: str) -> str:
 # --- where it was done ----------------------------------------------------------------
 
 
-def _lines(change: Changed) -> Iterator[tuple[str, int]]:
-    """The lines that may have made a change, those of the traced function first."""
+def _lines(change: Changed) -> Iterator[tuple[tuple[str, int], bool]]:
+    """The lines that mention what was changed, those of the traced function first.
+
+    With each, whether it changes something.
+    """
     met: set[CodeType] = set()
     last = change.name.rpartition(".")[2].partition("[")[0]
     for function in change.functions:
         for code in _codes(function.__code__, met):
-            for line in _lines_of(code, last, change):
-                yield code.co_filename, line
+            for line, changes in _lines_of(code, last, change):
+                yield (code.co_filename, line), changes
 
 
 def _codes(code: CodeType, met: set[CodeType]) -> Iterator[CodeType]:
@@ -158,23 +162,22 @@ def _codes(code: CodeType, met: set[CodeType]) -> Iterator[CodeType]:
             yield from _codes(constant, met)
 
 
-def _lines_of(code: CodeType, name: str, change: Changed) -> Iterator[int]:
-    """The lines of one function that assign or change what is called `name`."""
+def _lines_of(code: CodeType, name: str, change: Changed) -> Iterator[tuple[int, bool]]:
     starts = dict(dis.findlinestarts(code))
     line = code.co_firstlineno
     mentioned: dict[int, set[Any]] = {}
-    found: dict[int, None] = {}
+    found: set[int] = set()
     by_method = change.is_contents or change.name.endswith("]")
     for instruction in dis.get_instructions(code):
         line = starts.get(instruction.offset) or line
         value = instruction.argval
         mentioned.setdefault(line, set()).add(value)
         if by_method and isinstance(value, str) and value in _CHANGING:
-            found[line] = None
+            found.add(line)
         if instruction.opname.startswith(("STORE_", "DELETE_")):
             if "FAST" not in instruction.opname:
-                found[line] = None
-    return (line for line in found if name in mentioned[line])
+                found.add(line)
+    return ((line, line in found) for line in mentioned if name in mentioned[line])
 
 
 def _is_lifted(filename: str, line: int) -> bool:

@@ -105,6 +105,16 @@ def append(x):
     return x
 
 
+def extended(items):
+    items.append(1)
+
+
+@tf.function
+def appends_under_another_name(x):
+    extended(log)
+    return x
+
+
 @tf.function
 def remember(x):
     log.append(x + 1)
@@ -158,6 +168,7 @@ def iterating() -> Any:
         (closure, "made", "made += 1"),
         (lambda: append, "log", "log.append(1)"),
         (lambda: calls_another, "log", "log.append(1)"),
+        (lambda: appends_under_another_name, "log", "extended(log)"),
         (lambda: tf.function(functools.partial(append)), "log", "log.append(1)"),
         (iterating, "numbers", "return x + next(numbers)"),
     ],
