@@ -45,7 +45,7 @@ _ANSWERS = (
 def present(owner: Any, names: set[str]) -> set[str]:
     """The names among some of which an object or its class has an attribute."""
     found = names & _variables(owner).keys()
-    for base in (owner if isinstance(owner, type) else type(owner)).__mro__:
+    for base in (owner if issubclass(type(owner), type) else type(owner)).__mro__:
         if base is not object:
             found |= names & base.__dict__.keys()
     return found
@@ -53,10 +53,11 @@ def present(owner: Any, names: set[str]) -> set[str]:
 
 def find(owner: Any, name: str) -> tuple[Kind, Any]:
     """What the attribute of an object is."""
-    if isinstance(owner, (ModuleType, FunctionType)):
+    cls = type(owner)
+    if issubclass(cls, (ModuleType, FunctionType)):
         value = vars(owner).get(name, _MISSING)
         return (Kind.ABSENT, None) if value is _MISSING else (Kind.VALUE, value)
-    if isinstance(owner, type):
+    if issubclass(cls, type):
         return _of_class(owner, name)
     return _of_instance(owner, name)
 
@@ -142,8 +143,8 @@ def special_methods(cls: type) -> Iterator[FunctionType]:
 def has_special_access(owner: Any) -> bool:
     """Whether reading attributes of an object runs code of the user's."""
     cls: Any = type(owner)
-    if isinstance(owner, type):
+    if issubclass(cls, type):
         return cls.__getattribute__ is not type.__getattribute__
-    if isinstance(owner, (ModuleType, FunctionType)):
+    if issubclass(cls, (ModuleType, FunctionType)):
         return False
     return cls.__getattribute__ is not object.__getattribute__

@@ -112,13 +112,14 @@ def shown(value: Any) -> str:
     if is_plain(value):
         text = repr(value)
         return text if len(text) <= 80 else f"{text[:77]}..."
-    if isinstance(value, (type, FunctionType, BuiltinFunctionType, ModuleType)):
+    kind = type(value)
+    if issubclass(kind, (type, FunctionType, BuiltinFunctionType, ModuleType)):
         return f"`{getattr(value, '__qualname__', value.__name__)}`"
-    if isinstance(value, Enum):
-        return f"{type(value).__name__}.{value.name}"
-    if isinstance(value, _CONTAINERS):
-        return f"a {type(value).__name__} of {len(value)}"
-    return f"a {type(value).__name__}"
+    if issubclass(kind, Enum):
+        return f"{kind.__name__}.{value.name}"
+    if kind in _CONTAINERS:
+        return f"a {kind.__name__} of {len(value)}"
+    return f"a {kind.__name__}"
 
 
 def part_of(name: str, key: Any) -> str:
@@ -136,7 +137,7 @@ class Reference:
 
     def __init__(self, value: Any) -> None:
         self.text = shown(value)
-        self.is_function = isinstance(value, FunctionType)
+        self.is_function = type(value) is FunctionType
         self.is_weak = not _may_be_held(value)
         if self.is_weak:
             try:
@@ -158,9 +159,9 @@ class Reference:
 
 
 def _may_be_held(value: Any) -> bool:
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:
         return value.__closure__ is None
-    return isinstance(value, (type, ModuleType, Enum, BuiltinFunctionType))
+    return issubclass(type(value), (type, ModuleType, Enum, BuiltinFunctionType))
 
 
 class Expected:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from argparse import Namespace
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
@@ -48,6 +49,7 @@ def is_library(value: Any) -> bool:
     return not isinstance(name, str) or conversion.is_library_module(name)
 
 
+@functools.lru_cache(maxsize=1_000)
 def is_open(cls: type) -> bool:
     """Whether the attributes of the instances of a class are looked at."""
     if issubclass(cls, (ModuleType, Enum)):
@@ -67,7 +69,7 @@ def expect(value: Any, meet: Meet, budget: int) -> tuple[Expected | None, int]:
 
 def _is_fixed(value: Any) -> bool:
     """Whether a value is a library, which programs do not exchange for another."""
-    return isinstance(value, ModuleType) and is_library(value)
+    return issubclass(type(value), ModuleType) and is_library(value)
 
 
 class _Looking:
@@ -81,13 +83,13 @@ class _Looking:
         self.budget -= 1
         if is_plain(value):
             return Value(value)
-        kind = type(value)
+        kind: Any = type(value)
         if kind is np.ndarray:
             is_small = value.nbytes <= _SMALL and not value.dtype.hasobject
             return Array(value) if is_small else Identity(value)
         if kind in _SETS:
             return Members(value) if all(map(is_plain, value)) else Sized(value)
-        is_list, is_dict = _is_like(kind, _LISTS), _is_like(kind, _DICTS)
+        is_list, is_dict = _container(kind)
         if (is_list or is_dict) and (self.budget < len(value) or depth > _DEPTH):
             return Sized(value)
         if is_list:
@@ -108,6 +110,12 @@ class _Looking:
         ]
 
 
+@functools.lru_cache(maxsize=1_000)
+def _container(kind: type) -> tuple[bool, bool]:
+    """Whether the instances of a class are compared as lists, or as dicts."""
+    return _is_like(kind, _LISTS), _is_like(kind, _DICTS)
+
+
 def _is_like(kind: type, kinds: tuple[type, ...]) -> bool:
     """Whether a class is one of some containers, or a subclass that stores as it does.
 
@@ -124,4 +132,4 @@ def _is_like(kind: type, kinds: tuple[type, ...]) -> bool:
 
 def _is_key(value: Any) -> bool:
     """Whether the key of a dict may be held."""
-    return is_plain(value) or isinstance(value, (Enum, type))
+    return is_plain(value) or issubclass(type(value), (Enum, type))

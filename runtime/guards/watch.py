@@ -38,6 +38,7 @@ __all__ = ["Watch"]
 
 #: Values that are looked at for one trace: enough for programs.
 LIMIT = 10_000
+_NO_INSTANCES = (FunctionType, ModuleType, type)
 
 
 class _Object:
@@ -71,6 +72,8 @@ class Watch:
         self._methods: dict[str, list[FunctionType]] = {}
         #: The functions that run, and whether they tell what they call.
         self._functions: dict[int, tuple[FunctionType, bool]] = {}
+        #: The classes whose special methods were found.
+        self._classes: set[type] = set()
         #: The functions that were found in something.
         self._linked: dict[int, FunctionType] = {}
         #: The functions whose defaults are arguments.
@@ -283,20 +286,21 @@ class Watch:
         self, value: Any, label: str, quiet: bool, name: str
     ) -> Iterator[_Object]:
         """Look into a value that is found under a name, if it is the user's."""
-        if isinstance(value, weakref.ref):
+        # Not isinstance: it asks the value for its class, which may run its code.
+        if issubclass(type(value), weakref.ref):
             value = value()
         cls: Any = type(value)
         if cls is MethodType:
             self._meet_function(value.__func__, quiet, name)
             yield from self._meet(value.__self__, label, quiet, name)
-        elif isinstance(value, partial):
+        elif issubclass(cls, partial):
             for part in (value.func, *value.args, *value.keywords.values()):
                 yield from self._expect(part, label, True, name)[1]
         elif cls.__module__ == "runtime.function":
             self._link(value.python_function)
         elif cls is _lru_cache_wrapper:
             self._meet_function(value.__wrapped__, True, name)
-        elif isinstance(value, (FunctionType, ModuleType, type)):
+        elif issubclass(cls, _NO_INSTANCES):
             self._meet_function(value, quiet, name)
             if not is_library(value) and not _is_enum(value):
                 yield self._object(value, label)
@@ -328,8 +332,10 @@ class Watch:
 
     def _look_at_new(self, known: _Object) -> None:
         self._look_at_object(known, self._names)
-        if not isinstance(known.value, (FunctionType, ModuleType, type)):
-            for method in special_methods(type(known.value)):
+        cls = type(known.value)
+        if cls not in self._classes and not issubclass(cls, _NO_INSTANCES):
+            self._classes.add(cls)
+            for method in special_methods(cls):
                 self._add(method)
 
     def _look_at_object(self, known: _Object, names: set[str]) -> None:

@@ -520,6 +520,28 @@ def test_no_code_of_the_users_runs_to_look() -> None:
     assert guarded.asked == ["rate"]
 
 
+class Proxy:
+    """Stands for something that is not there."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__"):
+            return object.__getattribute__(self, name)
+        raise RuntimeError(f"no {name} yet")
+
+
+def test_an_object_that_cannot_be_asked_for_anything() -> None:
+    state = types.SimpleNamespace(proxy=Proxy())
+
+    @tf.function
+    def run(x: Any) -> Any:
+        return x if state.proxy is None else x * 2
+
+    assert [float(run(X)) for _ in range(2)] == [20.0, 20.0]
+    assert traces(run) == 1
+    state.proxy = None
+    assert float(run(X)) == 10.0
+
+
 def test_attributes_that_are_asked_for_by_text() -> None:
     layer = Layer()
 
