@@ -291,6 +291,11 @@ class Function:
 
 # --- the decorator --------------------------------------------------------------------
 
+_NO_NATIVE_CODE = (
+    "jit_compile=True needs the executor for native code, which does not exist yet; "
+    "leave it out to run the graph as NumPy code"
+)
+
 
 @overload
 def function(
@@ -350,45 +355,33 @@ def function(
 
     Args:
         func: the function, method, lambda or other callable.
-        input_signature: specs of the tensors it takes; it is then traced once, and
-            raises ValueError for others. Parameters that are annotated with a
-            `tf.TensorSpec` have one without it.
+        input_signature: specs of the tensors it takes; others are a ValueError.
+            Parameters that are annotated with a `tf.TensorSpec` have one without it.
         autograph: whether Python control flow that depends on tensors is converted.
-        jit_compile: True asks for native code, which does not exist yet.
+        jit_compile: True asks for native code: UnimplementedError, so far.
         reduce_retracing: trace for unknown dimensions once shapes begin to vary.
         guards: whether calls check that what the traced code read of Python's state
             (globals, attributes, ...) is as it was, and trace again where it is not.
         max_traces: how many traces are kept; those used last stay.
-        experimental_implements: accepted; there is no other implementation to choose.
         experimental_autograph_options: `tf.autograph.options`, which say what of
             the code that it calls is converted; TensorFlow's features are passed over.
-        experimental_attributes: accepted; nothing reads them.
-        experimental_relax_shapes: the older name of `reduce_retracing`.
-        experimental_compile: the older name of `jit_compile`.
         experimental_follow_type_hints: True makes tensors of what is passed for
             parameters annotated as `tf.Tensor`; False passes over all annotations.
 
-    Raises:
-        UnimplementedError: for ``jit_compile=True``.
-        TypeError: `func` cannot be called, or `input_signature` holds something else
-            than specs.
+    ``experimental_relax_shapes`` and ``experimental_compile`` are older names of
+    `reduce_retracing` and `jit_compile`; the other parameters change nothing.
     """
     if jit_compile or experimental_compile:
-        raise UnimplementedError(
-            "jit_compile=True needs the executor for native code, which does not exist "
-            "yet; leave it out to run the graph as NumPy code"
-        )
+        raise UnimplementedError(_NO_NATIVE_CODE)
 
-    def decorate(python_function: Callable[..., Any]) -> Function:
-        return Function(
-            python_function,
-            input_signature=input_signature,
-            follow_type_hints=experimental_follow_type_hints,
-            autograph=autograph,
-            autograph_options=experimental_autograph_options,
-            reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
-            guards=guards,
-            max_traces=max_traces,
-        )
-
+    decorate = functools.partial(
+        Function,
+        input_signature=input_signature,
+        follow_type_hints=experimental_follow_type_hints,
+        autograph=autograph,
+        autograph_options=experimental_autograph_options,
+        reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
+        guards=guards,
+        max_traces=max_traces,
+    )
     return decorate if func is None else decorate(func)

@@ -736,4 +736,4 @@ def test_decorator_with_arguments() -> None:
         return x
 
     assert isinstance(f, Function)
-    assert isinstance(tf.function(), type(lambda: None))
+    assert isinstance(tf.function()(lambda x: x), Function)
