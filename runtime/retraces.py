@@ -221,7 +221,7 @@ def _differences(path: str, old: Any, new: Any) -> Iterator[Change]:
             yield change
         return
     if _form(old, before) != _form(new, after):
-        yield Change(path, "structure", _short(old), _short(new))
+        yield Change(path, "structure", _outline(old), _outline(new))
         return
     for (step, left), (_, right) in zip(before or (), after or ()):
         yield from _differences(path + step, left, right)
@@ -259,12 +259,12 @@ def _of_state(record: Any) -> Change:
 
 
 _FIXES = {
-    "dtype": "pass it with one dtype: tf.cast({name}, tf.{old})",
-    "value": "pass a tensor: tf.constant({new})",
-    "number": "pass a tensor of one dtype: tf.constant({new}, ...)",
+    "dtype": "pass {name} with one dtype: tf.cast({name}, tf.{old})",
+    "value": "pass {name} as a tensor: tf.constant({new})",
+    "number": "pass {name} as a tensor of one dtype: tf.constant({new}, ...)",
     "type": "pass {name} in one form",
-    "constant": "each value of a Python argument has a trace of its own; use few",
-    "object": "pass the same object: each one has traces of its own",
+    "constant": "let {name} take few values: each has a trace of its own",
+    "object": "pass the same {name}: each object has traces of its own",
     "structure": "pass {name} in one form, or its parts as one tensor",
     "state": "keep {name} in a tf.Variable, or pass it as an argument",
 }
@@ -290,6 +290,15 @@ def _short(value: Any) -> str:
     except Exception:
         # What the user's own classes do may fail; that is no reason to.
         return f"<{type(value).__name__}>"
+
+
+def _outline(value: Any) -> str:
+    """A structure in few characters: a long one by how much is in it."""
+    text = _short(value)
+    inside = nest.children(value)
+    if inside is None or not text.endswith("..."):
+        return text
+    return f"{type(value).__name__} of {len(inside)}"
 
 
 def _cut(text: str) -> str:

@@ -63,7 +63,7 @@ CASES: list[tuple[Any, Any, list[str]]] = [
         (tf.cast(ROWS, tf.int32),),
         [
             "  x: dtype float32 -> int32",
-            "  fix: pass it with one dtype: tf.cast(x, tf.float32)",
+            "  fix: pass x with one dtype: tf.cast(x, tf.float32)",
         ],
     ),
     (
@@ -71,7 +71,7 @@ CASES: list[tuple[Any, Any, list[str]]] = [
         (ROWS, 2),
         [
             "  n: value 1 -> 2",
-            "  fix: pass a tensor: tf.constant(2)",
+            "  fix: pass n as a tensor: tf.constant(2)",
             "  fix: tf.function(input_signature=[tf.TensorSpec(shape=[2, 3], "
             "dtype=tf.float32), tf.TensorSpec(shape=[], dtype=tf.int32)])",
         ],
@@ -79,14 +79,17 @@ CASES: list[tuple[Any, Any, list[str]]] = [
     (
         (ROWS, 1),
         (ROWS, 1.5),
-        ["  n: 1 -> 1.5", "  fix: pass a tensor of one dtype: tf.constant(1.5, ...)"],
+        [
+            "  n: 1 -> 1.5",
+            "  fix: pass n as a tensor of one dtype: tf.constant(1.5, ...)",
+        ],
     ),
     (
         (ROWS, "mean"),
         (ROWS, "sum"),
         [
             "  n: constant 'mean' -> 'sum'",
-            "  fix: each value of a Python argument has a trace of its own; use few",
+            "  fix: let n take few values: each has a trace of its own",
         ],
     ),
     (
@@ -99,6 +102,14 @@ CASES: list[tuple[Any, Any, list[str]]] = [
         ([ROWS, ROWS],),
         [
             "  x: structure [float32[2,3]] -> [float32[2,3], float32[2,3]]",
+            "  fix: pass x in one form, or its parts as one tensor",
+        ],
+    ),
+    (
+        ([ROWS] * 30,),
+        ([ROWS] * 31,),
+        [
+            "  x: structure list of 30 -> list of 31",
             "  fix: pass x in one form, or its parts as one tensor",
         ],
     ),
@@ -237,7 +248,7 @@ def test_tracing_too_often_is_said_once() -> None:
     assert str(found.message).splitlines()[:3] == [
         "AG321: 5 of the last 8 calls of 'f' traced it. The last one:",
         "  n: value 10 -> 11",
-        "  fix: pass a tensor: tf.constant(11)",
+        "  fix: pass n as a tensor: tf.constant(11)",
     ]
 
 

@@ -231,7 +231,7 @@ def test_dropping_traces_is_said_once() -> None:
         "AG321: '<lambda>' keeps 1 traces (max_traces), and drops those that were not "
         "used for longest. The last one was made for:\n"
         "  n: value 1 -> 2\n"
-        "  fix: pass a tensor: tf.constant(2)\n"
+        "  fix: pass n as a tensor: tf.constant(2)\n"
         "  fix: tf.function(input_signature=[tf.TensorSpec(shape=[], dtype=tf.int32), "
         "tf.TensorSpec(shape=[], dtype=tf.int32)])"
     )
