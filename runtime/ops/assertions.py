@@ -133,8 +133,8 @@ def assert_relation(
 ) -> None:
     """Raise unless ``function(x, y)``, which is the `relation`, holds everywhere.
 
-    While a function is traced this is a part of the graph, or nothing where the values
-    are known already: then they raise at once.
+    While a function is traced this is a part of the graph. It is nothing where tracing
+    knows that it holds, and raises at once where a whole function cannot succeed.
     """
     left, right = together((_value(x), _value(y)), "AssertRelation", name)
     attrs = {
@@ -142,13 +142,35 @@ def assert_relation(
         "message": message or "",
         "summarize": 3 if summarize is None else summarize,
     }
-    known = [_known_array(tensor) for tensor in (left, right)]
-    if current_graph() is not None and all(array is not None for array in known):
-        with init_scope():
-            constants = [convert_to_tensor(array) for array in known]
-            run("AssertRelation", function(*constants), *constants, name=name, **attrs)
+    graph = current_graph()
+    if graph is not None and _holds_already(
+        function, left, right, name, attrs, may_wait=graph.parent is not None
+    ):
         return
     run("AssertRelation", function(left, right), left, right, name=name, **attrs)
+
+
+def _holds_already(
+    function: Any,
+    left: Any,
+    right: Any,
+    name: str | None,
+    attrs: dict[str, Any],
+    may_wait: bool,
+) -> bool:
+    """Whether tracing knows that the condition holds. Raises if it knows the contrary,
+    unless that `may_wait`: a branch or a loop body may not run at all.
+    """
+    known = [_known_array(tensor) for tensor in (left, right)]
+    if any(array is None for array in known):
+        return False
+    with init_scope():
+        constants = [convert_to_tensor(array) for array in known]
+        holds = function(*constants)
+        if may_wait and not holds._array.all():
+            return False
+        run("AssertRelation", holds, *constants, name=name, **attrs)
+    return True
 
 
 def _value(x: Any) -> Any:

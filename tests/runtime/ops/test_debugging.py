@@ -130,6 +130,22 @@ def test_a_known_failure_in_a_branch_is_that_of_the_branch() -> None:
         f(tf.constant(-1))
 
 
+def test_a_known_failure_in_a_function_of_a_branch_waits_for_it() -> None:
+    def wrong(x: Any = 0) -> Any:
+        D.assert_equal(1, 2, "not taken")
+        return x + 1
+
+    @tf.function(autograph=False)
+    def f(n: Any) -> Any:
+        n = tf.cond(n > 5, lambda: wrong(n), lambda: n)
+        return tf.while_loop(lambda i: i < 0, lambda i: [wrong(i)], [n])
+
+    assert f(tf.constant(1))[0].numpy() == 1
+    for value in (-1, 6):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not taken"):
+            f(tf.constant(value))
+
+
 def test_checks_are_kept_although_nothing_uses_them() -> None:
     @tf.function
     def checked(x: Any) -> Any:
