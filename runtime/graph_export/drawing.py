@@ -202,17 +202,32 @@ def _mark_result(box: Box, node: Node, graph: Graph) -> None:
 
 
 def _name(node: Node, labels: dict[SymbolicTensor, str]) -> str:
-    """The variable that an op is about, else what the user calls its results, else the
-    name of the node where it says more than the op.
+    """What an effect is about, else what the user calls the results, else the name of
+    the node where it says more than the op.
     """
-    variable = variable_of(node)
-    if variable is not None:
-        return str(variable.name).rpartition(":")[0]
+    subject = _subject(node)
+    if subject is not None:
+        return subject
     names = ", ".join(labels[t] for t in node.outputs if t in labels)
     if node.op == "While":
         names = ", ".join(_state_names(node))
     says_nothing = node.name.lower() == node.op.lower() or node.op in ("If", "Case")
     return names or ("" if says_nothing else node.name)
+
+
+def _subject(node: Node) -> str | None:
+    """What an effect is about: a variable, a text, a check, an error or a function."""
+    variable, attrs = variable_of(node), node.attrs
+    if variable is not None:
+        return str(variable.name).rpartition(":")[0]
+    if node.op == "PrintV2":
+        return repr("{}".join(attrs["template"]))
+    if node.op == "Raise":
+        return type(attrs["exception"]).__name__
+    if node.op == "AssertRelation":
+        return str(attrs["relation"])
+    found = [attr_text(attrs[key]) for key in ("text", "func") if key in attrs]
+    return found[0] if found else None
 
 
 def _state_names(node: Node) -> list[str]:

@@ -134,6 +134,22 @@ def test_effects_are_drawn_in_their_order() -> None:
     assert svg.count('class="edge order"') == 1
 
 
+def test_effects_say_what_they_are_about() -> None:
+    v = tf.Variable(1, name="total")
+
+    def f(x: Any) -> Any:
+        tf.print("x is", x)
+        v.assign(x)
+        tf.debugging.assert_greater(x, 0)
+        tf.py_function(print, [x], [])
+        if x > 50:
+            raise ValueError("large")
+        return x
+
+    found = texts(concrete_graph(f, tf.TensorSpec([], tf.int32)).to_svg())
+    assert {"'x is {}'", "total", "x > y", "print", "ValueError"} <= {*found}
+
+
 @pytest.mark.parametrize(
     "name", ["a<b & c>", 'say "hi"', "back\\slash", "a\x00b\x1b", "日本"]
 )
