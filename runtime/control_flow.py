@@ -219,6 +219,7 @@ def _check_same(
         nest.assert_same_structure(*shown)
         if [r is None for r in first.leaves] != [r is None for r in second.leaves]:
             raise ValueError("what is None in one must be None in the other")
+        nest.check_composites(first.structure, second.structure)
     except (TypeError, ValueError) as error:
         raise type(error)(
             f"{label} and {other_label} return different structures, {shown[0]!r} and "

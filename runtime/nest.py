@@ -21,6 +21,7 @@ from typing import Any
 
 __all__ = [
     "assert_same_structure",
+    "check_composites",
     "children",
     "flatten",
     "flatten_up_to",
@@ -132,6 +133,18 @@ def assert_same_structure(
     ValueError: the structures differ at [1]: {'a': 2} against {'b': 4}
     """
     _compare(nest1, nest2, "", check_types)
+
+
+def check_composites(one: Any, other: Any) -> None:
+    """Raise ValueError where objects made of tensors cannot stand for each other.
+
+    Both structures have the same form; such objects say so by ``_same_structure``.
+    """
+    for (path, left), right in zip(flatten_with_paths(one), flatten(other)):
+        alike = getattr(left, "_same_structure", None)
+        if alike is not None and not (type(left) is type(right) and alike(right)):
+            where = f" at {path}" if path else ""
+            raise ValueError(f"the values differ{where}: {left!r} and {right!r}")
 
 
 class _Label:

@@ -22,14 +22,15 @@ from runtime.ops.array_parts import (
     Rows,
     dense_array,
     element_tensor,
-    empty_dims,
+    joined,
     known_dims,
     or_zeros,
+    places_argument,
+    stacked,
 )
-from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.creation import zeros
+from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
-from runtime.ops.joining import concat, split, stack
+from runtime.ops.joining import split, stack
 from runtime.shapes import TensorShape, as_shape
 from runtime.tensor import EagerTensor
 
@@ -178,11 +179,14 @@ class TensorArray:
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the slices of `value` at the indices."""
-        places: Any = convert_to_tensor(indices)
+        places = places_argument(indices)
         tensor = element_tensor(value, self.dtype)
         kind = self._kind.narrowed(tensor.shape[1:])
         if self._use() is not None:
             array = self
+            if places.shape != tensor.shape[:1]:
+                text = f"there are {len(tensor)} elements for indices of shape"
+                raise InvalidArgumentError(f"{text} {places.shape}")
             for index, element in zip(places, tensor):
                 array = array.write(index, element)
             return array
@@ -228,10 +232,8 @@ class TensorArray:
         if rows is not None and isinstance(place, int):
             items = rows.get()
             if not 0 <= place < len(items):
-                raise OutOfRangeError(
-                    f"tried to read from index {place} of a TensorArray of size "
-                    f"{len(items)}"
-                )
+                text = f"tried to read from index {place} of a TensorArray of size"
+                raise OutOfRangeError(f"{text} {len(items)}")
             return or_zeros(items[place], self._kind)
         return run(
             "TensorArrayReadV3",
@@ -246,10 +248,7 @@ class TensorArray:
         """The elements as one tensor, along a new first axis."""
         rows = self._use()
         if rows is not None:
-            items = rows.get()
-            if not items:
-                return zeros([0, *empty_dims(self.element_shape)], self.dtype)
-            return stack([or_zeros(item, self._kind) for item in items], name=name)
+            return stacked(rows.get(), self._kind)
         return run(
             "TensorArrayStackV3",
             self._dense(),
@@ -260,13 +259,15 @@ class TensorArray:
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """The elements at the indices as one tensor."""
+        places = places_argument(indices)
         if self._use() is not None:
-            places: Any = as_tensor(indices)
-            return stack([self.read(place) for place in places])
+            flat: Any = reshape(places, [-1])
+            items = stacked([self.read(place) for place in flat], self._kind)
+            return reshape(items, [*places.shape, *items.shape[1:]])
         return run(
             "TensorArrayGatherV3",
             self._dense(),
-            as_tensor(indices),
+            places,
             size=self._known_size(),
             element_shape=known_dims(self.element_shape),
             name=name,
@@ -276,9 +277,7 @@ class TensorArray:
         """The elements joined along their first axis."""
         rows = self._use()
         if rows is not None:
-            return concat(
-                [or_zeros(item, self._kind) for item in rows.get()], 0, name=name
-            )
+            return joined(rows.get(), self._kind)
         whole = self.stack()
         if whole.shape.rank is None:
             raise InvalidArgumentError(
@@ -302,23 +301,26 @@ class TensorArray:
     # --- as tensors -------------------------------------------------------------------
 
     def _flatten(self) -> tuple[Any, ...]:
-        """The tensors that the array is in a graph: the buffer, and the count if it
-        can grow.
-        """
+        """What the array is in a graph: the buffer, and the count if it can grow."""
         self._use()
         buffer = self._dense()
         return (buffer,) if self._count is None else (buffer, self._count)
 
     def _unflatten(self, tensors: Any) -> TensorArray:
         """An array of the kind of this one made of such tensors."""
-        return self._made_of(self._kind, None, *tensors)
+        return self._made_of(self._kind.of_buffer(tensors[0]), None, *tensors)
+
+    def _same_structure(self, other: TensorArray) -> bool:
+        """Whether a graph can choose between the two."""
+        ranks = [array._dense().shape.rank for array in (self, other)]
+        return self._kind.goes_with(other._kind, exact=None in ranks)
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
         return self._kind, self._flatten()
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Any) -> TensorArray:
-        return cls._made_of(metadata, None, *components)
+        return cls._made_of(metadata.of_buffer(components[0]), None, *components)
 
     @classmethod
     def _made_of(
@@ -389,8 +391,7 @@ class TensorArray:
         return self._kind.size if self._count is None else self._count
 
     def __repr__(self) -> str:
-        size = "" if self._rows is None else f", size={len(self._rows.get())}"
-        return (
-            f"<tf.TensorArray dtype={self.dtype.name}, "
-            f"element_shape={self.element_shape}{size}>"
-        )
+        count = self._kind.size if self._rows is None else len(self._rows.get())
+        size = "" if count is None else f", size={count}"
+        shape = f"element_shape={self.element_shape}"
+        return f"<tf.TensorArray dtype={self.dtype.name}, {shape}{size}>"

@@ -156,6 +156,7 @@ def _next_state(result: Any, start: Results) -> list[Tensor]:
         recipe and recipe[0] for recipe in start.leaves
     ]:
         raise _other_structure(start.structure, result)
+    nest.check_composites(start.structure, result)
     return tensors
 
 

@@ -8,14 +8,19 @@ from typing import Any
 import numpy as np
 
 from runtime.dtypes import DType
-from runtime.errors import FailedPreconditionError, InvalidArgumentError
+from runtime.errors import (
+    ConversionError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+)
 from runtime.graph import Graph, user_location
-from runtime.ops.convert import convert_to_tensor
+from runtime.ops.convert import as_tensor, cast, convert_to_tensor
 from runtime.ops.creation import zeros
+from runtime.ops.joining import concat, stack
 from runtime.ops.partial import Dims
 from runtime.ops.tensor_arrays import fresh_buffer
 from runtime.shapes import TensorShape
-from runtime.tensor import SymbolicTensor
+from runtime.tensor import EagerTensor, SymbolicTensor
 
 __all__ = [
     "Kind",
@@ -25,8 +30,11 @@ __all__ = [
     "dense_array",
     "element_tensor",
     "empty_dims",
+    "joined",
     "known_dims",
     "or_zeros",
+    "places_argument",
+    "stacked",
 ]
 
 
@@ -113,6 +121,29 @@ class Kind:
             return self
         return Kind(self.dtype, self.dynamic, True, merged, self.size)
 
+    def goes_with(self, other: Kind, exact: bool) -> bool:
+        """Whether one of two arrays can take the place of the other in a graph.
+
+        Their sizes and the shapes of their elements may differ where the buffers tell
+        these: unless `exact`.
+        """
+        if self.dtype is not other.dtype or self.dynamic is not other.dynamic:
+            return False
+        same_shape = self.element_shape.is_compatible_with(other.element_shape)
+        return not exact or (self.size == other.size and same_shape)
+
+    def of_buffer(self, buffer: Any) -> Kind:
+        """The kind with the size and the shape of elements that a buffer has."""
+        shape = buffer.shape
+        if shape.rank is None or isinstance(buffer, EagerTensor):
+            return self
+        size = None if self.dynamic else shape[0]
+        if (size, shape[1:]) == (self.size, self.element_shape):
+            return self
+        found = Kind(self.dtype, self.dynamic, self.infer_shape, shape[1:], size)
+        found.shared = self.shared
+        return found
+
 
 class Mark:
     """Whether an array that a change gave has been used; outlives the array."""
@@ -193,7 +224,7 @@ def dense_array(items: list[Any], kind: Kind) -> np.ndarray[Any, Any]:
     array = fresh_buffer(len(items), kind.dtype, known_dims(element))
     for place, item in enumerate(items):
         if item is not None:
-            array[place] = item._array
+            array[place, ...] = item._array
     return array
 
 
@@ -210,6 +241,18 @@ def element_tensor(value: Any, dtype: DType) -> Any:
     return tensor
 
 
+def places_argument(indices: Any) -> Any:
+    """The indices of elements as a tensor of integers. Raises ConversionError."""
+    tensor = as_tensor(indices)
+    if not tensor.dtype.is_integer and tensor.shape.num_elements() == 0:
+        return cast(tensor, "int32")
+    if not tensor.dtype.is_integer:
+        raise ConversionError(
+            f"the indices must be of integers, not {tensor.dtype.name}"
+        )
+    return tensor
+
+
 def or_zeros(item: Any, kind: Kind) -> Any:
     """An element as it is read; zeros for None, which was never written."""
     if item is not None:
@@ -220,3 +263,17 @@ def or_zeros(item: Any, kind: Kind) -> Any:
             "not known: give element_shape="
         )
     return zeros(kind.element_shape, kind.dtype)
+
+
+def stacked(items: list[Any], kind: Kind) -> Any:
+    """The elements of an eager array as one tensor."""
+    if not items:
+        return zeros([0, *empty_dims(kind.element_shape)], kind.dtype)
+    return stack([or_zeros(item, kind) for item in items])
+
+
+def joined(items: list[Any], kind: Kind) -> Any:
+    """The elements of an eager array joined along their first axis."""
+    if not items:
+        return zeros([0, *empty_dims(kind.element_shape)[1:]], kind.dtype)
+    return concat([or_zeros(item, kind) for item in items], 0)

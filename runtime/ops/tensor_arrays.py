@@ -119,7 +119,7 @@ def _write(buffer: Array, value: Array, *, index: int, reuse: bool = False) -> A
     rows = _with_elements(buffer, np.shape(value))
     if rows is buffer and not reuse:
         rows = buffer.copy()
-    rows[index] = value
+    rows[index, ...] = value  # of strings, too, the elements and not the array
     return rows
 
 
@@ -153,7 +153,7 @@ def _grow(
         rows = np.concatenate([rows, space])
     elif rows is buffer and not reuse:
         rows = buffer.copy()
-    rows[index] = value
+    rows[index, ...] = value
     return rows, np.array(max(int(count), index + 1), np.int32)
 
 

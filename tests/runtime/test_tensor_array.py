@@ -387,6 +387,79 @@ def test_elements_of_several_tensors() -> None:
     assert list(map(numbers, both(program))) == [[1, 2, 3]] * 2
 
 
+def test_no_elements_of_a_known_shape() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.int32, 0, element_shape=[2, 3])
+        return array.concat(), array.gather([]), array.stack()
+
+    shapes = [[tensor.shape.as_list() for tensor in found] for found in both(program)]
+    assert shapes == [[[0, 3], [0, 2, 3], [0, 2, 3]]] * 2
+
+
+def test_gather_by_a_matrix_and_scatter_by_too_many() -> None:
+    def gathered() -> Any:
+        return tf.TensorArray(tf.int32, 2).unstack([5, 6]).gather([[0, 1], [1, 0]])
+
+    def scattered() -> Any:
+        return tf.TensorArray(tf.int32, 4).scatter([1, 2, 3], [5, 6]).stack()
+
+    assert list(map(numbers, both(gathered))) == [[[5, 6], [6, 5]]] * 2
+    for run in (scattered, tf.function(scattered)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="are 2 elements"):
+            run()
+    with pytest.raises(TypeError, match="indices must be of integers, not float32"):
+        tf.TensorArray(tf.int32, 4).gather([1.5])
+
+
+def test_strings_that_a_graph_writes() -> None:
+    def program() -> Any:
+        array = tf.TensorArray(tf.string, 2).write(0, "a").write(1, "bc")
+        return array.stack(), array.read(1)
+
+    for stacked, second in both(program):
+        assert numbers(stacked) == [b"a", b"bc"]
+        assert second.numpy() == b"bc"
+
+
+def test_arrays_of_different_sizes_in_branches() -> None:
+    @tf.function
+    def written(n: Any) -> Any:
+        if n > 0:
+            array = tf.TensorArray(tf.int32, 3).write(0, n)
+        else:
+            array = tf.TensorArray(tf.int32, 2).write(1, n)
+        return array.stack(), array.size()
+
+    for n, expected in ((2, [2, 0, 0]), (-1, [0, -1])):
+        stacked, size = written(tf.constant(n))
+        assert (numbers(stacked), int(size)) == (expected, len(expected))
+
+
+def test_arrays_that_graphs_cannot_choose_between() -> None:
+    def sizes(n: Any) -> Any:
+        array = tf.TensorArray(tf.int32, 3 if n > 0 else 2)
+        return array.size()
+
+    def kinds(n: Any) -> Any:
+        one, other = tf.TensorArray(tf.int32, 1), tf.TensorArray(tf.float32, 1)
+        return tf.cond(n > 0, lambda: one, lambda: other).size()
+
+    def changed(n: Any) -> Any:
+        other = tf.TensorArray(tf.int64, 1)
+        return tf.while_loop(
+            lambda i, array: i < n,
+            lambda i, array: (i + 1, other),
+            (0, tf.TensorArray(tf.int32, 1)),
+        )[1].size()
+
+    n = tf.constant(1)
+    assert int(tf.function(sizes)(n)) == 3
+    with pytest.raises(ValueError, match=r"dtype=int32.* and .*dtype=float32"):
+        tf.function(kinds)(n)
+    with pytest.raises(ValueError, match=r"differ at \[1\]: .*int32.* and .*int64"):
+        tf.function(changed)(n)
+
+
 def test_closing_and_what_there_is_not() -> None:
     array = tf.TensorArray(tf.int32, 1, tensor_array_name="a", clear_after_read=True)
     array = array.write(0, 5)
