@@ -72,7 +72,8 @@ def _of_class(cls: type, name: str) -> tuple[Kind, Any]:
         return Kind.VALUE, raw.__func__
     if isinstance(raw, FunctionType) or not hasattr(type(raw), "__get__"):
         return Kind.VALUE, raw
-    return _NONE
+    # For instances that the trace makes.
+    return _code(raw)
 
 
 def _of_instance(owner: Any, name: str) -> tuple[Kind, Any]:

@@ -32,6 +32,8 @@ Meet = Callable[[Any, str], None]
 _LISTS = (list, tuple, deque)
 _DICTS = (dict, OrderedDict, defaultdict)
 _SETS = (set, frozenset)
+#: Classes of libraries that keep what users give them.
+_OPEN = (Module, SimpleNamespace, Namespace)
 #: Arrays of at most so many bytes are compared by what is in them.
 _SMALL = 1024
 #: Containers within containers, so far as they are looked into.
@@ -54,7 +56,7 @@ def is_open(cls: type) -> bool:
     """Whether the attributes of the instances of a class are looked at."""
     if issubclass(cls, (ModuleType, Enum)):
         return False
-    return not is_library(cls) or issubclass(cls, (Module, SimpleNamespace, Namespace))
+    return not is_library(cls) or issubclass(cls, _OPEN)
 
 
 def expect(value: Any, meet: Meet, budget: int) -> tuple[Expected | None, int]:

@@ -333,7 +333,9 @@ class Watch:
     def _look_at_new(self, known: _Object) -> None:
         self._look_at_object(known, self._names)
         cls = type(known.value)
-        if cls not in self._classes and not issubclass(cls, _NO_INSTANCES):
+        if issubclass(cls, type):
+            cls = known.value
+        if cls not in self._classes and cls not in (FunctionType, ModuleType):
             self._classes.add(cls)
             for method in special_methods(cls):
                 self._add(method)

@@ -793,6 +793,34 @@ def test_all_ways_to_look_at_an_object(
     assert traces(run) == 2
 
 
+@dataclass
+class Fresh:
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.size += count
+
+    @property
+    def scaled(self) -> Any:
+        return self.size * scale
+
+    def __add__(self, x: Any) -> Any:
+        return x + self.size
+
+
+def test_objects_that_the_trace_makes() -> None:
+    global count, scale
+
+    @tf.function
+    def run(x: Any) -> Any:
+        fresh = Fresh(1)
+        return (fresh + x) * fresh.scaled
+
+    for count, scale in ((0, 1.0), (2, 1.0), (2, 3.0), (0, 1.0)):
+        assert float(run(X)) == (11.0 + count) * (1 + count) * scale
+    assert traces(run) == 3
+
+
 # --- what a trace changes -------------------------------------------------------------
 
 
