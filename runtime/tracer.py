@@ -11,6 +11,7 @@ from runtime import bridge, conversion, nest
 from runtime.concrete import ConcreteFunction
 from runtime.context import watch_variables
 from runtime.guards import Guards, Places, watching
+from runtime.ops.python_calls import called_functions
 from runtime.signature import ObjectRef, Signature
 from runtime.tracing import Trace, trace
 
@@ -73,7 +74,7 @@ class Tracer:
         objects = self._objects(args, kwargs)
         with watching(self.python_function, objects, tells) as watch:
             traced = self._made(args, kwargs)
-        guards = watch.guards(self._changed)
+        guards = watch.guards(self._changed, called_functions(traced.graph))
         # What this trace changed is no reason to make an earlier one again.
         for earlier in self._made_guards:
             earlier.forget(self._changed)

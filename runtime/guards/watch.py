@@ -31,6 +31,7 @@ from runtime.guards.attributes import (
 from runtime.guards.checks import Guards, Places
 from runtime.guards.expected import Expected, Method, Reference, is_plain
 from runtime.guards.kinds import expect, is_library, is_open
+from runtime.guards.later import function_place, names_read
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Read
 
@@ -72,6 +73,9 @@ class Watch:
         self._methods: dict[str, list[FunctionType]] = {}
         #: The functions that run, and whether they tell what they call.
         self._functions: dict[int, tuple[FunctionType, bool]] = {}
+        #: Those that were noted when they were called, if that can be said of all.
+        self._noted: list[FunctionType] = []
+        self._tells = False
         #: The classes whose special methods were found.
         self._classes: set[type] = set()
         #: The functions that were found in something.
@@ -87,6 +91,7 @@ class Watch:
         """Note that a function is about to be called: as written, or converted."""
         written = conversion.as_written(function)
         if isinstance(written, FunctionType):
+            self._noted.append(written)
             # What was not found anywhere is made by the trace, as its cells are.
             found = id(function) in self._linked or id(written) in self._linked
             self._add(written, written is not function, found)
@@ -100,6 +105,7 @@ class Watch:
 
     def start(self, function: Any, tells: bool) -> None:
         """Look at the function that is traced."""
+        self._tells = tells
         if isinstance(function, FunctionType):
             self._bound.add(function)
             self._add(function, tells)
@@ -131,10 +137,11 @@ class Watch:
                 if read in same:
                     yield from keep(read)
 
-    def guards(self, changed: Places) -> Guards | None:
+    def guards(self, changed: Places, called: Iterable[Any] = ()) -> Guards | None:
         """The guards of the trace that was made; None if there is nothing to check.
 
-        The places that this trace changed are added to those that others did.
+        The places that this trace changed are added to those that others did. What only
+        the functions read that the graph calls when it runs (`called`) is not checked.
         """
         same: set[Read] = set()
         for read in self._all():
@@ -143,6 +150,12 @@ class Watch:
             else:
                 changed.add(read)
         kept = [read for read in self._kept(same) if read not in changed]
+        later = {*map(function_place, called)} - {*map(function_place, self._noted)}
+        if later and self._tells:
+            functions = (known for known, _ in self._functions.values())
+            codes = [conversion.as_written(known).__code__ for known in functions]
+            names = names_read(codes, later)
+            kept = [read for read in kept if read.key in names]
         return Guards(kept, self.places) if kept else None
 
     def _all(self) -> Iterator[Read]:

@@ -7,7 +7,7 @@ in the program and checks what that gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,20 @@ from runtime import nest
 from runtime.context import building, current_graph
 from runtime.dtypes import as_dtype
 from runtime.errors import ConversionError, InvalidArgumentError
-from runtime.graph import leak_error
+from runtime.graph import Graph, leak_error
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.numerics import check_eager, is_checking
 from runtime.ops.registry import OpDef, apply, as_array, register
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["PYTHON_CALLS", "call_python", "numpy_function", "py_function"]
+__all__ = [
+    "PYTHON_CALLS",
+    "call_python",
+    "called_functions",
+    "numpy_function",
+    "py_function",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -248,3 +254,16 @@ register(OpDef("PyFuncStateless", call_python, _infer, strong=True))
 
 #: The ops that call Python functions: what those raise passes as it is.
 PYTHON_CALLS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+
+
+def called_functions(graph: Graph) -> Iterator[Callable[..., Any]]:
+    """The Python functions that a graph calls when it runs."""
+    met = {graph}
+    pending = [graph]
+    for one in pending:
+        for node in one.nodes:
+            if node.op in PYTHON_CALLS:
+                yield node.attrs["func"]
+            inner = [sub for _, sub in node.subgraphs() if sub not in met]
+            met.update(inner)
+            pending += inner

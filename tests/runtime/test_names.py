@@ -16,7 +16,7 @@ from runtime.dtypes import DType
 
 #: What families share among themselves; `moments` is of ``tf.nn``.
 INTERNAL = {"as_tensor", "matrix_transpose", "moments", "promote", "promote_all"}
-INTERNAL |= {"PYTHON_CALLS", "call_python"}
+INTERNAL |= {"PYTHON_CALLS", "call_python", "called_functions"}
 #: The modules of ops that ``runtime/__init__.py`` takes names from.
 FAMILIES = sorted(set(re.findall(r"from runtime\.ops\.(\w+)", inspect.getsource(tf))))
 SPACES = [tf, *(s for n in tf.__all__ if inspect.ismodule(s := getattr(tf, n)))]

@@ -270,3 +270,56 @@ def test_the_source_names_the_function() -> None:
     assert "EagerPyFunc(x, func=square, " in source
     assert "0x" not in source
     assert f(tf.constant(2.0)).numpy() == 4.0
+
+
+factor = 2
+history: list[Any] = []
+
+
+def test_what_called_functions_do_is_no_reason_to_trace_again() -> None:
+    total = 0
+
+    def keep(x):
+        nonlocal total
+        total += 1
+        history.append(float(x))
+
+    @tf.function
+    def f(x):
+        tf.py_function(keep, [x], [])
+        if x > 0:
+            tf.py_function(lambda v: history.append(v), [x], [])
+        return x * factor
+
+    history.clear()
+    for i in range(3):
+        f(tf.constant(float(i)))
+    assert (total, len(history), f.experimental_get_tracing_count()) == (3, 5, 1)
+
+
+def test_what_the_traced_code_reads_too_is_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @tf.function
+    def f(x):
+        y = tf.py_function(lambda v: v * factor, [x], tf.float32)
+        return y + x * factor
+
+    assert f(tf.constant(1.0)).numpy() == 4.0
+    monkeypatch.setitem(globals(), "factor", 5)
+    assert f(tf.constant(1.0)).numpy() == 10.0
+
+
+def test_a_function_that_is_traced_and_called_is_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def scaled(v):
+        return v * factor
+
+    @tf.function
+    def f(x):
+        return tf.py_function(scaled, [x], tf.float32) + scaled(x)
+
+    assert f(tf.constant(1.0)).numpy() == 4.0
+    monkeypatch.setitem(globals(), "factor", 5)
+    assert f(tf.constant(1.0)).numpy() == 10.0
