@@ -26,6 +26,9 @@ Array = np.ndarray[Any, Any]
 _OBJECT = object()
 #: Values that are equal only if they are the same, once their type is known.
 _PLAIN = frozenset((int, bool, str, bytes, type(None)))
+#: What classes have whose parts are known by name. Others are not asked further, nor
+#: remembered: their traces would stay with them.
+_MARKS = ("_fields", "__dataclass_fields__", "__attrs_attrs__")
 _STR = frozenset((str,))
 _DICTS = frozenset((dict, OrderedDict, defaultdict))
 #: What NumPy's own values become tensors of.
@@ -117,6 +120,11 @@ def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
 
 def _parts(value: Any, kind: type) -> Sequence[Any] | None:
     """What is in a namedtuple, a dataclass or an attrs object; None for others."""
+    for mark in _MARKS:
+        if hasattr(kind, mark):
+            break
+    else:
+        return None
     names = _names(kind)
     return None if names is None else [getattr(value, name) for name in names]
 
