@@ -89,6 +89,11 @@ class Watch:
 
     def note(self, function: Any) -> None:
         """Note that a function is about to be called: as written, or converted."""
+        while isinstance(function, (MethodType, partial)):
+            if isinstance(function, MethodType):
+                function = function.__func__
+            else:
+                function = function.func
         written = conversion.as_written(function)
         if isinstance(written, FunctionType):
             self._noted.append(written)
@@ -229,7 +234,7 @@ class Watch:
                 self._bound.add(wrapped)
             self._add(wrapped, tells and _is_ours(function))
         instance = vars(function).get("instance")
-        if callable(instance):
+        if callable(instance) and function in self._bound:
             _, found = self._expect(instance(), "self", True, "self")
             self._roots += found
 
@@ -246,9 +251,8 @@ class Watch:
             self._silent.add(name)
             for method in self._methods.pop(name, ()):
                 self._add(method)
-        self._look_for_names(
-            {*names.attributes, *names.stored_attributes}, {*names.probed}
-        )
+        attributes = {*names.attributes, *names.stored_attributes}
+        self._look_for_names(attributes, {*names.probed})
 
     def _look_for_names(self, names: set[str], probed: set[str]) -> None:
         new = (names - self._names) | (probed - self._probed)
@@ -310,7 +314,9 @@ class Watch:
             for part in (value.func, *value.args, *value.keywords.values()):
                 yield from self._expect(part, label, True, name)[1]
         elif cls.__module__ == "runtime.function":
-            self._link(value.python_function)
+            yield from self._meet(value.python_function, label, False, name)
+        elif cls.__module__ == "runtime.methods":
+            yield from self._meet(value.__self__, label, quiet, name)
         elif cls is _lru_cache_wrapper:
             self._meet_function(value.__wrapped__, True, name)
         elif issubclass(cls, _NO_INSTANCES):
@@ -319,11 +325,6 @@ class Watch:
                 yield self._object(value, label)
         elif is_open(cls):
             yield self._object(value, label)
-
-    def _link(self, function: Any) -> None:
-        """Note that a function that is traced in its turn can be reached."""
-        if isinstance(function, FunctionType):
-            self._linked[id(function)] = function
 
     def _meet_function(self, function: Any, quiet: bool, name: str) -> None:
         if isinstance(function, FunctionType):

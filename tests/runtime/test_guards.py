@@ -633,6 +633,32 @@ def test_nested_functions_read_for_the_outer_trace() -> None:
     assert float(outer(X)) == 60.0
 
 
+def test_nested_functions_of_all_kinds() -> None:
+    layers = [Layer(2.0) for _ in range(4)]
+    model = Model()
+    inner = {
+        "method": tf.function(layers[0].apply),
+        "partial": tf.function(functools.partial(Layer.apply, layers[1])),
+        "object": tf.function(layers[2]),
+        "lambda": tf.function(lambda x: layers[3].apply(x)),
+        "bound": model.run,
+    }
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        for function in inner.values():
+            x = function(x)
+        return Model().run(x)
+
+    changed: Any
+    assert float(outer(X)) == float(outer(X)) == 5760.0
+    assert traces(outer) == 1
+    for changed in (*layers, model.layers[0]):
+        changed.rate = 4.0
+        assert float(outer(X)) == pytest.approx(float(outer.python_function(X)))
+    assert traces(outer) == 6
+
+
 def test_code_that_is_not_converted() -> None:
     global count
     layer = Layer(2.0)
