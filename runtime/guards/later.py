@@ -4,20 +4,76 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, MethodType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from runtime import conversion
 from runtime.guards.names import names_of
+from runtime.guards.reads import Read
 
-__all__ = ["Place", "function_place", "names_read"]
+__all__ = ["needed"]
 
 Place = tuple[str, int, str]
 
 
-def function_place(function: Any) -> Place | None:
+def needed(
+    reads: list[Read],
+    called: list[Any],
+    noted: Iterable[FunctionType],
+    functions: Iterable[FunctionType],
+) -> list[Read]:
+    """Those of the reads that the trace needs.
+
+    `called` are the functions that the graph calls, `noted` those that were called in
+    the trace, and `functions` all that may have run in it.
+    """
+    if not called:
+        return reads
+    later = {*map(_place_of, called)} - {*map(_place_of, noted)}
+    codes = [conversion.as_written(function).__code__ for function in functions]
+    parts = [
+        part
+        for code in codes
+        if _place(code) not in later
+        for part in _parts(code, later)
+    ]
+    names = _names_read(parts)
+    methods = [f for f in called if isinstance(f, BuiltinMethodType)]
+    return [
+        read
+        for read in reads
+        if read.key in names and not _is_only_called(read, methods, parts)
+    ]
+
+
+def _is_only_called(
+    read: Read, methods: list[BuiltinMethodType], parts: list[CodeType]
+) -> bool:
+    """Whether only a method of an object is read, which the graph calls.
+
+    That is ``hist`` in ``tf.py_function(hist.append, [x], [])``.
+    """
+    found = [method.__name__ for method in methods if method.__self__ is read.current()]
+    return bool(found) and all(
+        following in found
+        for part in parts
+        for name, following in itertools.pairwise(_names_in_order(part))
+        if name == read.key
+    )
+
+
+def _names_in_order(code: CodeType) -> Iterator[Any]:
+    """What each instruction names; None at the end."""
+    for instruction in dis.get_instructions(code):
+        is_name = instruction.opname.startswith("LOAD")
+        yield instruction.argval if is_name else None
+    yield None
+
+
+def _place_of(function: Any) -> Place | None:
     """Where a function, as it was written, begins: the same for its converted form."""
     while not isinstance(function, FunctionType):
         if isinstance(function, MethodType):
@@ -29,15 +85,11 @@ def function_place(function: Any) -> Place | None:
     return _place(conversion.as_written(function).__code__)
 
 
-def names_read(codes: Iterable[CodeType], later: set[Place | None]) -> set[str]:
-    """The names that some code reads, but for the functions in it that run later."""
+def _names_read(parts: Iterable[CodeType]) -> set[str]:
     names = {"__defaults__", "__kwdefaults__"}
-    for code in codes:
-        if _place(code) not in later:
-            for part in _parts(code, later):
-                own = names_of(part)
-                names |= own.globals | own.attributes
-                names |= _variables(part)
+    for part in parts:
+        own = names_of(part)
+        names |= own.globals | own.attributes | _variables(part)
     return names
 
 

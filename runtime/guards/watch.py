@@ -31,7 +31,7 @@ from runtime.guards.attributes import (
 from runtime.guards.checks import Guards, Places
 from runtime.guards.expected import Expected, Method, Reference, is_plain
 from runtime.guards.kinds import expect, is_library, is_open
-from runtime.guards.later import function_place, names_read
+from runtime.guards.later import needed
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Read
 
@@ -155,12 +155,9 @@ class Watch:
             else:
                 changed.add(read)
         kept = [read for read in self._kept(same) if read not in changed]
-        later = {*map(function_place, called)} - {*map(function_place, self._noted)}
-        if later and self._tells:
+        if self._tells:
             functions = (known for known, _ in self._functions.values())
-            codes = [conversion.as_written(known).__code__ for known in functions]
-            names = names_read(codes, later)
-            kept = [read for read in kept if read.key in names]
+            kept = needed(kept, list(called), self._noted, functions)
         return Guards(kept, self.places) if kept else None
 
     def _all(self) -> Iterator[Read]:

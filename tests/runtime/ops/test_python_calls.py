@@ -289,12 +289,23 @@ def test_what_called_functions_do_is_no_reason_to_trace_again() -> None:
         tf.py_function(keep, [x], [])
         if x > 0:
             tf.py_function(lambda v: history.append(v), [x], [])
+        tf.py_function(history.append, [x], [])
         return x * factor
 
     history.clear()
     for i in range(3):
         f(tf.constant(float(i)))
-    assert (total, len(history), f.experimental_get_tracing_count()) == (3, 5, 1)
+    assert (total, len(history), f.experimental_get_tracing_count()) == (3, 8, 1)
+
+
+def test_an_object_that_the_traced_code_asks_too_is_a_reason() -> None:
+    @tf.function
+    def f(x):
+        tf.py_function(history.append, [x], [])
+        return x * len(history)
+
+    history.clear()
+    assert [f(tf.constant(1.0)).numpy() for _ in range(3)] == [0.0, 1.0, 2.0]
 
 
 def test_what_the_traced_code_reads_too_is_a_reason(
