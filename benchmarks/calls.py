@@ -45,7 +45,7 @@ def body(count: int) -> Callable[..., Any]:
     """A function of `count` arguments that does little with the first and last."""
     names = ", ".join(f"x{i}" for i in range(count))
     source = f"def body({names}):\n    return x0 + x{count - 1} * SCALE\n"
-    scope: dict[str, Any] = {"SCALE": SCALE}
+    scope: dict[str, Any] = {"SCALE": SCALE, "__name__": __name__}
     exec(source, scope)
     return scope["body"]  # type: ignore[no-any-return]
 

@@ -31,6 +31,15 @@ class InputSignature:
         self._signature = signature
         #: Specs by the names of the arguments.
         self._expected = expected
+        #: The specs of positional arguments with their places, and those of others.
+        names = map(signature.name_of, range(len(signature.positional) + len(expected)))
+        self._positional = [
+            (index, (name, expected[name]))
+            for index, name in enumerate(names)
+            if name in expected
+        ]
+        placed = {name for _, (name, _) in self._positional}
+        self._keywords = [(k, v) for k, v in expected.items() if k not in placed]
         #: The call with the specs for arguments, and no others.
         self.call = call
 
@@ -44,11 +53,17 @@ class InputSignature:
 
         Raises ValueError, with both sides in it, if they do not fit.
         """
-        values = dict(self._signature.named(args, kwargs))
-        for name, expected in self._expected.items():
-            if name in values:
-                values[name] = self._fitted(name, expected, values)
-        return self._replaced(args, kwargs, values)
+        call, fitted = (args, kwargs), list(args)
+        for index, (name, expected) in self._positional:
+            if index < len(fitted):
+                fitted[index] = self._fitted(
+                    name, expected, fitted[index], (args, kwargs)
+                )
+        for name, expected in self._keywords:
+            if name in kwargs:
+                value = self._fitted(name, expected, kwargs[name], call)
+                kwargs = {**kwargs, name: value}
+        return tuple(fitted), kwargs
 
     def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
         """Take a fitted call apart: with its arrays, and the key of the specs."""
@@ -66,31 +81,37 @@ class InputSignature:
             {name: values.get(name, value) for name, value in kwargs.items()},
         )
 
-    def _fitted(self, name: str, expected: Any, values: dict[str, Any]) -> Any:
-        """The value of an argument with tensors in it that have its specs."""
-        value = values[name]
+    def _fitted(
+        self,
+        name: str,
+        expected: Any,
+        value: Any,
+        call: Arguments,
+    ) -> Any:
+        """The value of an argument of a call, with tensors that have its specs."""
         if expected is _ANY_TENSOR:
             return _as_tensors(value)
         if isinstance(expected, TensorSpec):
             found = _as_spec(value, expected)
             if found is None:
-                raise self._incompatible(values, name, expected, value)
+                raise self._incompatible(call, name, expected, value)
             return found
         try:
             parts = nest.flatten_up_to(expected, value)
         except ValueError:
-            raise self._incompatible(values, name, expected, value) from None
+            raise self._incompatible(call, name, expected, value) from None
         leaves = []
         for (path, spec), leaf in zip(nest.flatten_with_paths(expected), parts):
             found = _as_spec(leaf, spec)
             if found is None:
-                raise self._incompatible(values, name + path, spec, leaf)
+                raise self._incompatible(call, name + path, spec, leaf)
             leaves.append(found)
         return nest.pack_sequence_as(expected, leaves)
 
     def _incompatible(
-        self, values: dict[str, Any], path: str, spec: Any, leaf: Any
+        self, call: Arguments, path: str, spec: Any, leaf: Any
     ) -> ValueError:
+        values = dict(self._signature.named(*call))
         specs = _specs_of(self._expected)
         inputs = ",\n    ".join(str(values[name]) for name in specs if name in values)
         expected = ",\n    ".join(map(str, specs.values()))
@@ -107,9 +128,12 @@ def _specs_of(expected: dict[str, Any]) -> dict[str, Any]:
 
 def _as_spec(leaf: Any, spec: TensorSpec) -> Any:
     """A tensor of the spec, or a spec within it; None if it does not fit."""
-    if not isinstance(leaf, TensorSpec):
+    if not isinstance(leaf, (Tensor, TensorSpec)):
+        # The dtype is a hint only where it may not fit; to say it outright is faster.
+        fits = type(leaf) is float and spec.dtype.is_floating
+        dtype = spec.dtype if fits else None
         try:
-            leaf = convert_to_tensor(leaf, dtype_hint=spec.dtype)
+            leaf = convert_to_tensor(leaf, dtype, dtype_hint=spec.dtype)
         except ConversionError:
             return None
     return leaf if spec.is_compatible_with(leaf) else None
