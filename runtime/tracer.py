@@ -75,9 +75,11 @@ class Tracer:
         with watching(self.python_function, objects, tells) as watch:
             traced = self._made(args, kwargs)
         guards = watch.guards(self._changed, called_functions(traced.graph))
-        # What this trace changed is no reason to make an earlier one again.
-        for earlier in self._made_guards:
+        for earlier in list(self._made_guards):
+            # What this trace changed is no reason to make an earlier one again.
             earlier.forget(self._changed)
+            if guards is not None and guards.is_like(earlier):
+                guards = earlier
         if guards is not None:
             self._made_guards.add(guards)
         return ConcreteFunction(traced, self._signature, specs), guards

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
-from types import CodeType
+from collections.abc import Iterable
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from runtime.guards.expected import Constants, Reference
+from runtime.guards.expected import Constants, Reference, same_items
 from runtime.guards.reads import ABSENT, Read
 
 __all__ = ["Change", "Guards"]
@@ -55,13 +55,28 @@ class Guards:
         self._compile()
 
     def _compile(self) -> None:
-        self.source, constants = _source(self._reads)
-        exec(_code(self.source), constants.values)
+        source, constants = _source(self._reads)
+        exec(_code(source), constants.values)
         #: Whether all of it still has those values.
-        self.holds: Callable[[], bool] = constants.values["holds"]
+        self.holds: FunctionType = constants.values["holds"]
 
     def __len__(self) -> int:
         return len(self._reads)
+
+    def is_like(self, other: Guards) -> bool:
+        """Whether other guards check the same: traces of one state share theirs."""
+        if self.holds.__code__ is not other.holds.__code__:
+            return False  # Equal sources are compiled once.
+        expected, known = self.holds.__globals__, other.holds.__globals__
+        return all(
+            value is known[name] or same_items(value, list, known[name])
+            for name, value in expected.items()
+            if name[1:].isdigit()
+        )
+
+    def to_source(self) -> str:
+        """The check as Python source."""
+        return _source(self._reads)[0]
 
     def forget(self, places: Places) -> None:
         """Check no longer what is read of some places."""

@@ -167,6 +167,8 @@ def _may_be_held(value: Any) -> bool:
 class Expected:
     """What a value is expected to be."""
 
+    __slots__ = ()
+
     def holds(self, value: Any) -> bool:
         """Whether a value is what is expected."""
         raise NotImplementedError
@@ -191,6 +193,8 @@ class Expected:
 
 class Value(Expected):
     """A plain value."""
+
+    __slots__ = ("_value",)
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -218,6 +222,8 @@ class Value(Expected):
 class Identity(Expected):
     """An object."""
 
+    __slots__ = ("_reference",)
+
     def __init__(self, value: Any) -> None:
         self._reference = Reference(value)
 
@@ -240,6 +246,8 @@ class Identity(Expected):
 
 class Array(Identity):
     """A small NumPy array, with what is in it."""
+
+    __slots__ = ("_content",)
 
     def __init__(self, value: np.ndarray[Any, Any]) -> None:
         super().__init__(value)
@@ -265,6 +273,8 @@ class Array(Identity):
 
 class Method(Expected):
     """A method that a class defines: what an attribute of an instance gives anew."""
+
+    __slots__ = ("_function",)
 
     def __init__(self, function: FunctionType) -> None:
         self._function = Reference(function)

@@ -905,6 +905,7 @@ def test_what_one_trace_in_ten_changes() -> None:
     for _ in range(2):
         switching(X, True)
         assert float(switching(X, False)) == 20.0
+    assert (traces(switching), state.switched) == (2, 1)
     state.mode = "other"
     assert float(switching(X, False)) == 30.0
 
@@ -930,6 +931,20 @@ def test_guards_keep_no_object_alive() -> None:
     gc.collect()
     assert [reference() for reference in references] == [None, None]
     assert run.pretty_printed_concrete_signatures() == ""
+
+
+def test_traces_of_one_state_share_their_guards() -> None:
+    model = Model()
+    sizes = [tf.zeros([n]) for n in range(3)]
+    for x in sizes:
+        model.run(x)
+    model.layers[0].rate = 7.0
+    for x in sizes:
+        model.run(x)
+
+    groups = model.run._function._cache._entries.values()
+    assert len({id(e.guards) for group in groups for e in group}) == 2
+    assert traces(model.run) == 6
 
 
 def test_a_dead_object_is_no_other_that_is_none() -> None:
