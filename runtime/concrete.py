@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from runtime import nest
+from runtime.array_arguments import with_array_parts
 from runtime.context import current_graph
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.execute.numpy_source import Executable, compile_graph
@@ -211,7 +212,7 @@ class ConcreteFunction:
             hint = near(unknown[0], expected)
             raise TypeError(f"{self._call_text()} has no argument {unknown[0]!r}{hint}")
         for name, spec in expected.items():
-            value = given.get(name, spec)
+            value = with_array_parts(given.get(name, spec))
             specs = nest.flatten(spec)
             # What is left out stands for itself.
             if value is spec and any(isinstance(leaf, TensorSpec) for leaf in specs):

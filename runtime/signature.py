@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime import nest
+from runtime.array_arguments import with_array_parts
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.flow import optional_parts
 from runtime.specs import TensorSpec
@@ -183,6 +184,7 @@ def flatten_call(
     signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> FlatCall:
     """Take a canonical call apart."""
+    args, kwargs = with_array_parts((args, kwargs))
     keys: list[Hashable] = []
     shapeless: list[Hashable] = []
     leaves: list[Any] = []

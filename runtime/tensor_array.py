@@ -22,6 +22,7 @@ from runtime.ops.array_parts import (
     Rows,
     dense_array,
     element_tensor,
+    in_graph,
     joined,
     known_dims,
     or_zeros,
@@ -354,14 +355,12 @@ class TensorArray:
 
     def _dense(self) -> Any:
         """The buffer; that of an eager array is made now."""
-        if self._rows is None:
-            return self._buffer
-        if self._buffer is None:
+        if self._buffer is None and self._rows is not None:
             items = self._rows.get()
             self._buffer = EagerTensor(dense_array(items, self._kind))
             if self.dynamic_size:
                 self._count = EagerTensor(np.array(len(items), np.int32))
-        return self._buffer
+        return in_graph(self._buffer, self._kind)
 
     def _successor(
         self,

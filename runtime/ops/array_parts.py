@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.context import current_graph
 from runtime.dtypes import DType
 from runtime.errors import (
     ConversionError,
@@ -16,6 +17,7 @@ from runtime.errors import (
 from runtime.graph import Graph, user_location
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor
 from runtime.ops.creation import zeros
+from runtime.ops.define import run
 from runtime.ops.joining import concat, stack
 from runtime.ops.partial import Dims
 from runtime.ops.tensor_arrays import fresh_buffer
@@ -30,6 +32,7 @@ __all__ = [
     "dense_array",
     "element_tensor",
     "empty_dims",
+    "in_graph",
     "joined",
     "known_dims",
     "or_zeros",
@@ -105,6 +108,11 @@ class Kind:
         #: the body of a loop writes is then known behind the loop.
         self.shared = False
 
+    def key(self) -> tuple[Any, ...]:
+        """What makes an equal kind: the arguments of the constructor."""
+        shape = self.element_shape
+        return self.dtype, self.dynamic, self.infer_shape, shape, self.size
+
     def narrowed(self, shape: TensorShape) -> Kind:
         """The kind after an element of `shape`; ValueError if that does not fit."""
         if not shape.is_compatible_with(self.element_shape):
@@ -134,8 +142,11 @@ class Kind:
 
     def of_buffer(self, buffer: Any) -> Kind:
         """The kind with the size and the shape of elements that a buffer has."""
+        if isinstance(buffer, EagerTensor):
+            # A kind of its own: what others learn later is not known of this one.
+            return Kind(*self.key())
         shape = buffer.shape
-        if shape.rank is None or isinstance(buffer, EagerTensor):
+        if shape.rank is None:
             return self
         size = None if self.dynamic else shape[0]
         if (size, shape[1:]) == (self.size, self.element_shape):
@@ -263,6 +274,16 @@ def or_zeros(item: Any, kind: Kind) -> Any:
             "not known: give element_shape="
         )
     return zeros(kind.element_shape, kind.dtype)
+
+
+def in_graph(buffer: Any, kind: Kind) -> Any:
+    """The buffer; in a graph, one without elements is open for those of any shape."""
+    if current_graph() is None or not isinstance(buffer, EagerTensor):
+        return buffer
+    if buffer.shape[1:] != [0] or kind.element_shape == [0]:
+        return buffer
+    element, size = known_dims(kind.element_shape), buffer.shape[0]
+    return run("TensorArrayV3", size=size, dtype=kind.dtype, element_shape=element)
 
 
 def stacked(items: list[Any], kind: Kind) -> Any:

@@ -481,6 +481,60 @@ def test_an_argument_of_a_function_and_a_cond() -> None:
     assert numbers(marked(start, tf.constant(0)).stack()) == [7, 0]
 
 
+def test_arguments_of_one_kind_share_a_trace() -> None:
+    @tf.function
+    def filled(arrays: dict[str, Any], i: Any) -> Any:
+        return {name: array.write(i, 5) for name, array in arrays.items()}
+
+    def fresh(dtype: Any) -> Any:
+        growing = tf.TensorArray(dtype, 0, dynamic_size=True)
+        return {"a": tf.TensorArray(dtype, 3).write(0, 1), "b": growing.write(0, 2)}
+
+    start = fresh(tf.int32)
+    arrays = start
+    for i in range(3):
+        arrays = filled(arrays, tf.constant(i))
+        filled(fresh(tf.int32), tf.constant(i))
+
+    assert [numbers(arrays[name].stack()) for name in "ab"] == [[5, 5, 5]] * 2
+    assert [numbers(start[name].stack()) for name in "ab"] == [[1, 0, 0], [2]]
+    found = filled.experimental_get_tracing_count()
+    assert found <= 3  # the room of a growing array doubles
+    filled(fresh(tf.float32), tf.constant(0))
+    assert filled.experimental_get_tracing_count() == found + 1
+
+
+def test_concrete_functions_take_arrays() -> None:
+    @tf.function
+    def total(array: Any) -> Any:
+        return tf.reduce_sum(array.stack())
+
+    made = tf.TensorArray(tf.int32, 2).write(0, 1)
+    concrete = total.get_concrete_function(made)
+
+    assert int(concrete(made.write(1, 6))) == 7
+    assert "TensorArray(dtype=int32, parts=<1>)" in str(concrete)
+    with pytest.raises(TypeError, match="another structure for 'array'"):
+        concrete(tf.TensorArray(tf.int32, 3).write(0, 1))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: tf.TensorArray(tf.int32, 2),
+        lambda: tf.TensorArray(tf.int32, 0, dynamic_size=True),
+        tf.function(lambda: tf.TensorArray(tf.int32, 2)),
+    ],
+)
+def test_an_argument_of_which_nothing_is_known(made: Any) -> None:
+    @tf.function
+    def pair(array: Any, x: Any) -> Any:
+        return array.write(0, x).write(1, -x).stack()
+
+    for x in (tf.constant(1), tf.constant([2, 3])):
+        assert numbers(pair(made(), x)) == [numbers(x), numbers(-x)]
+
+
 def test_a_version_that_was_used_may_go() -> None:
     array = tf.TensorArray(tf.int32, 2)
     stacked = array.write(0, 1).stack()
