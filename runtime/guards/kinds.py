@@ -24,7 +24,7 @@ from runtime.guards.expected import (
 )
 from runtime.variable import Module
 
-__all__ = ["expect", "is_library", "is_open"]
+__all__ = ["expect", "is_library", "is_open", "is_ours"]
 
 #: Told of each object in a value, with how it is written behind the value's name.
 Meet = Callable[[Any, str], None]
@@ -49,6 +49,11 @@ def is_library(value: Any) -> bool:
     else:
         name = value.__module__
     return not isinstance(name, str) or conversion.is_library_module(name)
+
+
+def is_ours(function: FunctionType) -> bool:
+    """Whether a function is a wrapper that the runtime made."""
+    return str(function.__globals__.get("__name__")).startswith("runtime.")
 
 
 @functools.lru_cache(maxsize=1_000)

@@ -45,7 +45,8 @@ class Names(NamedTuple):
     imports: frozenset[str]
     #: Attributes that are asked for by a text, so that they may be missing.
     probed: frozenset[str]
-    #: Those that are read otherwise than to be called at once.
+    #: Those that are read otherwise than to be called at once. (Of a global variable
+    #: something else may be called: `handlers["x"]()`.)
     values: frozenset[str]
     #: The first line that reads a name.
     lines: dict[str, int]
@@ -77,7 +78,8 @@ def names_of(code: CodeType) -> Names:
             lines = {**inner.lines, **lines}
     read = sets["globals"] | sets["attributes"]
     if read & _ALL:
-        sets["attributes"].add("__dict__")
+        for kind in ("attributes", "values"):
+            sets[kind].add("__dict__")
     if read & _BY_TEXT:
         texts = set(_identifiers(code.co_consts))
         for kind in ("attributes", "probed", "values"):

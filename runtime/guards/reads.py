@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from runtime.guards.expected import Constants, Expected, Reference
+from runtime.guards.expected import Constants, Expected, Identity, Method, Reference
 
 __all__ = ["ABSENT", "Read", "attribute", "cell", "defaults", "variable"]
 
@@ -60,6 +60,11 @@ class Read:
         #: The source that reads it, and that says it is not there, of an owner.
         self._template = template
         self._absent = absent
+
+    @property
+    def is_data(self) -> bool:
+        """Whether a number, a text or a container is there: nothing to be called."""
+        return not isinstance(self.expected, (_Absent, Identity, Method))
 
     def subject(self) -> Any:
         """The namespace or the object itself; None if it is gone."""

@@ -30,7 +30,7 @@ from runtime.guards.attributes import (
 )
 from runtime.guards.checks import Guards, Places
 from runtime.guards.expected import Expected, Method, Reference, is_plain
-from runtime.guards.kinds import expect, is_library, is_open
+from runtime.guards.kinds import expect, is_library, is_open, is_ours
 from runtime.guards.later import needed
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Read
@@ -39,6 +39,7 @@ __all__ = ["Watch"]
 
 #: Values that are looked at for one trace: enough for programs.
 LIMIT = 10_000
+_DEFAULTS = ("__defaults__", "__kwdefaults__")
 _NO_INSTANCES = (FunctionType, ModuleType, type)
 
 
@@ -68,6 +69,8 @@ class Watch:
         #: The attributes to look at, and those that may be missing.
         self._names: set[str] = set()
         self._probed: set[str] = set()
+        #: Names that are read otherwise than to be called at once.
+        self._valued: set[str] = set()
         #: Names whose functions may be called unnoticed, and the functions of others.
         self._silent: set[str] = set()
         self._methods: dict[str, list[FunctionType]] = {}
@@ -131,7 +134,9 @@ class Watch:
                 if id(found) not in met:
                     met.add(id(found))
                     pending.append(found)
-            if read.key in self.places and read.expected is not None:
+            # What is only called is no number: another object's attribute was meant.
+            is_meant = read.key in self._valued or not read.is_data
+            if read.key in self.places and read.expected is not None and is_meant:
                 yield read
 
         for read in self._reads.values():
@@ -188,7 +193,7 @@ class Watch:
     def _look_at_function(
         self, function: FunctionType, tells: bool, with_cells: bool
     ) -> None:
-        if is_library(function) and (not tells or _is_ours(function)):
+        if is_library(function) and (not tells or is_ours(function)):
             self._look_behind(function, tells)
             return
         # The code may have been converted in place.
@@ -202,7 +207,7 @@ class Watch:
         for index, name in enumerate(cells):
             read = reads.cell(function, reference, index, f"captured variable `{name}`")
             self._add_read((id(function), name), read)
-        for kind in ("__defaults__", "__kwdefaults__"):
+        for kind in _DEFAULTS:
             values = getattr(function, kind) or {}
             if kind == "__kwdefaults__":
                 values = tuple(values.values())
@@ -229,7 +234,7 @@ class Watch:
         if isinstance(wrapped, FunctionType):
             if function in self._bound:
                 self._bound.add(wrapped)
-            self._add(wrapped, tells and _is_ours(function))
+            self._add(wrapped, tells and is_ours(function))
         instance = vars(function).get("instance")
         if callable(instance) and function in self._bound:
             _, found = self._expect(instance(), "self", True, "self")
@@ -237,8 +242,9 @@ class Watch:
 
     def _note_places(self, function: FunctionType, names: Names) -> None:
         code = conversion.as_written(function).__code__
+        self._valued |= {*names.values, *names.globals, *code.co_freevars, *_DEFAULTS}
         read = (*names.globals, *names.attributes, *code.co_freevars)
-        for name in (*read, "__defaults__", "__kwdefaults__"):
+        for name in (*read, *_DEFAULTS):
             line = names.lines.get(name, code.co_firstlineno)
             self.places.setdefault(name, (code.co_filename, line))
 
@@ -384,12 +390,8 @@ class Watch:
         if name == "__match_args__":
             for part in value:
                 self.places.setdefault(part, self.places[name])
+            self._valued |= {*value}
             self._look_for_names({*value}, set())
-
-
-def _is_ours(function: FunctionType) -> bool:
-    """Whether a function is a wrapper that the runtime made."""
-    return str(function.__globals__.get("__name__")).startswith("runtime.")
 
 
 def _is_enum(value: Any) -> bool:

@@ -155,6 +155,18 @@ def test_a_helper_that_is_replaced_is_seen() -> None:
     assert float(helped(X)) == 12.0
 
 
+def test_handlers_in_a_global_dict_are_seen() -> None:
+    config["handler"] = lambda_of(1)
+
+    @tf.function
+    def handled(x: Any) -> Any:
+        return config["handler"](x)
+
+    assert float(handled(X)) == 11.0
+    config["handler"] = lambda_of(2)
+    assert float(handled(X)) == 12.0
+
+
 def test_constants_of_a_module_are_seen() -> None:
     global helper
     helper = types.ModuleType("settings_of_the_user")
@@ -202,6 +214,23 @@ def test_a_helper_that_did_not_run_may_read_what_changes() -> None:
     assert traces(scaled) == 1
     for count in range(3):
         assert float(scaled(X, True)) == 10.0 + count
+
+
+class Trainer:
+    def __init__(self) -> None:
+        self.apply = 0
+
+    @tf.function
+    def train(self, layer: Any, x: Any) -> Any:
+        return layer.apply(x)
+
+
+def test_numbers_that_have_the_name_of_a_method_that_is_called() -> None:
+    trainer, layer = Trainer(), Layer(2.0)
+    for _ in range(3):
+        trainer.apply += 1
+        assert float(trainer.train(layer, X)) == 20.0
+    assert traces(trainer.train) == 1
 
 
 def test_guards_may_be_switched_off() -> None:
