@@ -92,8 +92,8 @@ def vectorized_map(
     """
     slices = Slices("vectorized_map", fn, elems)
     eager = current_graph() is None and slices.length != 0
-    first = fn(slices.at(0)) if eager else slices.traced_result()
-    wanted = nest.map_structure(type_spec_from_value, first)
+    first = fn(slices.at(0)) if eager else None
+    wanted = _specs_of(first) if eager else slices.traced(_specs_of)
     results = Expected("vectorized_map", wanted, "its first result")
     done = [first] if eager else []
     return _map(slices, results, True, "vectorized_map", done)
@@ -231,13 +231,17 @@ def _specs_of_none(slices: Slices, results: Expected) -> list[TensorSpec]:
     if all(spec.shape.is_fully_defined() for spec in results.specs):
         return results.specs
     try:
-        found = slices.traced_result()
+        found = slices.traced(results.leaves)
     except TracingError as error:
         raise ValueError(
             f"{slices.caller}: there are no elements, and without one the shape of "
             "the results is not known: give fn_output_signature=tf.TensorSpec(...)"
         ) from error
-    return nest.flatten(nest.map_structure(type_spec_from_value, found))
+    return [tensor.spec for tensor in found]
+
+
+def _specs_of(result: Any) -> Any:
+    return nest.map_structure(type_spec_from_value, result)
 
 
 def _fold(slices: Slices, initializer: Any, name: str) -> Any:

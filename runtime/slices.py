@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime import nest
@@ -79,15 +79,15 @@ class Slices:
             raise ValueError(message)
         return convert_to_tensor(1), Total(self.caller, self.at(0), "elems")
 
-    def traced_result(self) -> Any:
-        """What `fn` returns for a slice, as tensors of a graph that nobody runs."""
+    def traced(self, take: Callable[[Any], Any]) -> Any:
+        """What `take` gives for a result of `fn`, in a graph that nobody runs."""
         specs = [TensorSpec(t.shape[1:], t.dtype) for t in self.tensors]
         with building(current_graph() or Graph(self.caller)):
             graph, result = trace_subgraph(
                 lambda *slices: self.fn(self.pack(slices)), specs, self.caller
             )
         with building(graph):
-            return nest.map_structure(convert_to_tensor, result)
+            return take(result)
 
 
 def _as_elem(caller: str, path: str, leaf: Any) -> Tensor:

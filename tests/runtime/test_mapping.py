@@ -153,6 +153,11 @@ WRONG: list[tuple[Any, Any, str]] = [
         tf.errors.InvalidArgumentError,
         r"fn returns the shape \(\), but fn_output_signature has \(2,\)",
     ),
+    (
+        lambda: tf.map_fn(abs, N[:0], dtype=tf.TensorSpec([None, 3], tf.int32)),
+        tf.errors.InvalidArgumentError,
+        r"fn returns the shape \(\), but fn_output_signature has \(None, 3\)",
+    ),
     (lambda: tf.map_fn(lambda x: None, N), TypeError, "fn returns None, which is no"),
     (lambda: tf.map_fn(3, N), TypeError, "fn must be callable"),
     (lambda: tf.map_fn(abs, []), ValueError, "at least one tensor"),
