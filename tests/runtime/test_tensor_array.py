@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import runtime as tf
 from runtime.context import building
@@ -281,6 +283,57 @@ def test_an_untouched_array_through_a_graph() -> None:
     rebuilt = empty._unflatten(empty._flatten())
 
     assert numbers(rebuilt.write(1, [1.0]).stack()) == [[0.0], [1.0]]
+
+
+# --- any program ----------------------------------------------------------------------
+
+indices = st.integers(-1, 3)
+steps = st.one_of(
+    st.tuples(st.just("write"), indices, st.integers(0, 9)),
+    st.tuples(st.just("scatter"), st.lists(indices, min_size=1, max_size=2)),
+    st.tuples(st.sampled_from(["read", "size", "stack", "gather", "older"]), indices),
+)
+
+
+def run_steps(program: Any, dynamic: bool, where: Any) -> list[Any]:
+    """What the steps see of an array; `where` makes their indices."""
+    array = older = tf.TensorArray(tf.int32, 2, dynamic_size=dynamic, element_shape=[])
+    seen = []
+    for name, place, *value in program:
+        if name == "write":
+            older, array = array, array.write(where(place), *value)
+        elif name == "scatter":
+            older, array = array, array.scatter(where(place), place)
+        elif name == "older":
+            seen.append(older.stack())
+        elif name == "gather":
+            seen.append(array.gather([where(place), 0]))
+        else:
+            seen.append(getattr(array, name)(*[where(place)] * (name == "read")))
+    return [*seen, array.stack()]
+
+
+def outcome(function: Any) -> Any:
+    try:
+        return [numbers(tensor) for tensor in function()]
+    except tf.errors.OpError as error:
+        return type(error)
+
+
+@settings(max_examples=20)
+@given(st.lists(steps, max_size=5), st.booleans(), st.booleans())
+def test_graphs_do_what_eager_arrays_do(
+    program: Any, dynamic: bool, tensors: bool
+) -> None:
+    where = tf.constant if tensors else lambda place: place
+    expected = outcome(lambda: run_steps(program, dynamic, where))
+    zero = tf.constant(0)
+
+    @tf.function(autograph=False)
+    def staged(zero: Any) -> Any:
+        return run_steps(program, dynamic, lambda place: where(place) + zero)
+
+    assert outcome(lambda: staged(zero)) == expected
 
 
 # --- what goes wrong ------------------------------------------------------------------
