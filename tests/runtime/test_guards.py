@@ -155,6 +155,22 @@ def test_a_helper_that_is_replaced_is_seen() -> None:
     assert float(helped(X)) == 12.0
 
 
+def test_long_lists_and_dicts() -> None:
+    numbers = [float(n) for n in range(1000)]
+    words = {str(n): n for n in range(1000)}
+
+    @tf.function
+    def total() -> Any:
+        return sum(numbers) + sum(words.values())
+
+    for change in (lambda: None, numbers.clear, lambda: words.update({"7": 0})):
+        change()
+        assert int(total()) == sum(numbers) + sum(words.values())
+    numbers.extend(range(20_000))
+    assert int(total()) == sum(numbers) + sum(words.values())
+    assert traces(total) == 4
+
+
 def test_handlers_in_a_global_dict_are_seen() -> None:
     config["handler"] = lambda_of(1)
 
