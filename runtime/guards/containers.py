@@ -12,10 +12,38 @@ from runtime.guards.expected import (
     Value,
     part_of,
     same_items,
+    same_mapping,
     shown,
 )
 
-__all__ = ["Items", "Mapping", "Members", "Sized"]
+__all__ = ["Items", "Mapping", "Members", "PlainItems", "PlainMapping", "Sized"]
+
+
+class PlainItems(Expected):
+    """A list or tuple of plain values."""
+
+    def __init__(self, value: Any) -> None:
+        self._kind: Any = type(value)
+        self._items = [*value]
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is a list with the same in it."""
+        return same_items(value, self._kind, self._items)
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        kind, items = constants.name(self._kind), constants.name(self._items)
+        return f"same_items({value}, {kind}, {items})"
+
+    @property
+    def text(self) -> str:
+        """How many are in it."""
+        return f"a {self._kind.__name__} of {len(self._items)}"
+
+    def differences(self, value: Any, name: str) -> Iterator[Difference]:
+        """The items that are others."""
+        items = Items(self._kind, [*map(Value, self._items)])
+        return items.differences(value, name)
 
 
 class Items(Expected):
@@ -24,8 +52,6 @@ class Items(Expected):
     def __init__(self, kind: type, items: Sequence[Expected]) -> None:
         self._kind: Any = kind
         self._items = items
-        self._plain = [i.plain for i in items if isinstance(i, Value)]
-        self._is_plain = len(self._plain) == len(items)
 
     def holds(self, value: Any) -> bool:
         """Whether it is a list with the same in it."""
@@ -36,8 +62,6 @@ class Items(Expected):
     def source(self, value: str, constants: Constants) -> str:
         """See `Expected.source`."""
         kind = constants.name(self._kind)
-        if self._is_plain:
-            return f"same_items({value}, {kind}, {constants.name(self._plain)})"
         name = constants.variable()
         checks = [
             f"type({name} := {value}) is {kind}",
@@ -61,6 +85,33 @@ class Items(Expected):
             yield from item.differences(part, part_of(name, index))
 
 
+class PlainMapping(Expected):
+    """A dict of plain values."""
+
+    def __init__(self, value: Any) -> None:
+        self._kind: Any = type(value)
+        self._keys, self._items = [*value], [*value.values()]
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is a dict with the same in it."""
+        return same_mapping(value, self._kind, self._keys, self._items)
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        parts = map(constants.name, (self._kind, self._keys, self._items))
+        return f"same_mapping({value}, {', '.join(parts)})"
+
+    @property
+    def text(self) -> str:
+        """How many are in it."""
+        return f"a {self._kind.__name__} of {len(self._items)}"
+
+    def differences(self, value: Any, name: str) -> Iterator[Difference]:
+        """The items that are others."""
+        items = Mapping(self._kind, self._keys, [*map(Value, self._items)])
+        return items.differences(value, name)
+
+
 class Mapping(Expected):
     """A dict, with what is in it."""
 
@@ -68,8 +119,6 @@ class Mapping(Expected):
         self._kind: Any = kind
         self._keys = keys
         self._items = items
-        self._plain = [i.plain for i in items if isinstance(i, Value)]
-        self._is_plain = len(self._plain) == len(items)
 
     def _has_keys(self, value: Any) -> bool:
         return same_items(value, self._kind, self._keys)
@@ -83,9 +132,6 @@ class Mapping(Expected):
     def source(self, value: str, constants: Constants) -> str:
         """See `Expected.source`."""
         kind, keys = constants.name(self._kind), constants.name(self._keys)
-        if self._is_plain:
-            plain = constants.name(self._plain)
-            return f"same_mapping({value}, {kind}, {keys}, {plain})"
         name = constants.variable()
         checks = [f"same_items({name} := {value}, {kind}, {keys})"]
         for key, item in zip(self._keys, self._items):

@@ -28,6 +28,7 @@ __all__ = [
     "part_of",
     "same",
     "same_items",
+    "same_mapping",
     "shown",
 ]
 
@@ -213,11 +214,6 @@ class Value(Expected):
         """See `Expected.source`."""
         name = constants.name(self._value)
         return f"({value} is {name} or same({value}, {name}))"
-
-    @property
-    def plain(self) -> Any:
-        """The value itself."""
-        return self._value
 
     @property
     def text(self) -> str:

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from runtime import conversion
-from runtime.guards.containers import Items, Mapping, Members, Sized
+from runtime.guards.containers import (
+    Items,
+    Mapping,
+    Members,
+    PlainItems,
+    PlainMapping,
+    Sized,
+)
 from runtime.guards.expected import (
     Array,
     Expected,
@@ -99,9 +106,15 @@ class _Looking:
         is_list, is_dict = _container(kind)
         if (is_list or is_dict) and (self.budget < len(value) or depth > _DEPTH):
             return Sized(value)
+        if is_list and all(map(is_plain, value)):
+            self.budget -= len(value)
+            return PlainItems(value)
         if is_list:
             return Items(kind, self._parts(enumerate(value), step, depth))
         if is_dict and all(map(_is_key, value)):
+            if all(map(is_plain, value.values())):
+                self.budget -= len(value)
+                return PlainMapping(value)
             return Mapping(kind, [*value], self._parts(value.items(), step, depth))
         if is_dict:
             self._parts(value.items(), step, depth)
