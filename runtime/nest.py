@@ -203,7 +203,13 @@ class _Step(str):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((str.__hash__(self), self.metadata))
+        try:
+            return hash((str.__hash__(self), self.metadata))
+        except TypeError:
+            raise TypeError(
+                f"the metadata that __tf_flatten__ gives, {self.metadata!r}, must be "
+                "hashable: write tuples for lists"
+            ) from None
 
 
 def _components(structure: Any, fields: list[str]) -> list[tuple[str, Any]]:

@@ -173,6 +173,9 @@ def test_metadata_are_part_of_the_type_in_traces() -> None:
         assert (found.masked, int(found.value)) == (masked, 8)
     assert doubled.experimental_get_tracing_count() == 2
 
+    with pytest.raises(TypeError, match=r"\(\[1\],\), must be hashable"):
+        doubled(Masked([1], tf.constant(4)))  # type: ignore[arg-type]
+
     @tf.function
     def chosen(c: bool, x: int) -> Masked:
         return tf.cond(c, lambda: Masked(True, x), lambda: Masked(False, x))
