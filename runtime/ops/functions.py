@@ -12,6 +12,7 @@ from runtime import dtypes
 from runtime.errors import InvalidArgumentError
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.creation import zeros_like
+from runtime.ops.erf import erf as erf_kernel
 from runtime.ops.pointwise import (
     COMPLEX,
     FLOATS,
@@ -131,7 +132,7 @@ unary_op("Rsqrt", _rsqrt, INEXACT)
 unary_op("Sigmoid", _sigmoid, INEXACT)
 unary_op("Softplus", _softplus, FLOATS)
 unary_op("Softsign", _softsign, FLOATS)
-unary_op("Erf", in_double(math_erf), FLOATS)
+unary_op("Erf", erf_kernel, FLOATS)
 unary_op("Erfc", in_double(math_erfc), FLOATS)
 unary_op("Round", _round, SIGNED + INEXACT)
 

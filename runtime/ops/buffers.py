@@ -1,0 +1,129 @@
+"""Memory that is used again: scratch of kernels, and results that nobody holds.
+
+A new array of some megabytes is slow to fill, because the operating system has to find
+and clear each of its pages at the first touch: this takes longer than to compute a few
+operations. So large results are remembered, and given out again once nobody else knows
+them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+__all__ = ["new_result", "scratch"]
+
+Array = np.ndarray[Any, Any]
+
+#: Smaller results come from memory that the allocator has at hand.
+LARGE = 1 << 18
+
+#: How many bytes of results are remembered at most.
+LIMIT = 1 << 26
+
+#: How many arrays of scratch of one kind are kept.
+SPARE = 16
+
+_lock = threading.Lock()
+_results: list[Array] = []
+_spare: dict[tuple[int, Any], list[Array]] = {}
+
+
+def _count(items: list[Array], index: int) -> int:
+    """The references to an item, counted in the same way each time."""
+    return sys.getrefcount(items[index])
+
+
+#: What `_count` gives where the list has the only reference.
+_ALONE = _count([np.empty(0)], 0)
+
+
+def _can_count() -> bool:
+    """Whether the number of references tells who knows an object."""
+    if sys.implementation.name != "cpython":
+        return False
+    has_gil: Any = getattr(sys, "_is_gil_enabled", None)
+    return has_gil is None or bool(has_gil())
+
+
+_COUNTS = _can_count()
+
+
+def new_result(shape: Sequence[int], dtype: Any) -> Array:
+    """An array for a result, with anything in it.
+
+    A large one may be an earlier result, if nothing refers to that any more: neither a
+    variable, a view, an exported buffer nor a weak reference.
+    """
+    wanted, kind = tuple(shape), np.dtype(dtype)
+    size = kind.itemsize * math.prod(wanted)
+    if not LARGE <= size <= LIMIT // 2 or not _COUNTS:
+        return np.empty(wanted, kind)
+    with _lock:
+        for index in range(len(_results)):
+            if _count(_results, index) == _ALONE:
+                array = _results[index]
+                if array.shape == wanted and array.dtype == kind and _is_unseen(array):
+                    # The latest last, so that what is not asked for gets old.
+                    _results.append(_results.pop(index))
+                    return array
+        array = np.empty(wanted, kind)
+        _results.append(array)
+        _forget(LIMIT)
+        return array
+
+
+def _is_unseen(array: Array) -> bool:
+    """Whether nobody can see through a weak reference, nor has locked the array."""
+    flags = array.flags
+    return not weakref.getweakrefcount(array) and flags.writeable and flags.owndata
+
+
+def _forget(limit: int) -> None:
+    """Drop the oldest results until the others take no more bytes than `limit`."""
+    total = sum(array.nbytes for array in _results)
+    while total > limit:
+        total -= _results.pop(0).nbytes
+
+
+@contextmanager
+def scratch(shape: Sequence[int], dtype: Any, count: int) -> Iterator[list[Array]]:
+    """Arrays for intermediate values, in use only within the ``with`` block.
+
+    A block within this one, in a finalizer perhaps, gets others.
+    """
+    kind, size = np.dtype(dtype), math.prod(shape)
+    # Powers of two: few kinds of scratch, which many uses share.
+    length = 1 << max(size - 1, 0).bit_length()
+    spare = _spare.setdefault((length, kind), [])
+    taken = [_take(spare, length, kind) for _ in range(count)]
+    try:
+        yield [array[:size].reshape(shape) for array in taken]
+    finally:
+        if length * kind.itemsize <= LARGE and len(spare) < SPARE:
+            spare.extend(taken)
+
+
+def _take(spare: list[Array], length: int, kind: Any) -> Array:
+    try:
+        return spare.pop()
+    except IndexError:
+        return np.empty(length, kind)
+
+
+def _after_fork() -> None:
+    """The parent's other threads may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
