@@ -9,6 +9,7 @@ when the value that they had is dead.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -191,13 +192,14 @@ class StraightBlock:
         Expressions that wait and are not among the inputs are assigned first if they
         come before one of these, and all of them before a statement.
         """
-        needed = set(tensors)
-        places = list(enumerate(self.pending))
-        last_other = max((i for i, t in places if t not in needed), default=-1)
-        first_needed = min((i for i, t in places if t in needed), default=END)
-        if statement or first_needed < last_other:
-            self.flush(last_other + 1)
-        self.pending = {t: None for t in self.pending if t not in needed}
+        waiting = [t for t in dict.fromkeys(tensors) if t in self.pending]
+        # Few are needed of what may be thousands: look from the end.
+        last = itertools.takewhile(set(waiting).__contains__, reversed(self.pending))
+        at_end = sum(1 for _ in last)
+        if statement or at_end < len(waiting):
+            self.flush(len(self.pending) - at_end)
+        for tensor in waiting:
+            self.pending.pop(tensor, None)
         return [self.texts[tensor] for tensor in tensors]
 
     def flush_inputs(self, tensors: Sequence[SymbolicTensor]) -> None:
@@ -209,7 +211,7 @@ class StraightBlock:
 
     def flush(self, count: int) -> None:
         """Assign the first `count` expressions that wait."""
-        for tensor in list(self.pending)[:count]:
+        for tensor in list(itertools.islice(self.pending, count)):
             text = self.texts[tensor]
             name = self._name(tensor, self.index)
             self.lines.append(Line(f"{name} = {text.code}", text.steps))

@@ -35,7 +35,7 @@ def static_value(tensor: Tensor) -> tuple[Any, bool]:
 
     `complete` says that nothing in it is unknown.
     """
-    value = _value(tensor, MAX_DEPTH)
+    value = _value(tensor, MAX_DEPTH, {})
     return value, _complete(value)
 
 
@@ -45,10 +45,22 @@ def _complete(value: Any) -> bool:
     return value is not None
 
 
-def _value(tensor: Any, depth: int) -> Any:
+#: Values found already, by the tensor and how far it was to be followed: graphs use
+#: the same tensors over and over.
+_Known = dict[tuple[int, int], Any]
+
+
+def _value(tensor: Any, depth: int, known: _Known) -> Any:
     if not isinstance(tensor, SymbolicTensor):
         array = tensor._array
         return plain(array) if array.size <= MAX_ELEMENTS else None
+    key = (id(tensor), depth)
+    if key not in known:
+        known[key] = _followed(tensor, depth, known)
+    return known[key]
+
+
+def _followed(tensor: SymbolicTensor, depth: int, known: _Known) -> Any:
     node = tensor.node
     op = node.op
     if op == "Const":
@@ -60,13 +72,16 @@ def _value(tensor: Any, depth: int) -> Any:
     if op == "Placeholder" or depth == 0:
         return None
     if op == "Pack" and node.attrs["axis"] == 0:
-        return tuple(_value(item, depth - 1) for item in node.inputs)
-    values = [_value(item, depth - 1) for item in node.inputs]
-    if op == "StridedSlice" and len(values) == 1:
-        return _sliced(values[0], node.attrs["key"])
-    if values and all(map(_complete, values)):
-        return _computed(tensor, values)
-    return None
+        return tuple(_value(item, depth - 1, known) for item in node.inputs)
+    if op == "StridedSlice" and len(node.inputs) == 1:
+        value = _value(node.inputs[0], depth - 1, known)
+        return _sliced(value, node.attrs["key"])
+    values = []
+    for item in node.inputs:
+        values.append(_value(item, depth - 1, known))
+        if not _complete(values[-1]):
+            return None
+    return _computed(tensor, values) if values else None
 
 
 def _sliced(value: Any, key: tuple[Any, ...]) -> Any:

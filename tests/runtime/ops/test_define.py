@@ -14,7 +14,7 @@ from runtime.context import building
 from runtime.dtypes import of_array
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
-from runtime.ops import registry
+from runtime.ops import registry, static
 from runtime.ops.define import Operand, Slice, code, define, kernel_on_values, run
 from runtime.ops.registry import get, infer_specs
 from runtime.ops.static import static_value
@@ -110,6 +110,22 @@ def test_values_are_followed() -> None:
     assert value_of(lambda x, n: tf.random.uniform([], 0, 2, tf.int32)) == (None, False)
     assert value_of(lambda x, n: tf.range(1000)) == (None, False)
     assert value_of(lambda x, n: tf.gather([1, 2], tf.constant(5))) == (None, False)
+
+
+def test_values_are_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = []
+    real = static._followed
+    monkeypatch.setattr(
+        static, "_followed", lambda *args: (followed.append(args[0]), real(*args))[1]
+    )
+    graph = Graph("g")
+    with building(graph):
+        total = tf.shape(graph.add_input(TensorSpec([6])))[0]
+        for _ in range(8):
+            total = total + total
+
+        assert static_value(total) == (6 * 2**8, True)
+    assert len(followed) == 10
 
 
 # --- source ---------------------------------------------------------------------------
