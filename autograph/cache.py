@@ -10,6 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from .library import CONVERTED
+from .operators.calls import share_defaults
 from .operators.scopes import are_operators
 from .options import DEFAULT, ConversionOptions
 from .pipeline import convert_callable
@@ -38,6 +39,7 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
             return function
         known = _form(function, options)
         if known is not None:
+            share_defaults(function, known)
             return known
         key = (id(function.__code__), options)
         entry = _binders.get(key)

@@ -59,15 +59,15 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     if kind is BuiltinFunctionType:
         return function
     if kind is FunctionType:
-        converted = function.__dict__.get(CONVERTED)
+        converted: Any = function.__dict__.get(CONVERTED)
         # functools.wraps copies the attribute to wrappers: check whose it is.
-        if converted is not None and (
-            converted is function
-            or (
-                options is DEFAULT
-                and getattr(converted, "__wrapped__", None) is function
-            )
-        ):
+        is_own = options is DEFAULT and getattr(converted, "__wrapped__", 0) is function
+        if is_own or converted is function:
+            if (
+                converted.__defaults__ is not function.__defaults__
+                or converted.__kwdefaults__ is not function.__kwdefaults__
+            ):
+                share_defaults(function, converted)
             return converted if _watcher is None else _watcher(converted)
         if is_dispatcher(function):
             return _dispatched(function, options)
@@ -80,6 +80,12 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
             return function
         return MethodType(target, function.__self__)
     return function if _converter is None else _call_object(function, options)
+
+
+def share_defaults(function: FunctionType, form: FunctionType) -> None:
+    """Give a converted form the defaults that its function has by now."""
+    form.__defaults__ = function.__defaults__
+    form.__kwdefaults__ = function.__kwdefaults__
 
 
 def _call_object(function: Any, options: ConversionOptions) -> Any:

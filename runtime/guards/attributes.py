@@ -11,7 +11,7 @@ from runtime import conversion
 from runtime.guards.kinds import is_library
 from runtime.variable import Module
 
-__all__ = ["Kind", "find", "has_special_access", "special_methods"]
+__all__ = ["Kind", "find", "has_special_access", "may_be_kept", "special_methods"]
 
 
 class Kind(Enum):
@@ -129,6 +129,17 @@ def _code(raw: Any) -> tuple[Kind, Any]:
     functions = list(conversion.functions_of(raw))
     is_own = not functions and not is_library(type(raw))
     return Kind.CODE, (functions, raw if is_own else None)
+
+
+def may_be_kept(owner: Any, name: str) -> bool:
+    """Whether an instance may have a value where its class has code for the name.
+
+    A `functools.cached_property` keeps its value there.
+    """
+    if issubclass(type(owner), (type, ModuleType, FunctionType)):
+        return False
+    decides = hasattr(type(_raw(type(owner), name)), "__set__")
+    return type(owner).__dictoffset__ != 0 and not decides
 
 
 def special_methods(cls: type) -> Iterator[FunctionType]:

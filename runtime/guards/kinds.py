@@ -31,7 +31,7 @@ from runtime.guards.expected import (
 )
 from runtime.variable import Module
 
-__all__ = ["expect", "is_library", "is_open", "is_ours"]
+__all__ = ["expect", "is_enum", "is_library", "is_open", "is_ours"]
 
 #: Told of each object in a value, with how it is written behind the value's name.
 Meet = Callable[[Any, str], None]
@@ -50,7 +50,8 @@ _DEPTH = 20
 def is_library(value: Any) -> bool:
     """Whether a function, class or module is no code of the user's."""
     if isinstance(value, FunctionType):
-        name = value.__globals__.get("__name__")
+        # What `exec` made in a dict of the user's has no name.
+        name = value.__globals__.get("__name__", "__main__")
     elif isinstance(value, ModuleType):
         name = value.__name__
     else:
@@ -61,6 +62,11 @@ def is_library(value: Any) -> bool:
 def is_ours(function: FunctionType) -> bool:
     """Whether a function is a wrapper that the runtime made."""
     return str(function.__globals__.get("__name__")).startswith("runtime.")
+
+
+def is_enum(value: Any) -> bool:
+    """Whether a value is an enumeration, whose members stay."""
+    return isinstance(value, type) and issubclass(value, Enum)
 
 
 @functools.lru_cache(maxsize=1_000)

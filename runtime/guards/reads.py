@@ -11,7 +11,16 @@ from typing import Any
 
 from runtime.guards.expected import Constants, Expected, Identity, Method, Reference
 
-__all__ = ["ABSENT", "Read", "attribute", "cell", "defaults", "variable"]
+__all__ = [
+    "ABSENT",
+    "Owner",
+    "Read",
+    "attribute",
+    "cell",
+    "defaults",
+    "own",
+    "variable",
+]
 
 
 class _Absent(Expected):
@@ -97,6 +106,17 @@ class Read:
         return self.expected.source(self._template.format(owner), constants)
 
 
+class Owner:
+    """An object whose attributes are looked at."""
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.value = value
+        self.name = name
+        self.reference = Reference(value)
+        self.reads: list[Read] = []
+        self.seen: set[str] = set()
+
+
 def variable(namespace: dict[str, Any], key: str, name: str) -> Read:
     """A global variable, or one of a module."""
     get = operator.itemgetter(key)
@@ -112,6 +132,17 @@ def attribute(owner: Reference, key: str, name: str, is_special: bool) -> Read:
     template = f"{{}}.{key}" if is_name else f"getattr({{}}, {key!r})"
     absent = f"not hasattr({{}}, {key!r})"
     return Read(owner, key, name, operator.attrgetter(key), template, absent)
+
+
+def own(owner: Reference, key: str, name: str) -> Read:
+    """What an instance itself has of a name, whatever code its class has for it."""
+
+    def get(owner: Any) -> Any:
+        return object.__getattribute__(owner, "__dict__")[key]
+
+    variables = "object.__getattribute__({}, '__dict__')"
+    absent = f"{key!r} not in {variables}"
+    return Read(owner, key, name, get, f"{variables}[{key!r}]", absent)
 
 
 def _plain_attribute(key: str, owner: Any) -> Any:

@@ -14,7 +14,6 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
 from functools import _lru_cache_wrapper, partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -25,15 +24,16 @@ from runtime.guards.attributes import (
     Kind,
     find,
     has_special_access,
+    may_be_kept,
     present,
     special_methods,
 )
 from runtime.guards.checks import Guards, Places
 from runtime.guards.expected import Expected, Method, Reference, is_plain
-from runtime.guards.kinds import expect, is_library, is_open, is_ours
+from runtime.guards.kinds import expect, is_enum, is_library, is_open, is_ours
 from runtime.guards.later import needed
 from runtime.guards.names import Names, names_of
-from runtime.guards.reads import Read
+from runtime.guards.reads import Owner, Read
 
 __all__ = ["Watch"]
 
@@ -41,17 +41,6 @@ __all__ = ["Watch"]
 LIMIT = 10_000
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 _NO_INSTANCES = (FunctionType, ModuleType, type)
-
-
-class _Object:
-    """An object whose attributes are looked at."""
-
-    def __init__(self, value: Any, name: str) -> None:
-        self.value = value
-        self.name = name
-        self.reference = Reference(value)
-        self.reads: list[Read] = []
-        self.seen: set[str] = set()
 
 
 class Watch:
@@ -63,9 +52,9 @@ class Watch:
         #: What is read of namespaces and functions; objects have their own reads.
         self._reads: dict[Any, Read] = {}
         #: The objects that were found at a place.
-        self._found: dict[Read, list[_Object]] = {}
-        self._roots: list[_Object] = []
-        self._objects: dict[int, _Object] = {}
+        self._found: dict[Read, list[Owner]] = {}
+        self._roots: list[Owner] = []
+        self._objects: dict[int, Owner] = {}
         #: The attributes to look at, and those that may be missing.
         self._names: set[str] = set()
         self._probed: set[str] = set()
@@ -81,6 +70,8 @@ class Watch:
         self._tells = False
         #: The classes whose special methods were found.
         self._classes: set[type] = set()
+        #: What cached properties have not kept yet.
+        self._uncached: set[Read] = set()
         #: The functions that were found in something.
         self._linked: dict[int, FunctionType] = {}
         #: The functions whose defaults are arguments.
@@ -153,17 +144,24 @@ class Watch:
         The places that this trace changed are added to those that others did. What only
         the functions read that the graph calls when it runs (`called`) is not checked.
         """
-        same: set[Read] = set()
-        for read in self._all():
-            if read.holds():
-                same.add(read)
-            else:
+        before = [*self._all()]
+        self._look_at_cached()
+        same = {read for read in self._all() if read.holds()}
+        for read in before:
+            if read not in same:
                 changed.add(read)
         kept = [read for read in self._kept(same) if read not in changed]
         if self._tells:
             functions = (known for known, _ in self._functions.values())
             kept = needed(kept, list(called), self._noted, functions)
         return Guards(kept, self.places) if kept else None
+
+    def _look_at_cached(self) -> None:
+        """Expect what cached properties kept while the trace was made: it read that."""
+        for read in self._uncached:
+            if not read.holds():
+                self._fill(read, read.current(), read.name, True)
+        self._look()
 
     def _all(self) -> Iterator[Read]:
         yield from self._reads.values()
@@ -292,8 +290,8 @@ class Watch:
 
     def _expect(
         self, value: Any, label: str, quiet: bool, name: str
-    ) -> tuple[Expected | None, list[_Object]]:
-        found: list[_Object] = []
+    ) -> tuple[Expected | None, list[Owner]]:
+        found: list[Owner] = []
 
         def meet(part: Any, step: str) -> None:
             found.extend(self._meet(part, label + step, quiet, name))
@@ -302,9 +300,7 @@ class Watch:
         self._budget -= used
         return expected, found
 
-    def _meet(
-        self, value: Any, label: str, quiet: bool, name: str
-    ) -> Iterator[_Object]:
+    def _meet(self, value: Any, label: str, quiet: bool, name: str) -> Iterator[Owner]:
         """Look into a value that is found under a name, if it is the user's."""
         # Not isinstance: it asks the value for its class, which may run its code.
         if issubclass(type(value), weakref.ref):
@@ -324,7 +320,7 @@ class Watch:
             self._meet_function(value.__wrapped__, True, name)
         elif issubclass(cls, _NO_INSTANCES):
             self._meet_function(value, quiet, name)
-            if not is_library(value) and not _is_enum(value):
+            if not is_library(value) and not is_enum(value):
                 yield self._object(value, label)
         elif is_open(cls):
             yield self._object(value, label)
@@ -339,15 +335,15 @@ class Watch:
 
     # --- objects ----------------------------------------------------------------------
 
-    def _object(self, value: Any, name: str) -> _Object:
+    def _object(self, value: Any, name: str) -> Owner:
         known = self._objects.get(id(value))
         if known is None:
-            known = self._objects[id(value)] = _Object(value, name)
+            known = self._objects[id(value)] = Owner(value, name)
             new = known
             self._pending.append(lambda: self._look_at_new(new))
         return known
 
-    def _look_at_new(self, known: _Object) -> None:
+    def _look_at_new(self, known: Owner) -> None:
         self._look_at_object(known, self._names)
         cls = type(known.value)
         if issubclass(cls, type):
@@ -357,7 +353,7 @@ class Watch:
             for method in special_methods(cls):
                 self._add(method)
 
-    def _look_at_object(self, known: _Object, names: set[str]) -> None:
+    def _look_at_object(self, known: Owner, names: set[str]) -> None:
         names = present(known.value, names) | (names & self._probed)
         for name in names - known.seen:
             if self._budget > 0:
@@ -365,7 +361,7 @@ class Watch:
                 self._look_at_attribute(known, name, kind, value)
 
     def _look_at_attribute(
-        self, known: _Object, name: str, kind: Kind, value: Any
+        self, known: Owner, name: str, kind: Kind, value: Any
     ) -> None:
         known.seen.add(name)
         if kind is Kind.CODE:
@@ -375,6 +371,10 @@ class Watch:
             if descriptor is not None:
                 # Its class has it: it lives as long as what is read through it.
                 self._roots.append(self._object(descriptor, f"{known.name}.{name}"))
+            if may_be_kept(known.value, name):
+                read = reads.own(known.reference, name, f"`{known.name}.{name}`")
+                known.reads.append(read)
+                self._uncached.add(read)
         if kind in (Kind.CODE, Kind.OTHER):
             return
         label = f"{known.name}.{name}"
@@ -392,7 +392,3 @@ class Watch:
                 self.places.setdefault(part, self.places[name])
             self._valued |= {*value}
             self._look_for_names({*value}, set())
-
-
-def _is_enum(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, Enum)

@@ -37,6 +37,15 @@ def state_of(function: Any) -> list[str]:
 
 # --- globals --------------------------------------------------------------------------
 
+
+def test_globals_without_a_name_are_seen() -> None:
+    namespace: dict[str, Any] = {"tf": tf, "scale": 2.0}
+    exec("@tf.function\ndef scaled(x):\n    return x * scale", namespace)
+    assert float(namespace["scaled"](X)) == 20.0
+    namespace["scale"] = 3.0
+    assert float(namespace["scaled"](X)) == 30.0
+
+
 scale: Any = 2.0
 config: Any = {"lr": 0.5, "sizes": [1, 2]}
 helper: Any = None
@@ -309,6 +318,21 @@ def test_defaults_of_helpers_are_seen() -> None:
     by_default.__kwdefaults__["shift"][0] = 2.0
     assert float(shifted(X)) == 22.0
     assert state_of(shifted)[0].startswith("the defaults of `test_defaults_of_he")
+
+
+def test_replaced_defaults_of_helpers_are_used() -> None:
+    def by_default(x: Any, factor: Any = 2.0, *, shift: Any = 1.0) -> Any:
+        return x * factor + shift
+
+    @tf.function
+    def shifted(x: Any) -> Any:
+        return by_default(x)
+
+    assert float(shifted(X)) == 21.0
+    by_default.__defaults__ = (3.0,)
+    assert float(shifted(X)) == 31.0
+    by_default.__kwdefaults__ = {"shift": 5.0}
+    assert float(shifted(X)) == 35.0
 
 
 def test_a_list_as_a_default_argument_is_seen() -> None:
@@ -1091,3 +1115,36 @@ def test_a_function_gives_what_python_gives(changes: list[tuple[str, Any]]) -> N
         else:
             cell = value
         assert float(staged(X)) == pytest.approx(float(program(10.0)))
+
+
+# --- cached properties ----------------------------------------------------------------
+
+
+class Cached:
+    def __init__(self, rate: Any) -> None:
+        self.source = [rate]
+
+    @functools.cached_property
+    def options(self) -> Any:
+        return types.SimpleNamespace(rate=self.source[0])
+
+
+def test_what_a_cached_property_keeps_is_seen() -> None:
+    model: Any = Cached(2.0)
+
+    @tf.function
+    def rated(x: Any) -> Any:
+        return x * model.options.rate
+
+    assert [float(rated(X)), float(rated(X))] == [20.0, 20.0]
+    model.source[0] = 3.0  # It is not asked again.
+    assert float(rated(X)) == 20.0
+    model.options.rate = 4.0
+    assert float(rated(X)) == 40.0
+    model.options = types.SimpleNamespace(rate=5.0)
+    assert float(rated(X)) == 50.0
+    del model.options
+    assert float(rated(X)) == 30.0
+    made = traces(rated)
+    assert float(rated(X)) == 30.0
+    assert traces(rated) == made

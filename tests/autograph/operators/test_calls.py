@@ -68,6 +68,20 @@ def test_functions_and_methods_are_converted() -> None:
     assert (partial.func, partial()) == (autograph.convert(clipped), 9)
 
 
+def test_defaults_that_are_replaced_after_conversion_are_used() -> None:
+    def add(x: int, y: int = 1, *, z: int = 1) -> int:
+        return x + y + z
+
+    assert ag.call(add)(1) == 3
+    add.__defaults__ = (10,)
+    assert ag.call(add)(1) == 12
+    add.__kwdefaults__ = {"z": 100}
+    assert ag.call(add)(1) == 111
+    add.__defaults__ = None
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        ag.call(add)(1)
+
+
 def test_type_call_makes_an_instance() -> None:
     assert ag.call(Clip.__init__.__class__) is type(clipped)
     assert ag.call(type.__call__.__get__(Clip))(30).x == 9
