@@ -14,6 +14,7 @@ from runtime.guards import Guards, Places, watching
 from runtime.ops.python_calls import called_functions
 from runtime.signature import ObjectRef, Signature
 from runtime.tracing import Trace, trace
+from runtime.user_code import user_place
 
 __all__ = ["Tracer"]
 
@@ -119,9 +120,11 @@ class Tracer:
         return traced
 
     def _refuse(self, variable: Any) -> None:
+        place = user_place()
+        start = "" if place is None else f"{place.filename}:{place.lineno}: "
         raise ValueError(
-            f"{self._signature.name!r} creates the variable {variable.name!r} on a "
-            "later call than its first. A function may create variables on its first "
-            "call only, and must keep them: create it outside, or where an attribute "
-            "is still None"
+            f"{start}{self._signature.name!r} creates the variable {variable.name!r} "
+            "on a later call than its first. A function may create variables on its "
+            "first call only, and must keep them: create it outside, or where an "
+            "attribute is still None" + ("" if place is None else place.excerpt())
         )
