@@ -19,12 +19,17 @@ from runtime.shapes import TensorShape
 from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = [
+    "INTS",
     "axes_argument",
     "int_argument",
     "ints_argument",
     "shape_argument",
     "together",
 ]
+
+
+#: The type of what needs no closer look, for ``INTS.issuperset(map(type, values))``.
+INTS = frozenset({int})
 
 
 def int_argument(value: Any, what: str) -> Any:
@@ -46,6 +51,8 @@ def int_argument(value: Any, what: str) -> Any:
 def ints_argument(value: Any, what: str) -> Any:
     """A tuple of ints and symbolic scalars, or one symbolic vector."""
     if isinstance(value, (list, tuple)):
+        if INTS.issuperset(map(type, value)):
+            return tuple(value)
         return tuple([int_argument(item, what) for item in value])
     tensor = _integers(value, what)
     if tensor.shape.rank not in (1, None):
@@ -65,6 +72,8 @@ def shape_argument(shape: Any, what: str = "shape") -> Any:
             )
         return tuple(shape)
     if isinstance(shape, (list, tuple)):
+        if INTS.issuperset(map(type, shape)):
+            return tuple(shape)
         if any(item is None for item in shape):
             raise ConversionError(
                 f"the {what} {tuple(shape)} has an unknown dimension; use "
@@ -82,7 +91,7 @@ def axes_argument(axis: Any) -> Any:
     if axis is None or type(axis) is int:
         return axis
     if isinstance(axis, (list, tuple)):
-        return tuple([int_argument(item, "axis") for item in axis])
+        return ints_argument(axis, "axis")
     tensor = _integers(axis, "axis")
     if tensor.shape.rank == 0:
         return int_argument(tensor, "axis")
@@ -97,7 +106,10 @@ def together(values: Sequence[Any], op: str, name: str | None) -> list[Any]:
     first = values[0]
     if isinstance(first, Tensor):
         dtype = first.dtype
-        if all(isinstance(value, Tensor) and value.dtype is dtype for value in values):
+        for value in values:
+            if not isinstance(value, Tensor) or value.dtype is not dtype:
+                break
+        else:
             return list(values)
     return promote_all(values, op, None, name)
 

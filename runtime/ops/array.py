@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
+from runtime.context import current_graph
 from runtime.dtypes import as_dtype
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import (
+    INTS,
     axes_argument,
     int_argument,
     ints_argument,
@@ -30,8 +32,10 @@ from runtime.ops.partial import (
     show,
     spec,
 )
+from runtime.ops.quick import attempt
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor
 
 __all__ = [
     "ensure_shape",
@@ -145,7 +149,7 @@ def _check_count(
 
 
 def _reshape(x: Array, *, shape: Any) -> Array:
-    if any(dim < -1 for dim in shape):
+    if shape and min(shape) < -1:
         # NumPy takes every negative length for a -1.
         raise ValueError
     return x.reshape(shape)
@@ -167,6 +171,11 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     >>> reshape([1, 2, 3, 4], [2, -1]).shape
     TensorShape([2, 2])
     """
+    if type(tensor) is EagerTensor and current_graph() is None:
+        if isinstance(shape, (list, tuple)) and INTS.issuperset(map(type, shape)):
+            found = attempt(_reshape, tensor._array, shape=shape)
+            if found is not None:
+                return found
     return run("Reshape", as_tensor(tensor), shape=shape_argument(shape), name=name)
 
 

@@ -10,7 +10,6 @@ or array has one and keeps it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,8 @@ from runtime.errors import (
     DTypeMismatchError,
     UnimplementedError,
 )
+from runtime.ops.foreign import foreign, register_tensor_conversion_function
+from runtime.ops.quick import attempt
 from runtime.ops.registry import OpDef, apply_one, register
 from runtime.ops.values import compatible, fit_array, to_array, weak_dtype
 from runtime.shapes import TensorShape, as_shape
@@ -131,9 +132,11 @@ def convert_to_tensor(
     """
     if dtype is not None:
         return _from_value(value, as_dtype(dtype), name)
-    if dtype_hint is not None and not isinstance(value, Tensor):
+    if isinstance(value, Tensor):
+        return value
+    if dtype_hint is not None:
         hint = as_dtype(dtype_hint)
-        found = _foreign(value, None)
+        found = foreign(value, None)
         if found is None:
             found = _packed(value, None)
         if found is not None:
@@ -150,7 +153,10 @@ def as_tensor(value: Any, name: str | None = None) -> Tensor:
 
 
 def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
-    found = _foreign(value, dtype)
+    kind = type(value)
+    if kind in _VALUES or (kind is list and _VALUES.issuperset(map(type, value))):
+        return make_constant(to_array(value, dtype)[0], name)
+    found = foreign(value, dtype)
     if found is None:
         found = _packed(value, dtype)
     if found is None:
@@ -165,51 +171,12 @@ def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
     return found
 
 
-def _foreign(value: Any, dtype: DType | None) -> Tensor | None:
-    """A tensor, or what stands for one (variables), as a tensor; None for values."""
-    if isinstance(value, Tensor):
-        return value
-    convert: Any = getattr(type(value), "__tf_tensor__", None)
-    if convert is None:
-        convert = _registered(value)
-    if convert is None:
-        return None
-    tensor: Tensor = convert(value, dtype)
-    return tensor
-
-
-#: (priority, type, function) for types that cannot have ``__tf_tensor__``.
-_conversions: list[tuple[int, type | tuple[type, ...], Callable[..., Any]]] = []
-
-
-def register_tensor_conversion_function(
-    base_type: type | tuple[type, ...],
-    conversion_func: Callable[..., Any],
-    priority: int = 100,
-) -> None:
-    """Let values of a type stand for tensors, which ``conversion_func(value, dtype)``
-    makes of them.
-
-    Types of your own can have the method ``__tf_tensor__(self, dtype)`` instead. Of
-    several functions for a value that with the smallest priority is used.
-    """
-    _conversions.append((priority, base_type, conversion_func))
-    _conversions.sort(key=lambda entry: entry[0])
-
-
-def _registered(value: Any) -> Callable[..., Any] | None:
-    for _, kinds, convert in _conversions:
-        if isinstance(value, kinds):
-            return convert
-    return None
-
-
 def _packed(value: Any, dtype: DType | None) -> Tensor | None:
     """A list or tuple with tensors in it, stacked; None if there are none."""
     if not isinstance(value, (list, tuple)) or not _holds_tensor(value):
         return None
     items = [
-        item if (found := _foreign(item, None)) is None else found for item in value
+        item if (found := foreign(item, None)) is None else found for item in value
     ]
     items = [
         item if (packed := _packed(item, dtype)) is None else packed for item in items
@@ -218,13 +185,23 @@ def _packed(value: Any, dtype: DType | None) -> Tensor | None:
     return apply_one("Pack", *tensors, axis=0)
 
 
+#: What lists mostly hold, and what is no tensor.
+_VALUES = frozenset({bool, int, float, complex, str, bytes, np.ndarray})
+
+
 def _holds_tensor(value: Any) -> bool:
     kinds = set(map(type, value))
+    if kinds <= _VALUES:
+        return False
     if any(issubclass(k, Tensor) or hasattr(k, "__tf_tensor__") for k in kinds):
         return True
     return any(issubclass(k, (list, tuple)) for k in kinds) and any(
         _holds_tensor(item) for item in value if isinstance(item, (list, tuple))
     )
+
+
+#: The kinds of dtypes (letters of NumPy) that are cast to each other by one call.
+_REAL = frozenset("biuf")
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
@@ -235,6 +212,14 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -1], dtype=int32)>
     """
     wanted = as_dtype(dtype)
+    if type(x) is EagerTensor and current_graph() is None:
+        array = x._array
+        if array.dtype is wanted.np_dtype:
+            return x
+        if array.dtype.kind in _REAL and wanted.kind in _REAL:
+            found: Tensor | None = attempt(array.astype, wanted.np_dtype)
+            if found is not None:
+                return found
     tensor = as_tensor(x)
     if tensor.dtype is wanted and not tensor.spec.weak:
         return tensor
@@ -282,7 +267,7 @@ class _Operand:
     def __init__(self, value: Any) -> None:
         self.value = value
         self.array: Array | None = None
-        self.tensor = _foreign(value, None)
+        self.tensor = foreign(value, None)
         if self.tensor is None:
             self.tensor = _packed(value, None)
         if self.tensor is not None:

@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from runtime.context import current_graph
 from runtime.dtypes import DType, of_array
 from runtime.errors import InvalidArgumentError
 from runtime.ops.partial import Unknown
-from runtime.ops.registry import OpDef, apply, register
+from runtime.ops.quick import FALL_BACK, quiet
+from runtime.ops.registry import OpDef, apply, as_array, get, register
 from runtime.ops.static import plain, static_value
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -132,11 +134,39 @@ def _number(value: Any) -> Any:
 
 def run(op: str, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any:
     """Apply `op`; tensors within `attrs` become operands, eager ones plain values."""
+    if current_graph() is None:
+        results = _run_quickly(op, tensors, attrs)
+        if results is not None:
+            return results
     extra: list[Tensor] = []
     found = {key: _attribute(attrs[key], extra, len(tensors)) for key in attrs}
     if extra:
         found["operands"] = len(extra)
     return apply(op, *tensors, *extra, name=name, **found)
+
+
+def _run_quickly(op: str, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """The results of a kernel without effects; None: it takes the general way."""
+    definition = get(op)
+    if definition.stateful or definition.calls_python:
+        return None
+    if not _PLAIN.issuperset(map(type, attrs.values())):
+        for value in attrs.values():
+            items = value if type(value) is tuple else (value,)
+            if not _PLAIN.issuperset(map(type, items)):
+                return None
+    arrays = []
+    for tensor in tensors:
+        if type(tensor) is not EagerTensor:
+            return None
+        arrays.append(tensor._array)
+    try:
+        result = quiet.run(definition.kernel, *arrays, **attrs)
+    except FALL_BACK:
+        return None
+    if type(result) is tuple:
+        return tuple([EagerTensor(as_array(item)) for item in result])
+    return EagerTensor(result if type(result) is np.ndarray else as_array(result))
 
 
 def code(value: Any, args: Sequence[str]) -> str:
@@ -172,10 +202,14 @@ def template(text: str) -> SourceRule:
     return source
 
 
+#: What an attribute may be that holds no tensor.
+_PLAIN = frozenset({type(None), int, str, bool, float, DType})
+
+
 def _attribute(value: Any, extra: list[Tensor], offset: int) -> Any:
     """`value` with each symbolic tensor replaced by an `Operand` that names it."""
     kind = type(value)
-    if value is None or kind is int or kind is str or kind is bool or kind is float:
+    if kind in _PLAIN:
         return value
     if isinstance(value, SymbolicTensor):
         known, complete = static_value(value)
@@ -187,7 +221,9 @@ def _attribute(value: Any, extra: list[Tensor], offset: int) -> Any:
     if kind is Slice:
         return Slice(*(_attribute(part, extra, offset) for part in value))
     if isinstance(value, (tuple, list)):
-        return tuple(_attribute(item, extra, offset) for item in value)
+        if _PLAIN.issuperset(map(type, value)):
+            return tuple(value)
+        return tuple([_attribute(item, extra, offset) for item in value])
     return value
 
 

@@ -7,19 +7,22 @@ An index becomes the attribute ``key`` of one node, ``StridedSlice(x, i, key=(in
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from runtime.context import current_graph
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.ops.arguments import int_argument, ints_argument
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.define import Slice, code, define, run
 from runtime.ops.gather import boolean_mask
 from runtime.ops.partial import Unknown, dims_of, dims_value, known_int, show, spec
+from runtime.ops.quick import attempt
 from runtime.specs import TensorSpec
-from runtime.tensor import operators
+from runtime.tensor import EagerTensor, operators
 
 __all__ = ["newaxis", "slice", "strided_slice"]
 
@@ -102,14 +105,54 @@ define(
 
 def getitem(x: Any, key: Any) -> Any:
     """``x[key]``."""
+    if type(x) is EagerTensor and current_graph() is None:
+        index = _quick_index(key)
+        if index is not None:
+            found = attempt(operator.getitem, x._array, index)
+            if found is not None:
+                return found
     if type(key) is int:
         return run("StridedSlice", x, key=(key,), name="strided_slice")
     items = key if isinstance(key, tuple) else (key,)
     if len(items) == 1 and _is_mask(items[0]):
         return boolean_mask(x, items[0])
-    return run(
-        "StridedSlice", as_tensor(x), key=index_key(items), name="strided_slice"
-    )
+    return run("StridedSlice", as_tensor(x), key=index_key(items), name="strided_slice")
+
+
+#: What stands in an index as it does for NumPy.
+_PLAIN = frozenset({int, type(None)})
+
+
+def _quick_index(key: Any) -> Any:
+    """An index as NumPy takes it, if it is of ints, slices and the like: else None.
+
+    The Ellipsis at its end has NumPy give 0-d arrays rather than scalars.
+    """
+    kind = type(key)
+    if kind is int:
+        return key, ...
+    items = key if kind is tuple else (key,)
+    index: list[Any] = []
+    whole = False
+    for item in items:
+        kind = type(item)
+        if kind is builtins.slice:
+            parts = type(item.start), type(item.stop), type(item.step)
+            if not _PLAIN.issuperset(parts):
+                return None
+        elif kind is EagerTensor:
+            array = item._array
+            if array.ndim or array.dtype.kind not in "iu":
+                return None
+            item = array.item()
+        elif item is ...:
+            whole = True
+        elif kind is not int and item is not None:
+            return None
+        index.append(item)
+    if not whole:
+        index.append(...)
+    return tuple(index)
 
 
 def index_key(items: tuple[Any, ...]) -> tuple[Any, ...]:

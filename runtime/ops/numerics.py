@@ -15,7 +15,7 @@ import numpy as np
 
 from runtime.errors import InvalidArgumentError
 from runtime.graph import user_place
-from runtime.ops import pointwise, registry
+from runtime.ops import quick, registry
 from runtime.ops.registry import OpDef
 from runtime.tensor import Tensor
 
@@ -100,7 +100,7 @@ def _switch(on: bool) -> None:
         if _thread.checks is on:
             return
         _thread.checks = on
-        pointwise.use_quick_way(not on)
+        quick.use_quick_way(not on)
         _count += 1 if on else -1
         if _count == on:
             # The first thread has switched them on, or the last one off.

@@ -11,9 +11,7 @@ The functions have a fast path: eager operands of one dtype go straight to the k
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
-from contextvars import Context
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,8 +19,9 @@ import numpy as np
 from runtime import dtypes
 from runtime.context import current_graph
 from runtime.dtypes import DType
-from runtime.errors import ConversionError, InvalidArgumentError, OpError
+from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.ops.convert import as_tensor, promote
+from runtime.ops.quick import FALL_BACK, quiet
 from runtime.ops.registry import (
     OpDef,
     Source,
@@ -43,6 +42,7 @@ __all__ = [
     "UnaryFunction",
     "apply_binary",
     "array_holders",
+    "beside",
     "binary_function",
     "binary_op",
     "broadcast_spec",
@@ -52,7 +52,6 @@ __all__ = [
     "run_quietly",
     "unary_function",
     "unary_op",
-    "use_quick_way",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -84,44 +83,6 @@ class BinaryFunction(Protocol):
 
     def __call__(self, x: Any, y: Any, name: str | None = None) -> Tensor:
         """Compute it."""
-
-
-# --- silence --------------------------------------------------------------------------
-
-
-class _Quiet(threading.local):
-    """``run(kernel, *arrays)`` without NumPy's warnings about infinities and NaNs.
-
-    NumPy's error state is a context variable: a context prepared once for each thread
-    costs a tenth of ``np.errstate`` at each call.
-    """
-
-    run: Callable[..., Any]
-
-    def __init__(self) -> None:
-        context = Context()
-        context.run(np.seterr, all="ignore")
-        self.run = context.run
-
-
-_quiet = _Quiet()
-
-
-def use_quick_way(on: bool) -> None:
-    """Whether operations of this thread may go straight to the kernel."""
-    if on:
-        _quiet.__init__()  # type: ignore[misc]
-    else:
-        _quiet.run = _no_quick_way
-
-
-def _no_quick_way(*args: Any, **options: Any) -> Any:
-    raise RuntimeError("operations take the general way")
-
-
-# What sends a call from the quick way to the general one: operands that do not fit, and
-# a context that is in use already, by the operation that a finalizer interrupted.
-_FALL_BACK = (ValueError, OpError, RuntimeError)
 
 
 # --- inference ------------------------------------------------------------------------
@@ -208,7 +169,7 @@ _FLOAT_NUMBERS = frozenset(dtype.np_dtype.num for dtype in FLOATS)
 array_holders: set[type] = {EagerTensor}
 
 
-def _beside(value: Any, dtype: np.dtype[Any]) -> Array | None:
+def beside(value: Any, dtype: np.dtype[Any]) -> Array | None:
     """The other operand as an array of `dtype`, where that is a matter of course."""
     kind = type(value)
     if kind is int:
@@ -224,6 +185,9 @@ def _beside(value: Any, dtype: np.dtype[Any]) -> Array | None:
         return array
     elif kind is bool and dtype.kind == "b":
         return np.array(value)
+    elif kind is np.ndarray:
+        # What an operation makes of it is a new array: it may be the program's own.
+        return value  # type: ignore[no-any-return]
     return None
 
 
@@ -236,18 +200,18 @@ def eager_operands(x: Any, y: Any) -> tuple[Array, Array] | None:
     if type(x) in array_holders:
         a: Array = x._array
         dtype = a.dtype
-        b = y._array if type(y) is EagerTensor else _beside(y, dtype)
+        b = y._array if type(y) is EagerTensor else beside(y, dtype)
         return None if b is None or b.dtype is not dtype else (a, b)
     if type(y) in array_holders:
         dtype = y._array.dtype
-        left = _beside(x, dtype)
+        left = beside(x, dtype)
         return None if left is None or left.dtype is not dtype else (left, y._array)
     return None
 
 
 def run_quietly(kernel: Kernel, *arrays: Array, **options: Any) -> EagerTensor:
     """The result of a kernel that may meet infinities and NaNs."""
-    result = _quiet.run(kernel, *arrays, **options)
+    result = quiet.run(kernel, *arrays, **options)
     return EagerTensor(result if type(result) is np.ndarray else as_array(result))
 
 
@@ -271,16 +235,16 @@ def unary_function(
     function_name: str, op: str, doc: str, node_name: str | None = None
 ) -> UnaryFunction:
     """The public function of a unary op."""
-    kernel, numbers, quiet = get(op).kernel, _numbers_of[op], _quiet
+    kernel, numbers = get(op).kernel, _numbers_of[op]
     label = node_name or op
 
     def function(x: Any, name: str | None = None) -> Tensor:
-        if type(x) is EagerTensor and current_graph() is None:
+        if type(x) in array_holders and current_graph() is None:
             array = x._array
             if array.dtype.num in numbers:
                 try:
                     result = quiet.run(kernel, array)
-                except _FALL_BACK:
+                except FALL_BACK:
                     pass
                 else:
                     return EagerTensor(
@@ -309,20 +273,20 @@ def binary_function(
     another type may have: if that cannot become a tensor it is left to the method.
     `general` does, in place of `apply_binary`, what the quick way cannot.
     """
-    kernel, numbers, quiet = get(op).kernel, _numbers_of[op], _quiet
+    kernel, numbers = get(op).kernel, _numbers_of[op]
     label = node_name or op
     general = general or apply_binary
 
     def function(x: Any, y: Any, name: str | None = None) -> Any:
         # The commonest case first, in as few steps as can be.
-        if type(x) is EagerTensor and current_graph() is None:
+        if type(x) in array_holders and current_graph() is None:
             a = x._array
             dtype = a.dtype
-            b = y._array if type(y) is EagerTensor else _beside(y, dtype)
+            b = y._array if type(y) is EagerTensor else beside(y, dtype)
             if b is not None and b.dtype is dtype and dtype.num in numbers:
                 try:
                     result = quiet.run(kernel, a, b)
-                except _FALL_BACK:
+                except FALL_BACK:
                     pass  # The general way says what is wrong.
                 else:
                     return EagerTensor(
@@ -340,7 +304,7 @@ def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> A
     if operands is not None and operands[0].dtype.num in _numbers_of[op]:
         try:
             return run_quietly(get(op).kernel, *operands)
-        except _FALL_BACK:
+        except FALL_BACK:
             pass  # Promotion or inference says what is wrong.
     graph = current_graph()
     # The constants of the node are named after it: add_1/y.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.context import current_graph
 from runtime.dtypes import as_dtype
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import together
@@ -15,8 +16,9 @@ from runtime.ops.convert import cast
 from runtime.ops.define import define, run
 from runtime.ops.functions import conj
 from runtime.ops.partial import Dims, broadcast, dims_of, normal_axes, show, spec
+from runtime.ops.quick import attempt
 from runtime.specs import TensorSpec
-from runtime.tensor import operators
+from runtime.tensor import EagerTensor, operators
 
 __all__ = ["cross", "matmul", "matvec", "tensordot"]
 
@@ -74,8 +76,11 @@ def _matmul_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     )
 
 
-define("MatMul", _matmul, _infer_matmul, source=_matmul_source, takes="fiuc")
-define("BatchMatMulV2", _matmul, _infer_matmul, source=_matmul_source, takes="fiuc")
+#: The kinds of dtypes (letters of NumPy) that can be multiplied.
+_NUMBERS = "fiuc"
+
+for _name in ("MatMul", "BatchMatMulV2"):
+    define(_name, _matmul, _infer_matmul, source=_matmul_source, takes=_NUMBERS)
 
 
 def matmul(
@@ -99,6 +104,15 @@ def matmul(
     >>> print(matmul([[1, 2]], [[3], [4]]))
     tf.Tensor([[11]], shape=(1, 1), dtype=int32)
     """
+    quick = type(a) is EagerTensor and type(b) is EagerTensor and not output_type
+    if quick and not (adjoint_a or adjoint_b) and current_graph() is None:
+        left, right = a._array, b._array
+        if left.dtype is right.dtype and left.dtype.kind in _NUMBERS:
+            found = attempt(
+                _matmul, left, right, transpose_a=transpose_a, transpose_b=transpose_b
+            )
+            if found is not None:
+                return found
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise ValueError("an operand is either transposed or adjoint, not both")
     left, right = together((a, b), "MatMul", name)

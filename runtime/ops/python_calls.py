@@ -250,7 +250,7 @@ def _infer(*inputs: TensorSpec, func: Any, out: _Returns) -> Any:
 
 register(OpDef("EagerPyFunc", call_python, _infer, stateful=True, strong=True))
 register(OpDef("PyFunc", call_python, _infer, stateful=True, strong=True))
-register(OpDef("PyFuncStateless", call_python, _infer, strong=True))
+register(OpDef("PyFuncStateless", call_python, _infer, strong=True, calls_python=True))
 
 #: The ops that call Python functions: what those raise passes as it is.
 PYTHON_CALLS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
+from runtime.context import current_graph
 from runtime.dtypes import DType, as_dtype, of_array
 from runtime.errors import InvalidArgumentError
-from runtime.ops.arguments import axes_argument, int_argument
+from runtime.ops.arguments import INTS, axes_argument, int_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import Operand, bare, code, define, run
 from runtime.ops.partial import (
@@ -22,6 +23,7 @@ from runtime.ops.partial import (
     show,
     spec,
 )
+from runtime.ops.quick import attempt
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, Tensor
 
@@ -164,8 +166,32 @@ _extreme("Min", np.min)
 define("Mean", _mean, _infer_reduction, source=_mean_source, takes="fiuc")
 
 
+#: For each reduction what the function of NumPy that its op calls calls in turn, and
+#: the kinds of dtypes (letters of NumPy) for which that does the same.
+_QUICK: dict[str, tuple[Callable[..., Any], str]] = {
+    "Sum": (np.add.reduce, "fiuc"),
+    "Prod": (np.multiply.reduce, "fiuc"),
+    "Max": (np.maximum.reduce, "fiu"),
+    "Min": (np.minimum.reduce, "fiu"),
+    "All": (np.logical_and.reduce, "b"),
+    "Any": (np.logical_or.reduce, "b"),
+    "Mean": (np.ndarray.mean, "f"),
+}
+
+
 def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
     """Apply one of the reductions."""
+    quick = op in _QUICK and type(keepdims) is bool
+    if quick and type(x) is EagerTensor and current_graph() is None:
+        array, (function, kinds) = x._array, _QUICK[op]
+        if type(axis) is list:
+            axis = tuple(axis)
+        if array.dtype.kind in kinds and array.size and _is_plain(axis, array.ndim):
+            # NumPy would widen small integers in sums.
+            dtype = array.dtype if op in ("Sum", "Prod") else None
+            found = attempt(function, array, axis, dtype, None, keepdims)
+            if found is not None:
+                return found
     tensor, axes = as_tensor(x), axes_argument(axis)
     attrs: dict[str, Any] = {}
     if tensor.dtype.is_integer and op in ("Sum", "Prod", "Mean"):
@@ -177,6 +203,14 @@ def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
         elif tensor.dtype.kind in "fiu":
             attrs["initial"] = _neutral(op, tensor.dtype)
     return run(op, tensor, axis=axes, keepdims=bool(keepdims), name=name, **attrs)
+
+
+def _is_plain(axis: Any, rank: int) -> bool:
+    """Whether an axis is None, an int or several, where there are axes at all."""
+    kind = type(axis)
+    if kind is tuple:
+        return rank > 0 and INTS.issuperset(map(type, axis))
+    return axis is None or (kind is int and rank > 0)
 
 
 def _maybe_empty(tensor: Tensor, axes: Any) -> bool:

@@ -12,6 +12,7 @@ its results before that, and how to write it in generated source.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,8 @@ class OpDef:
     ``infer(*specs, **attrs)`` gives their TensorSpec, or a tuple of them, from partial
     ones. A stateful op is neither removed, repeated nor reordered. ``source`` is what
     generated NumPy source says, such as ``'{0} + {1}'``; None calls the kernel. The
-    results of a ``strong`` op are never weak, whatever its inputs are.
+    results of a ``strong`` op are never weak, whatever its inputs are. A kernel that
+    ``calls_python`` runs the program's own code.
     """
 
     name: str
@@ -58,6 +60,7 @@ class OpDef:
     stateful: bool = False
     source: Source | None = None
     strong: bool = False
+    calls_python: bool = False
 
 
 _ops: dict[str, OpDef] = {}
@@ -158,13 +161,21 @@ def infer_specs(
         raise error.for_op(definition.name) from None
 
 
+# What NumPy warns of is a context variable. A context prepared once is much cheaper
+# than np.errstate; but it hides the caller's, which effects may depend on.
+_quiet = Context()
+_quiet.run(np.seterr, all="ignore")
+
+
 def run_kernel(
     definition: OpDef, arrays: Sequence[Array], attrs: dict[str, Any]
 ) -> Any:
     """What the kernel gives, without NumPy's warnings; all errors name the op."""
     try:
-        with np.errstate(all="ignore"):
-            return definition.kernel(*arrays, **attrs)
+        if definition.stateful or definition.calls_python:
+            with np.errstate(all="ignore"):
+                return definition.kernel(*arrays, **attrs)
+        return _quiet.copy().run(definition.kernel, *arrays, **attrs)
     except OpError as error:
         raise error.for_op(definition.name) from None
     except (ValueError, TypeError, IndexError, OverflowError) as error:

@@ -17,6 +17,7 @@ Array = np.ndarray[Any, Any]
 
 _INT32 = np.dtype(np.int32)
 _FLOAT32 = np.dtype(np.float32)
+_NUMBERS = {bool, int, float}
 _TEXTS = {str, bytes, np.str_, np.bytes_}
 _NESTED = (list, tuple, range, np.ndarray)
 
@@ -51,6 +52,8 @@ def to_array(value: Any, dtype: DType | None = None) -> tuple[Array, bool]:
     kind = type(value)
     if kind is int or kind is float or kind is bool:
         return _number(value, dtype), True
+    if kind is list:
+        return _from_sequence(value, dtype)
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(value), dtype), isinstance(value, np.generic)
     if isinstance(value, (str, bytes)):
@@ -126,7 +129,9 @@ def _from_numpy(array: Array, dtype: DType | None) -> Array:
 
 def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
     types = _leaf_types(value)
-    weak = not any(issubclass(kind, (np.ndarray, np.generic)) for kind in types)
+    weak = types <= _NUMBERS or not any(
+        issubclass(kind, (np.ndarray, np.generic)) for kind in types
+    )
     if types & _TEXTS and types <= _TEXTS | {np.ndarray}:
         array = _strings(_rectangular(value, object))
         return _checked(array, value, dtype), weak
@@ -151,6 +156,8 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
 def _leaf_types(value: Any) -> set[type]:
     """The types of the elements of nested lists and tuples."""
     types = set(map(type, value))
+    if types <= _NUMBERS:
+        return types
     nested = {kind for kind in types if issubclass(kind, (list, tuple, range))}
     if nested:
         types -= nested

@@ -34,7 +34,7 @@ from runtime.tensor.eager import value_text
 from runtime.variable.copies import VariableAggregation, VariableSynchronization
 from runtime.variable.initial import initial_tensor
 from runtime.variable.parts import PartialUpdates, VariablePart
-from runtime.variable.updates import check_arithmetic
+from runtime.variable.updates import assign_quickly, check_arithmetic
 
 __all__ = ["Variable"]
 
@@ -263,6 +263,8 @@ class Variable(PartialUpdates, OperatorMixin):
         return self._assign("AssignSubVariableOp", delta, name, read_value)
 
     def _assign(self, op: str, value: Any, name: str | None, read: bool) -> Any:
+        if context.current_graph() is None and assign_quickly(op, self, value):
+            return self if read else None
         tensor = self.convert(value)
         self._check_shape(tensor.shape)
         apply_one(op, tensor, variable=self, name=name)

@@ -17,6 +17,8 @@ from runtime.errors import InvalidArgumentError, OutOfRangeError
 from runtime.ops.define import define
 from runtime.ops.gather import check_bounds
 from runtime.ops.partial import dims_of, merge_dims, show
+from runtime.ops.pointwise import beside
+from runtime.ops.quick import FALL_BACK, quiet
 from runtime.ops.registry import OpDef, as_array, get, register
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor
@@ -24,7 +26,7 @@ from runtime.tensor import EagerTensor
 if TYPE_CHECKING:
     from runtime.variable.base import Variable
 
-__all__ = ["SCATTER_ND", "check_arithmetic"]
+__all__ = ["SCATTER_ND", "assign_quickly", "check_arithmetic"]
 
 Array = np.ndarray[Any, Any]
 Compute = Callable[..., Any]
@@ -82,20 +84,50 @@ def _infer_assign(value: TensorSpec, variable: Variable) -> TensorSpec:
     return TensorSpec(variable.shape.merge_with(value.shape), value.dtype)
 
 
+_add, _subtract = _assigning(np.add), _assigning(np.subtract)
 for _op, _kernel in (
     ("AssignVariableOp", _assign),
-    ("AssignAddVariableOp", _assigning(np.add)),
-    ("AssignSubVariableOp", _assigning(np.subtract)),
+    ("AssignAddVariableOp", _add),
+    ("AssignSubVariableOp", _subtract),
 ):
     register(OpDef(_op, _kernel, _infer_assign, stateful=True, strong=True))
 
 
 def check_arithmetic(dtype: DType, symbol: str, variable: str) -> None:
     """Raise InvalidArgumentError where the elements have no such operation."""
-    if dtype.is_bool or (dtype.kind == "O" and symbol != "+"):
+    if dtype.kind in "bO" and (dtype.is_bool or symbol != "+"):
         raise InvalidArgumentError(
             f"{symbol} is not for {dtype.name}, the dtype of the variable {variable!r}"
         )
+
+
+def _replace(value: Array, variable: Variable) -> None:
+    with variable._lock:
+        variable._array = value
+
+
+#: The kernels for values of the shape and dtype that the old one has.
+_QUICK = {
+    "AssignVariableOp": _replace,
+    "AssignAddVariableOp": _add,
+    "AssignSubVariableOp": _subtract,
+}
+
+
+def assign_quickly(op: str, variable: Variable, value: Any) -> bool:
+    """Assign a value that is like the old one; False: it takes the general way."""
+    old = variable._array
+    array = value._array if type(value) is EagerTensor else beside(value, old.dtype)
+    if array is None or array.dtype is not old.dtype or array.shape != old.shape:
+        return False
+    if array is value:
+        # The program may change its own array.
+        array = array.copy()
+    try:
+        quiet.run(_QUICK[op], array, variable)
+    except FALL_BACK:
+        return False
+    return True
 
 
 # --- parts ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from runtime import dtypes, errors
 from runtime.context import building
 from runtime.dtypes import DType
 from runtime.graph import Graph
-from runtime.ops import convert, registry
+from runtime.ops import foreign, registry
 from runtime.ops.convert import (
     cast,
     constant,
@@ -256,7 +256,7 @@ class Celsius:
 
 
 def test_types_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convert, "_conversions", [])
+    monkeypatch.setattr(foreign, "_conversions", [])
     with pytest.raises(errors.ConversionError):
         convert_to_tensor(Celsius(1))
     register_tensor_conversion_function(
