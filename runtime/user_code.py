@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from types import FrameType, TracebackType
+from bisect import bisect_right
+from types import CodeType, FrameType, TracebackType
 
 from runtime.excerpts import Place, place_in, place_of
 
@@ -33,9 +34,34 @@ def user_location() -> Location | None:
     while frame is not None:
         filename = frame.f_code.co_filename
         if not _in_our_folders(filename):
-            return filename, frame.f_lineno
+            return filename, _line(frame)
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+#: Line tables beyond this size are looked up by bisection.
+_LONG = 2048
+#: The last long code that ran, where its lines start, and which they are.
+_table: tuple[CodeType | None, list[int], list[int | None]] = None, [], []
+
+
+def _line(frame: FrameType) -> int:
+    """The line that a frame is at.
+
+    Python finds it by going through the line table of the code from the start, for each
+    question: in a function of thousands of lines that is most of the time of a trace.
+    """
+    global _table
+    code = frame.f_code
+    if len(code.co_linetable) < _LONG:
+        return frame.f_lineno
+    table = _table
+    if table[0] is not code:
+        spans = list(code.co_lines())
+        table = code, [span[0] for span in spans], [span[2] for span in spans]
+        _table = table
+    line = table[2][bisect_right(table[1], frame.f_lasti) - 1]
+    return frame.f_lineno if line is None else line
 
 
 def user_place() -> Place | None:
