@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import convert, readability
+from benchmarks import __main__, convert, peers, readability
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
@@ -30,9 +30,11 @@ def test_docstrings(name: str) -> None:
 def test_every_command_is_explained() -> None:
     """What can be run is a heading, and what is a heading can be run."""
     commands = [name for name in MODULES if _is_command(name)]
-    headings = re.findall(r"^## `python -m benchmarks\.(\w+)", README, re.MULTILINE)
+    headings = re.findall(
+        r"^## `python -m benchmarks(?:\.(\w+))?", README, re.MULTILINE
+    )
 
-    assert sorted(headings) == commands
+    assert sorted(name or "__main__" for name in headings) == commands
 
 
 def _is_command(name: str) -> bool:
@@ -40,15 +42,15 @@ def _is_command(name: str) -> bool:
     return '__name__ == "__main__"' in text
 
 
-@pytest.mark.parametrize("command", [convert, readability])
+@pytest.mark.parametrize("command", [__main__, convert, peers, readability])
 def test_every_option_is_explained(
     command: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         command.main(["--help"])  # type: ignore[attr-defined]
     options = set(re.findall(r"--\w[\w-]*", capsys.readouterr().out)) - {"--help"}
-    name = command.__name__.rpartition(".")[2]  # type: ignore[attr-defined]
-    [heading] = re.findall(rf"^## `python -m benchmarks\.{name} (.*)`$", README, re.M)
+    name = command.__name__.removesuffix(".__main__")  # type: ignore[attr-defined]
+    [heading] = re.findall(rf"^## `python -m {name} (.*)`$", README, re.M)
 
     assert options == set(re.findall(r"--\w[\w-]*", heading))
 

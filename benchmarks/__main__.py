@@ -1,0 +1,118 @@
+"""Ours against other libraries: ``python -m benchmarks``.
+
+    python -m benchmarks [--only NAME …] [--quick] [--peers FOLDER]
+                         [--json FILE] [--chart FILE.svg] [--list]
+
+README.md in this folder says how it is measured, peers.md how to get the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.chart import chart
+from benchmarks.contest import FULL, QUICK, Plan, Row, hold
+from benchmarks.processes import Failed, Team, default_folder, interpreters
+from benchmarks.report import as_json, heading, machine, tables
+from benchmarks.workloads import WORKLOADS, Workload, chosen
+
+__all__ = ["main"]
+
+LEGEND = """\
+Each column with / has the time of the first column over that of its library: below 1,
+ours is faster. The median of the rounds stands above the quartiles."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; gives its exit status: 1 if a target is missed."""
+    options = _options(arguments)
+    if options.list:
+        print(_listed())
+        return 0
+    try:
+        workloads = chosen(options.only)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    plan = QUICK if options.quick else FULL
+    with Team(interpreters(options.peers)) as team:
+        found = machine(_versions(team))
+        print(heading(found) + "\n", flush=True)
+        rows = _rows(workloads, team, plan)
+    print(tables(rows))
+    print("\n" + LEGEND)
+    if len(team.pythons) <= 2:
+        print("No other library is there: benchmarks/peers.md says how to get them.")
+    if options.json:
+        options.json.write_text(as_json(rows, found) + "\n", encoding="utf-8")
+    if options.chart:
+        text = chart(rows, heading(found).splitlines()[0])
+        options.chart.write_text(text, encoding="utf-8")
+    return 1 if any(row.ok is False for row in rows) else 0
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="these workloads"
+    )
+    parser.add_argument("--quick", action="store_true", help="few and short rounds")
+    parser.add_argument(
+        "--peers",
+        type=Path,
+        default=default_folder(),
+        metavar="FOLDER",
+        help="the environments of the other libraries (or set BENCHMARK_PEERS)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers")
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="write an SVG")
+    parser.add_argument("--list", action="store_true", help="say what there is")
+    return parser.parse_args(arguments)
+
+
+def _listed() -> str:
+    width = max(len(workload.name) for workload in WORKLOADS)
+    return "\n".join(f"{work.name:<{width}}  {work.title}" for work in WORKLOADS)
+
+
+def _versions(team: Team) -> dict[str, dict[str, Any]]:
+    """What each library says; one that does not start takes no part."""
+    versions = {}
+    for library in list(team.pythons):
+        _show(f"starting {library}")
+        try:
+            versions[library] = team[library].hello
+        except Failed as error:
+            _show("")
+            print(f"{library} does not start: {error}", file=sys.stderr)
+            del team.pythons[library]
+    _show("")
+    return versions
+
+
+def _rows(workloads: Sequence[Workload], team: Team, plan: Plan) -> list[Row]:
+    rows = []
+    for place, workload in enumerate(workloads, 1):
+        where = f"{place}/{len(workloads)} {workload.name}"
+        _show(where)
+
+        def progress(turn: int, turns: int, who: str, where: str = where) -> None:
+            _show(f"{where}: round {turn + 1} of {turns}, {who}")
+
+        rows.append(hold(workload, team, plan, progress))
+    _show("")
+    return rows
+
+
+def _show(text: str) -> None:
+    """Show on the terminal where we are, in a line that the next one replaces."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

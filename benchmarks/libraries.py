@@ -1,0 +1,116 @@
+"""What is compared: how each library is imported, fed and called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["CONTESTANTS", "LIBRARIES", "OURS", "Contestant", "Library"]
+
+Call = Callable[..., Any]
+
+
+def as_it_is(library: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    return program
+
+
+def tf_function(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    return tf.function(program)  # type: ignore[no-any-return]
+
+
+def jit(jax: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    compiled = jax.jit(program, static_argnums=fixed)
+    # A call comes back before the result is there.
+    return lambda *arguments: jax.block_until_ready(compiled(*arguments))
+
+
+def njit(numba: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    return numba.njit(program)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library with an interpreter of its own.
+
+    >>> LIBRARIES["jax"].packages
+    ('jax',)
+    """
+
+    #: The module to import, and whose programs of a workload it runs.
+    module: str
+    programs: str
+    #: What makes a program ready to be called, by the name of the way.
+    ways: dict[str, Callable[[Any, Call, tuple[int, ...]], Call]]
+    #: An array of NumPy as this library has it.
+    give: Callable[[Any, Any], Any] = lambda library, array: array
+    #: What pip installs for it; nothing where it runs in the Python of this command.
+    packages: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    #: The distributions whose sizes count, by default `packages`.
+    parts: tuple[str, ...] = field(default=())
+
+
+def tf_give(tf: Any, array: Any) -> Any:
+    return tf.constant(array)
+
+
+OURS = "ours"
+
+LIBRARIES = {
+    OURS: Library(
+        "runtime",
+        "tensorflow",
+        {"staged": tf_function, "eager": as_it_is},
+        tf_give,
+        parts=("gast", "astor", "numpy"),
+    ),
+    "numpy": Library("numpy", "numpy", {"plain": as_it_is}, parts=("numpy",)),
+    "tensorflow": Library(
+        "tensorflow",
+        "tensorflow",
+        {"graph": tf_function, "eager": as_it_is},
+        tf_give,
+        packages=("tensorflow-cpu",),
+    ),
+    "jax": Library(
+        "jax",
+        "jax",
+        {"jit": jit},
+        lambda jax, array: jax.numpy.asarray(array),
+        packages=("jax",),
+    ),
+    "torch": Library(
+        "torch",
+        "torch",
+        {"eager": as_it_is},
+        lambda torch, array: torch.as_tensor(array),
+        packages=("torch", "numpy"),
+        options=("--extra-index-url", "https://download.pytorch.org/whl/cpu"),
+    ),
+    "numba": Library("numba", "numba", {"njit": njit}, packages=("numba",)),
+}
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A library in one of its ways: a column of the table."""
+
+    key: str
+    title: str
+    library: str
+    way: str
+    #: Whether its first call of a function traces or compiles it.
+    compiles: bool = False
+
+
+CONTESTANTS = [
+    Contestant(OURS, "ours", OURS, "staged", compiles=True),
+    Contestant("ours-eager", "ours, eager", OURS, "eager"),
+    Contestant("numpy", "NumPy", "numpy", "plain"),
+    Contestant("tensorflow", "TensorFlow", "tensorflow", "graph", compiles=True),
+    Contestant("tensorflow-eager", "TF eager", "tensorflow", "eager"),
+    Contestant("jax", "JAX jit", "jax", "jit", compiles=True),
+    Contestant("torch", "PyTorch", "torch", "eager"),
+    Contestant("numba", "Numba", "numba", "njit", compiles=True),
+]

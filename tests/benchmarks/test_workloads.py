@@ -1,0 +1,68 @@
+"""Each program gives what NumPy gives, staged and eager, on small inputs."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from benchmarks.contest import different
+from benchmarks.libraries import LIBRARIES, OURS
+from benchmarks.session import load
+from benchmarks.workloads import WORKLOADS, chosen
+
+FOLDER = Path(importlib.import_module("benchmarks.workloads").__file__).parent
+CALLED = [work for work in WORKLOADS if work.measure in ("call", "first")]
+
+
+@pytest.mark.parametrize("workload", CALLED, ids=lambda work: work.name)
+def test_results(workload) -> None:
+    module = workload.programs()
+    source = Path(module.__file__).read_text(encoding="utf-8")
+    if "nn.conv2d" in source and not hasattr(tf.nn, "conv2d"):
+        pytest.skip("convolutions are not there yet")
+    expected = _result("numpy", np, "plain", module)
+
+    for way in LIBRARIES[OURS].ways:
+        assert different(expected, _result(OURS, tf, way, module), workload) == ""
+
+
+def _result(name, library, way, module) -> list[np.ndarray]:
+    call, arguments = load(name, library, way, module, "tiny")
+    found = call(*arguments)
+    return list(map(np.asarray, found if isinstance(found, tuple) else (found,)))
+
+
+def test_every_file_is_in_the_list() -> None:
+    files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
+    named = {
+        work.module for work in WORKLOADS if work.measure not in ("import", "size")
+    }
+
+    assert named == files
+    assert len({work.name for work in WORKLOADS}) == len(WORKLOADS)
+
+
+def test_inputs_are_the_same_each_time() -> None:
+    for workload in CALLED:
+        module = workload.programs()
+        first, again = (load("numpy", np, "plain", module, "tiny")[1] for _ in range(2))
+        assert all(map(np.array_equal, first, again))
+
+
+def test_chosen() -> None:
+    assert chosen([]) == WORKLOADS
+    assert [work.name for work in chosen(["gelu", "rnn"])] == ["rnn", "gelu"]
+    with pytest.raises(ValueError, match="'geloo'; --list"):
+        chosen(["geloo", "rnn"])
+
+
+def test_a_program_is_read_on_one_screen() -> None:
+    for path in FOLDER.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for program in re.split(r"\n\n\ndef ", text):
+            assert path.stem == "__init__" or program.count("\n") <= 25, path
