@@ -39,20 +39,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     plan = QUICK if options.quick else FULL
+    rows: list[Row] = []
     with Team(interpreters(options.peers)) as team:
         found = machine(_versions(team))
         print(heading(found) + "\n", flush=True)
-        rows = _rows(workloads, team, plan)
+        try:
+            _measure(workloads, team, plan, rows)
+        except KeyboardInterrupt:
+            print("interrupted: this is what there was until then\n", file=sys.stderr)
     print(tables(rows))
     print("\n" + LEGEND)
     if len(team.pythons) <= 2:
-        print("No other library is there: benchmarks/peers.md says how to get them.")
+        print(f"No other library is in {options.peers}: see benchmarks/peers.md.")
     if options.json:
         options.json.write_text(as_json(rows, found) + "\n", encoding="utf-8")
     if options.chart:
         text = chart(rows, heading(found).splitlines()[0])
         options.chart.write_text(text, encoding="utf-8")
-    return 1 if any(row.ok is False for row in rows) else 0
+    missed = len(rows) < len(workloads) or any(row.ok is False for row in rows)
+    return 1 if missed else 0
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -71,7 +76,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers")
     parser.add_argument("--chart", type=Path, metavar="FILE", help="write an SVG")
     parser.add_argument("--list", action="store_true", help="say what there is")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    for file in filter(None, (options.json, options.chart)):
+        if not file.parent.is_dir():  # better now than after ten minutes
+            parser.error(f"there is no folder {file.parent}")
+    return options
 
 
 def _listed() -> str:
@@ -94,8 +103,9 @@ def _versions(team: Team) -> dict[str, dict[str, Any]]:
     return versions
 
 
-def _rows(workloads: Sequence[Workload], team: Team, plan: Plan) -> list[Row]:
-    rows = []
+def _measure(
+    workloads: Sequence[Workload], team: Team, plan: Plan, rows: list[Row]
+) -> None:
     for place, workload in enumerate(workloads, 1):
         where = f"{place}/{len(workloads)} {workload.name}"
         _show(where)
@@ -105,7 +115,6 @@ def _rows(workloads: Sequence[Workload], team: Team, plan: Plan) -> list[Row]:
 
         rows.append(hold(workload, team, plan, progress))
     _show("")
-    return rows
 
 
 def _show(text: str) -> None:

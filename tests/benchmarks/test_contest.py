@@ -81,6 +81,31 @@ def test_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'nothing'" in capsys.readouterr().err
 
 
+def test_what_is_interrupted_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = iter([FAST])
+
+    def hold(*_: object) -> Row:
+        for row in measured:
+            return row
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "interpreters", lambda folder: {})
+    monkeypatch.setattr(command, "hold", hold)
+
+    assert command.main(["--only", "collatz", "gelu"]) == 1
+    out, err = capsys.readouterr()
+    assert "Collatz" in out
+    assert err.startswith("interrupted")
+
+
+def test_files_are_looked_at_before(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["--json", "no/such/file.json"])
+    assert "there is no folder no/such" in capsys.readouterr().err
+
+
 # --- processes ------------------------------------------------------------------------
 
 
