@@ -16,6 +16,8 @@ from runtime.graph import Graph
 from runtime.graph_export import near
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.registry import as_array
+from runtime.optimize import chosen_passes, optimize
+from runtime.optimize.dump import PassDump, dump_passes
 from runtime.signature import ObjectRef, Signature, header, pretty_signature
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -126,6 +128,14 @@ class ConcreteFunction:
         """The Python source that runs the graph."""
         return self._compiled().source
 
+    def dump_passes(self) -> PassDump:
+        """What the optimiser changes in the graph before it runs, pass by pass.
+
+        A text to print; its ``passes`` have the name, the numbers of nodes and the
+        graph before and after for each pass that changed something.
+        """
+        return dump_passes(self.graph, chosen_passes())
+
     def __repr__(self) -> str:
         return f"<ConcreteFunction {header(self._signature, self._specs)}>"
 
@@ -155,9 +165,13 @@ class ConcreteFunction:
         return self._trace.results.pack([EagerTensor(as_array(r)) for r in results])
 
     def _compiled(self) -> Executable:
-        if self._executable is None:
-            self._executable = compile_graph(self.graph)
-        return self._executable
+        executable = self._executable
+        if executable is None:
+            executable = compile_graph(optimize(self.graph, chosen_passes()))
+            # What is checked while it runs is the program as it was traced.
+            executable.graph = self.graph
+            self._executable = executable
+        return executable
 
     def _call_on_tensors(self, tensors: list[Tensor]) -> Any:
         graph = current_graph()

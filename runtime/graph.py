@@ -179,6 +179,9 @@ class Graph:
         self.live: Any = None
         #: What tells if the results of some nodes are used: see `array_parts`.
         self.changes: dict[Node, Any] = {}
+        #: The names of the user's variables, where rewrites have kept them: see
+        #: `runtime.execute.labels`, which reads them off the lines of traced nodes.
+        self.labels: dict[SymbolicTensor, str] | None = None
         #: What staging knows of the recursive graphs that were written in this one.
         self.recursive: list[Any] = []
 

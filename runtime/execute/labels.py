@@ -34,7 +34,13 @@ def assigned_names(location: Location) -> list[str]:
 
 
 def find_labels(nodes: Sequence[Node]) -> dict[SymbolicTensor, str]:
-    """The user's names for outputs of these nodes, as far as their lines tell."""
+    """The user's names for outputs of these nodes, as far as their lines tell.
+
+    A graph that was rewritten has kept the names that the lines told before.
+    """
+    kept = nodes[0].graph.labels if nodes else None
+    if kept is not None:
+        return kept
     labels: dict[SymbolicTensor, str] = {}
     for node, following in zip(nodes, [*nodes[1:], None]):
         for output, name in zip(node.outputs, node.attrs.get("names", ())):

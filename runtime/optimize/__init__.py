@@ -1,0 +1,115 @@
+"""The optimiser: small named rewrites of graphs, in one list.
+
+>>> from runtime.graph import Graph
+>>> from runtime.specs import TensorSpec
+>>> graph = Graph("double")
+>>> x = graph.add_input(TensorSpec([], "float32"), "x")
+>>> with graph.as_default():
+...     graph.outputs = [x * 2.0 * 1.0]
+>>> print(optimize(graph))
+graph double(%0: float32[] 'x'):
+  %1: float32[]* = Const(value=2.0)  # ...
+  %2: float32[] = Mul(%0, %1)  # ...
+  return %2
+
+The traced graph stays as it is: rewrites work on a copy. What a graph means, its
+results to the last bit, its effects, its errors and their lines, is the same for the
+copy; each rewrite says in its module why. Their order in `PASSES` is that in which they
+serve each other; they are gone through once more as long as one of them has opened ways
+for others, a few times at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from runtime.config import optimizer
+from runtime.graph import Graph
+from runtime.optimize.arithmetic import arithmetic
+from runtime.optimize.counting import counted_loops
+from runtime.optimize.dead_code import dead_code
+from runtime.optimize.duplicates import duplicates
+from runtime.optimize.editing import copy_graph, note_captures
+from runtime.optimize.folding import constant_folding
+from runtime.optimize.identities import constants_inside, identities
+from runtime.optimize.inlining import inline_calls, known_branches
+from runtime.optimize.layout import layout
+from runtime.optimize.loops import invariant_code, invariant_state
+
+__all__ = ["PASSES", "Pass", "chosen_passes", "optimize"]
+
+
+class Pass(NamedTuple):
+    """A rewrite: ``run(graph)`` changes a copy and gives how many nodes it changed.
+
+    ``option`` is the name under which `tf.config.optimizer` switches it. ``opens`` says
+    that its changes may give the others more to do.
+    """
+
+    run: Callable[[Graph], int]
+    option: str
+    opens: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the function that does it."""
+        return self.run.__name__
+
+
+PASSES = (
+    Pass(dead_code, "disable_model_pruning"),
+    Pass(inline_calls, "function_optimization"),
+    Pass(identities, "dependency_optimization"),
+    Pass(invariant_state, "loop_optimization", opens=True),
+    Pass(constants_inside, "dependency_optimization"),
+    Pass(constant_folding, "constant_folding"),
+    Pass(arithmetic, "arithmetic_optimization", opens=True),
+    Pass(layout, "layout_optimizer"),
+    Pass(known_branches, "loop_optimization", opens=True),
+    Pass(duplicates, "arithmetic_optimization"),
+    Pass(invariant_code, "loop_optimization"),
+    Pass(counted_loops, "loop_optimization"),
+    Pass(dead_code, "disable_model_pruning"),
+)
+
+MAX_ROUNDS = 3
+
+
+def optimize(
+    graph: Graph,
+    passes: Sequence[Pass] = PASSES,
+    watch: Callable[[Pass, Graph], Any] | None = None,
+) -> Graph:
+    """A graph that means what `graph` means, and does less.
+
+    ``watch(pass, graph)`` is called after each pass that changed something: tests give
+    a verifier.
+    """
+    copy = copy_graph(graph)
+    for _ in range(MAX_ROUNDS):
+        opened = False
+        for item in passes:
+            if item.run(copy):
+                opened |= item.opens
+                if watch is not None:
+                    watch(item, copy)
+        if not opened:
+            break
+    note_captures(copy)
+    return copy
+
+
+def chosen_passes(options: Mapping[str, Any] | None = None) -> tuple[Pass, ...]:
+    """The passes that the options of `tf.config.optimizer` leave on."""
+    if options is None:
+        options = optimizer.get_experimental_options()
+    if options.get("disable_meta_optimizer"):
+        return ()
+    return tuple([item for item in PASSES if _is_on(item.option, options)])
+
+
+def _is_on(option: str, options: Mapping[str, Any]) -> bool:
+    if option.startswith("disable_"):
+        return not options.get(option, False)
+    return options.get(option, True) is not False

@@ -1,0 +1,203 @@
+"""Loops that count: how often they run, and numbers that need not be looked up.
+
+Before::
+
+    %1 = Range(start=0, limit=10, delta=1)
+    %2, %3 = While(0, %x, %1)
+        cond_graph(%0 'index', ...):
+          return Less(%0, 10)
+        body_graph(%0 'index', %1 'x', %2 captured 'range'):
+          %3 = GatherV2(%2, %0)
+          ...
+          return AddV2(%0, 1), ...
+
+After::
+
+    %1, %2 = While(0, %x, trip_count=10)
+        ...
+        body_graph(%0 'i', %1 'x'):
+          # %0 instead of %3
+          ...
+
+Exact: the counter starts at a constant that is not negative, every iteration adds 1 and
+runs only while the counter is below the limit. So it goes through all integers up to
+there, and never wraps around. As long as the limit is the length of ``range(n)``, item
+number i of that is there, and is i; and ``n`` itself will do for the limit, which is
+not reached from 0 if ``n`` is negative.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from runtime.graph import Graph, Node
+from runtime.ops.define import Operand
+from runtime.optimize.editing import (
+    Editor,
+    add_captures,
+    bodies_of,
+    free_name,
+    nested_graphs,
+)
+from runtime.optimize.facts import number
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["counted_loops"]
+
+
+def counted_loops(graph: Graph) -> int:
+    """Say of the loops that count that they do, and read items without asking."""
+    changes = 0
+    for found in nested_graphs(graph):
+        for node in found.nodes:
+            if node.op == "While":
+                changes += _count(node)
+    return changes
+
+
+def _count(node: Node) -> int:
+    loop = _loop(node)
+    if loop is None:
+        return 0
+    changes = 0
+    # On the line of a `for` the test stands last, and the variable is not its name.
+    test = node.attrs["cond_graph"]
+    (test.labels or {}).pop(test.outputs[0], None)
+    limit = number(loop.limit)
+    if limit is not None and "trip_count" not in node.attrs:
+        node.attrs["trip_count"] = max(0, int(limit) - loop.start)
+        changes = 1
+    changes += _simplify_items(node, loop)
+    return changes + _simplify_limit(node, loop)
+
+
+class _Loop(NamedTuple):
+    """A loop ``while counter < limit``; `limit` is of outside, or constant."""
+
+    state: int
+    start: int
+    limit: SymbolicTensor
+    counter: SymbolicTensor
+
+
+def _loop(node: Node) -> _Loop | None:
+    test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
+    last = test.outputs[0].node
+    if last.op != "Less" or node.attrs["maximum_iterations"] is not None:
+        return None
+    counter, limit = last.inputs
+    state = _position(counter, test)
+    if state is None or state >= len(node.outputs) or counter.dtype.kind not in "iu":
+        return None
+    if counter.shape.rank != 0 or limit.shape.rank != 0:
+        return None
+    start = number(node.inputs[state])
+    outside = _outside(limit, test, node)
+    if start is None or start < 0 or outside is None:
+        return None
+    if not _adds_one(body.outputs[state].node, body.inputs[state]):
+        return None
+    return _Loop(state, int(start), outside, body.inputs[state])
+
+
+def _position(tensor: SymbolicTensor, graph: Graph) -> int | None:
+    """Which input of the graph it is."""
+    if tensor.node.op != "Placeholder":
+        return None
+    return next(i for i, other in enumerate(graph.inputs) if other is tensor)
+
+
+def _outside(tensor: SymbolicTensor, graph: Graph, node: Node) -> SymbolicTensor | None:
+    """What stands for a tensor of the loop outside, a constant for itself."""
+    if tensor.node.op == "Const":
+        return tensor
+    place = _position(tensor, graph)
+    if place is None or place < len(node.outputs):
+        return None
+    return node.inputs[place]
+
+
+def _adds_one(node: Node, counter: SymbolicTensor) -> bool:
+    if node.op != "AddV2":
+        return False
+    x, y = node.inputs
+    return (x is counter and number(y) == 1) or (y is counter and number(x) == 1)
+
+
+# --- items ----------------------------------------------------------------------------
+
+
+def _simplify_items(node: Node, loop: _Loop) -> int:
+    body = node.attrs["body_graph"]
+    editor = Editor(body)
+    for inner in body.nodes:
+        if editor.replaced:
+            inner.inputs = editor.resolve(inner.inputs)
+        if inner.op == "GatherV2" and _is_counter(inner, node, loop):
+            _rename(node, loop.state, (body.labels or {}).get(inner.outputs[0]))
+            editor.replace(inner.outputs, (loop.counter,))
+        else:
+            editor.nodes.append(inner)
+    if editor.changes:
+        body.nodes = editor.nodes
+        body.outputs = list(editor.resolve(body.outputs))
+    return editor.changes
+
+
+def _rename(node: Node, state: int, label: str | None) -> None:
+    """Call the counter as the user calls the items that it now stands for."""
+    if label is not None:
+        for graph in bodies_of(node):
+            graph.inputs[state].node.name = free_name(graph, label)
+
+
+def _is_counter(inner: Node, node: Node, loop: _Loop) -> bool:
+    """Whether it is the gathering of item number i of ``range(n)``, which is there."""
+    items, index = inner.inputs[:2]
+    if index is not loop.counter or inner.attrs != {"axis": 0, "batch_dims": 0}:
+        return False
+    source = _outside(items, inner.graph, node)
+    if source is None or source.node.op != "Range" or source.dtype is not index.dtype:
+        return False
+    return _is_plain_range(source.node) and _is_length(loop.limit, source)
+
+
+def _simplify_limit(node: Node, loop: _Loop) -> int:
+    """Count up to the ``n`` of ``range(n)`` itself, not to the length of the range."""
+    source = _measured(loop.limit)
+    if source is None or source.node.op != "Range" or not _is_plain_range(source.node):
+        return 0
+    limit = source.node.attrs["limit"]
+    if not isinstance(limit, Operand):
+        return 0
+    value = source.node.inputs[limit.index]
+    if value.dtype is not loop.limit.dtype:
+        return 0
+    ((inner, _),) = add_captures(node, (value,))
+    test = node.attrs["cond_graph"].outputs[0].node
+    test.inputs = (test.inputs[0], inner)
+    return 1
+
+
+def _is_plain_range(node: Node) -> bool:
+    """Whether it is ``range(n)``, whose items are their numbers."""
+    start, delta = node.attrs["start"], node.attrs["delta"]
+    return type(start) is type(delta) is int and start == 0 and delta == 1
+
+
+def _measured(length: SymbolicTensor) -> SymbolicTensor | None:
+    """The tensor whose first dimension it is."""
+    node = length.node
+    if node.op != "StridedSlice" or node.attrs["key"] != (0,):
+        return None
+    shape = node.inputs[0].node
+    return shape.inputs[0] if shape.op == "Shape" else None
+
+
+def _is_length(limit: SymbolicTensor, items: SymbolicTensor) -> bool:
+    """Whether there are (at least) `limit` items."""
+    value = number(limit)
+    dims = items.shape.dims
+    if value is not None and dims and dims[0] is not None:
+        return bool(value <= dims[0])
+    return _measured(limit) is items

@@ -1,0 +1,123 @@
+"""Constant folding: what constants alone decide is computed before the graph runs.
+
+Before::
+
+    %1 = Const(value=[5 4 8])
+    %2 = StridedSlice(%1, key=(0,))
+    %3 = Shape(%0)                      # %0: float32[2,3]
+    return %2, %3
+
+After::
+
+    %1 = Const(value=5)
+    %2 = Const(value=[2 3])
+    return %1, %2
+
+Exact, because the op's own kernel computes the value. Left for the run are ops with
+effects, random ones, and what fails: the error belongs to the run, if it comes to the
+node at all. Large results are left, too: a graph that makes a million zeros must not
+keep them; and so are arrays that are made of nothing, ``tf.zeros([4, 8])``: whoever
+reads the generated source learns more from that than from a name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.graph import Graph, Node
+from runtime.ops.registry import as_array, get, run_kernel
+from runtime.optimize.editing import Editor, Tensors, sweep
+from runtime.optimize.facts import is_pure
+
+__all__ = ["constant_folding"]
+
+#: The most elements of a folded result, and of one that is made of no tensor.
+MAX_RESULT = 1024
+MAX_MADE = 1
+#: The most elements that are read for one.
+MAX_READ = 1 << 16
+
+#: Random results, which a seed decides, and buffers that are filled in place.
+_LEFT = ("Stateless", "TensorArray", "List")
+
+
+def constant_folding(graph: Graph) -> int:
+    """Replace nodes whose inputs are constants, and shapes that are known."""
+    return sweep(graph, _RULES, _fold)
+
+
+def _fold(node: Node, editor: Editor) -> Tensors | None:
+    inputs = node.inputs
+    for tensor in inputs:
+        if tensor.node.op != "Const":
+            return None
+    if len(node.outputs) != 1 or not _is_small(node) or not is_pure(node):
+        return None
+    if node.op.startswith(_LEFT):
+        return None
+    arrays = [tensor.node.attrs["value"] for tensor in inputs]
+    try:
+        result = as_array(run_kernel(get(node.op), arrays, node.attrs))
+    except Exception:
+        return None
+    return _constant(result, node, editor)
+
+
+def _is_small(node: Node) -> bool:
+    inputs, spec = node.inputs, node.outputs[0]._spec
+    size = spec.shape.num_elements()
+    if size is None or size > (MAX_RESULT if inputs else MAX_MADE):
+        return False
+    if spec.dtype.kind == "O":
+        return False
+    return bool(sum(x.node.attrs["value"].size for x in inputs) <= MAX_READ)
+
+
+def _constant(result: Any, node: Node, editor: Editor) -> Tensors | None:
+    (output,) = node.outputs
+    if result.dtype != output.dtype.np_dtype:
+        return None
+    # Not a view: that would keep all of the array alive that it is a part of.
+    array = result if result.base is None else result.copy()
+    return (editor.constant(array, node, output._spec.weak),)
+
+
+def _shape(node: Node, editor: Editor) -> Tensors | None:
+    shape = node.inputs[0].shape
+    if not shape.is_fully_defined():
+        return None
+    return _known(shape.dims, node, editor)
+
+
+def _rank(node: Node, editor: Editor) -> Tensors | None:
+    rank = node.inputs[0].shape.rank
+    return None if rank is None else _known(rank, node, editor)
+
+
+def _size(node: Node, editor: Editor) -> Tensors | None:
+    size = node.inputs[0].shape.num_elements()
+    return None if size is None else _known(size, node, editor)
+
+
+def _known(value: Any, node: Node, editor: Editor) -> Tensors | None:
+    (output,) = node.outputs
+    array = np.array(value, output.dtype.np_dtype)
+    if array.tolist() != value:
+        return None  # the op says that it does not fit
+    return (editor.constant(array, node, output._spec.weak),)
+
+
+def _never(node: Node, editor: Editor) -> Tensors | None:
+    return None
+
+
+_RULES = {
+    "Const": _never,
+    "Rank": _rank,
+    "Shape": _shape,
+    "Size": _size,
+    "While": _never,
+    "If": _never,
+}

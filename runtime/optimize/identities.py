@@ -1,0 +1,128 @@
+"""Nodes that give back what they get are removed, and constants brought to their uses.
+
+Before::
+
+    %1 = Const(value=2)
+    %2 = Identity(%0)
+    %3 = If(%t, %1, %2)
+        then_graph(%0 captured, %1 captured):
+          %2 = Mul(%1, %0)
+          ...
+After::
+
+    %3 = If(%t, %0)
+        then_graph(%0 captured):
+          %1 = Const(value=2)
+          %2 = Mul(%0, %1)
+
+Exact: values are never changed in place while anybody else holds them, so that an
+alias cannot be told from a copy. A cast to the same dtype, a reshape and a broadcast to
+the same known shape are such nodes, and so are checks that are known to hold.
+"""
+
+from __future__ import annotations
+
+from runtime.graph import Graph, Node
+from runtime.optimize.editing import (
+    CONTROL_FLOW,
+    Editor,
+    Tensors,
+    bodies_of,
+    first_captured,
+    make_node,
+    nested_graphs,
+    sweep,
+)
+from runtime.optimize.facts import number, same_shape
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["constants_inside", "identities"]
+
+
+def identities(graph: Graph) -> int:
+    """Remove nodes whose result is their input."""
+    return sweep(graph, _RULES)
+
+
+def _always(node: Node, editor: Editor) -> Tensors | None:
+    return node.inputs[:1]
+
+
+def _of_same_shape(node: Node, editor: Editor) -> Tensors | None:
+    return node.inputs[:1] if same_shape(node.inputs[0], node.outputs[0]) else None
+
+
+def _of_same_dtype(node: Node, editor: Editor) -> Tensors | None:
+    same = node.inputs[0].dtype is node.outputs[0].dtype
+    return node.inputs[:1] if same else None
+
+
+def _checked(node: Node, editor: Editor) -> Tensors | None:
+    return node.inputs[:1] if number(node.inputs[1]) else None
+
+
+_RULES = {
+    "BroadcastTo": _of_same_shape,
+    "Cast": _of_same_dtype,
+    "EnsureShape": _of_same_shape,
+    "Identity": _always,
+    "IsNotNone": _always,
+    "RequireBound": _checked,
+    "RequireSome": _checked,
+    "Reshape": _of_same_shape,
+    "StopGradient": _always,
+}
+
+
+def constants_inside(graph: Graph) -> int:
+    """Give graphs of control flow the constants that they capture as their own."""
+    changes = 0
+    for outer in nested_graphs(graph):
+        for node in outer.nodes:
+            if node.op in CONTROL_FLOW and node.op != "PartitionedCall":
+                changes += _bring_in(node)
+    return changes
+
+
+def _bring_in(node: Node) -> int:
+    first = first_captured(node)
+    places = [
+        place
+        for place, tensor in enumerate(node.inputs)
+        if place >= first and tensor.node.op == "Const"
+    ]
+    if not places:
+        return 0
+    offset = 0 if node.op == "While" else 1
+    for graph in bodies_of(node):
+        _make_constants(
+            graph, [(graph.inputs[i - offset], node.inputs[i].node) for i in places]
+        )
+    dropped = set(places)
+    for graph in bodies_of(node):
+        graph.inputs = [
+            tensor
+            for place, tensor in enumerate(graph.inputs, offset)
+            if place not in dropped
+        ]
+    node.inputs = tuple(
+        tensor for place, tensor in enumerate(node.inputs) if place not in dropped
+    )
+    return 1
+
+
+def _make_constants(graph: Graph, pairs: list[tuple[SymbolicTensor, Node]]) -> None:
+    """Replace inputs by constants, where they are used at all."""
+    used = {id(tensor) for node in graph.nodes for tensor in node.inputs}
+    used.update(map(id, graph.outputs))
+    editor = Editor(graph)
+    for tensor, origin in pairs:
+        if id(tensor) in used:
+            spec = origin.outputs[0].spec
+            value = make_node(graph, "Const", (), origin.attrs, (spec,), tensor.node)
+            editor.nodes.append(value)
+            editor.replaced[id(tensor)] = value.outputs[0]
+    for node in graph.nodes:
+        node.inputs = editor.resolve(node.inputs)
+    graph.nodes = editor.nodes + graph.nodes
+    graph.outputs = list(editor.resolve(graph.outputs))

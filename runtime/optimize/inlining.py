@@ -1,0 +1,96 @@
+"""Calls and conditionals whose graph is known are replaced by the nodes of the graph.
+
+Before::
+
+    %1 = PartitionedCall(%0)           %1 = Const(value=True)
+        graph(%0):                     %2 = If(%1, %0)
+          %1 = Exp(%0)                     then_graph(%0):
+          return %1                          %1 = Exp(%0)
+                                             return %1
+                                           else_graph(%0): ...
+After::
+
+    %1 = Exp(%0)                       %2 = Exp(%0)
+
+Exact: the same nodes run in the same order, and keep their lines. Calls are inlined
+whatever their size, as generated source has always written them in place; a graph that
+calls itself stays a function.
+"""
+
+from __future__ import annotations
+
+from runtime.execute.prune import is_recursive_call
+from runtime.graph import Graph, Node
+from runtime.optimize.editing import (
+    Editor,
+    Tensors,
+    move_nodes,
+    sweep,
+)
+from runtime.optimize.facts import constant, number
+
+__all__ = ["inline_calls", "known_branches"]
+
+
+def inline_calls(graph: Graph) -> int:
+    """Put the nodes of called graphs in the place of the calls."""
+    total = 0
+    while found := sweep(graph, {"PartitionedCall": _inline_call}):
+        total += found
+    return total
+
+
+def known_branches(graph: Graph) -> int:
+    """Put the branch that a constant chooses in the place of the conditional.
+
+    An assertion that is known to hold is removed.
+    """
+    return sweep(graph, {"If": _if, "Case": _case, "Assert": _assert})
+
+
+def _inline_call(node: Node, editor: Editor) -> Tensors | None:
+    if is_recursive_call(node):
+        return None
+    return _inline(node.attrs["graph"], node.inputs, node, editor)
+
+
+def _inline(source: Graph, inputs: Tensors, node: Node, editor: Editor) -> Tensors:
+    move_nodes(source, editor.graph, source.nodes)
+    for tensor, value in zip(source.inputs, inputs):
+        editor.replaced[id(tensor)] = value
+    for inner in source.nodes:
+        inner.inputs = editor.resolve(inner.inputs)
+    editor.nodes += source.nodes
+    editor.keep_alive.append(source)
+    values = editor.resolve(source.outputs)
+    labels, inside = editor.graph.labels, set(source.nodes)
+    if labels is not None:
+        # What the caller calls it tells more than what it is called inside.
+        for output, value in zip(node.outputs, values):
+            if value.node in inside and output in labels:
+                labels[value] = labels[output]
+    return values
+
+
+def _if(node: Node, editor: Editor) -> Tensors | None:
+    test = number(node.inputs[0])
+    if test is None:
+        return None
+    taken = node.attrs["then_graph" if test else "else_graph"]
+    return _inline(taken, node.inputs[1:], node, editor)
+
+
+def _case(node: Node, editor: Editor) -> Tensors | None:
+    index = number(node.inputs[0])
+    branches = node.attrs["branch_graphs"]
+    if len(branches) == 1:
+        index = 0
+    if index is None:
+        return None
+    taken = int(index) if 0 <= index < len(branches) else len(branches) - 1
+    return _inline(branches[taken], node.inputs[1:], node, editor)
+
+
+def _assert(node: Node, editor: Editor) -> Tensors | None:
+    condition = constant(node.inputs[0])
+    return () if condition is not None and condition.all() else None
