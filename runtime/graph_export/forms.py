@@ -48,6 +48,8 @@ _FORMS: dict[str, tuple[Any, ...]] = {
     "ArgMin": (((-1, "axis", "dimension"),),),
     "BroadcastTo": (_SHAPE,),
     "ConcatV2": (_AXIS,),
+    "Conv2DBackpropInput": (((0, "input_sizes", "input_sizes"),),),
+    "Conv3DBackpropInputV2": (((0, "input_sizes", "input_sizes"),),),
     "Cumprod": (_AXIS,),
     "Cumsum": (_AXIS,),
     "CumulativeLogsumexp": (_AXIS,),

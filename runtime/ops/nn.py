@@ -11,6 +11,15 @@ from runtime import dtypes
 from runtime.errors import InvalidArgumentError
 from runtime.ops.array import reshape, shape
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor
+from runtime.ops.convolutions import (
+    atrous_conv2d,
+    conv1d,
+    conv2d,
+    conv3d,
+    convolution,
+    depthwise_conv2d,
+    separable_conv2d,
+)
 from runtime.ops.creation import zeros_like
 from runtime.ops.define import define, run
 from runtime.ops.elementwise import add, greater_equal, multiply, pow, subtract, truediv
@@ -27,16 +36,45 @@ from runtime.ops.losses import (
 )
 from runtime.ops.partial import dims_of, spec
 from runtime.ops.pointwise import FLOATS, REAL, unary_function, unary_op
+from runtime.ops.pooling import (
+    avg_pool,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    pool,
+)
 from runtime.ops.random_ops import uniform
 from runtime.ops.softmax import log_softmax, softmax
 from runtime.ops.sorting import in_top_k, top_k
 from runtime.ops.statistics import clip_by_norm, l2_normalize, moments, zero_fraction
+from runtime.ops.transposed_convolutions import (
+    conv1d_transpose,
+    conv2d_transpose,
+    conv3d_transpose,
+)
 from runtime.specs import TensorSpec
 
 __all__ = [
+    "atrous_conv2d",
+    "avg_pool",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
     "batch_normalization",
     "bias_add",
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "convolution",
     "crelu",
+    "depthwise_conv2d",
     "dropout",
     "elu",
     "embedding_lookup",
@@ -47,10 +85,16 @@ __all__ = [
     "leaky_relu",
     "log_sigmoid",
     "log_softmax",
+    "max_pool",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "moments",
+    "pool",
     "relu",
     "relu6",
     "selu",
+    "separable_conv2d",
     "sigmoid",
     "sigmoid_cross_entropy_with_logits",
     "silu",

@@ -1,0 +1,323 @@
+"""The largest or the mean of each window of a batch of rows, images or volumes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from runtime.dtypes import of_array
+from runtime.ops.array import expand_dims, squeeze
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.partial import spec
+from runtime.ops.windows import (
+    channels_first,
+    dims_or_unknown,
+    from_channels_last,
+    padding_argument,
+    padding_of_row,
+    paddings,
+    per_axis,
+    places,
+    to_channels_last,
+    whole,
+)
+from runtime.specs import TensorSpec
+
+__all__ = [
+    "avg_pool",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "max_pool",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "pool",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- ops ------------------------------------------------------------------------------
+
+
+def _infer_pool(x: TensorSpec, *, ksize: Any, **attrs: Any) -> TensorSpec:
+    dims = dims_or_unknown(x, len(ksize), "the input")
+    return spec((dims[0], *places(dims, ksize[1:-1], attrs), dims[-1]), x.dtype)
+
+
+def _max_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
+    lowest = -np.inf if x.dtype.kind == "f" else of_array(x).min
+    return _pooled(np.maximum, x, lowest, ksize, attrs)
+
+
+def _avg_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
+    # Half precision would not hold long sums.
+    wide = x.astype(np.float32) if x.dtype == np.float16 else x
+    total = _pooled(np.add, wide, 0, ksize, attrs)
+    if attrs["padding"] == "VALID":
+        counts: Any = np.prod(ksize)
+    else:
+        # What was added around does not count.
+        ones = np.ones((1, *x.shape[1:-1], 1), total.dtype)
+        counts = _pooled(np.add, ones, 0, ksize, attrs)
+    mean: Array = np.divide(total, counts, dtype=total.dtype)
+    return mean.astype(x.dtype, copy=False)
+
+
+def _pooled(
+    ufunc: np.ufunc, x: Array, fill: Any, ksize: Any, attrs: dict[str, Any]
+) -> Array:
+    """The windows reduced along one axis after the other."""
+    if x.ndim != len(ksize):
+        raise ValueError
+    sizes = ksize[1:-1]
+    lengths: Any = places(x.shape, sizes, attrs)
+    pads = paddings(x.shape, sizes, attrs)
+    if any(map(any, pads)):
+        padded = [length + sum(pad) for length, pad in zip(x.shape[1:-1], pads)]
+        full = np.full((len(x), *padded, x.shape[-1]), fill, x.dtype)
+        inner = (slice(pad[0], pad[0] + n) for n, pad in zip(x.shape[1:-1], pads))
+        full[(slice(None), *inner)] = x
+        x = full
+    dilations = attrs.get("dilations") or (1,) * x.ndim
+    for axis, (size, length) in enumerate(zip(sizes, lengths), 1):
+        stride, apart = attrs["strides"][axis], dilations[axis]
+        x = _along(ufunc, x, axis, size, length, stride, apart)
+    return x
+
+
+def _along(
+    ufunc: np.ufunc,
+    x: Array,
+    axis: int,
+    size: int,
+    length: int,
+    stride: int,
+    apart: int,
+) -> Array:
+    """Windows of `size` elements along one axis, reduced."""
+    if size == stride == 1:
+        return x
+    # The axes behind are one to NumPy: long runs.
+    flat = x.reshape(*x.shape[: axis + 1], math.prod(x.shape[axis + 1 :]))
+    reach = max((length - 1) * stride + 1, 0)
+
+    def part(place: int) -> Array:
+        first = place * apart
+        return flat[(slice(None),) * axis + (slice(first, first + reach, stride),)]
+
+    found: Array = part(0).copy() if size == 1 else ufunc(part(0), part(1))
+    for place in range(2, size):
+        ufunc(found, part(place), out=found)
+    return found.reshape(*found.shape[:-1], *x.shape[axis + 1 :])
+
+
+define("MaxPool", _max_pool, _infer_pool, takes="fiu")
+define("MaxPool3D", _max_pool, _infer_pool, takes="f")
+define("AvgPool", _avg_pool, _infer_pool, takes="f")
+define("AvgPool3D", _avg_pool, _infer_pool, takes="f")
+
+# --- functions ------------------------------------------------------------------------
+
+
+def _pool(
+    kind: str,
+    space: int,
+    x: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None,
+    name: str | None,
+    dilations: Any = None,
+) -> Any:
+    first = channels_first(data_format, space)
+    sizes = per_axis(ksize, space, "ksize", first)
+    steps = per_axis(strides, space, "strides", first)
+    apart = per_axis(1 if dilations is None else dilations, space, "dilations", first)
+    x = to_channels_last(as_tensor(x), space, first)
+    if space == 1:
+        x, sizes, steps, apart = (
+            expand_dims(x, 1),
+            (1, *sizes),
+            (1, *steps),
+            (1, *apart),
+        )
+        padding = padding_of_row(padding, first)
+    given = padding_argument(padding, len(sizes), first and space > 1)
+    if kind == "Avg" or space == 3:
+        if given.pop("explicit_paddings"):
+            raise ValueError(f"padding must be 'SAME' or 'VALID', not {padding!r}")
+    if any(step > 1 for step in apart):
+        given["dilations"] = whole(apart)
+    found = run(
+        f"{kind}Pool3D" if space == 3 else f"{kind}Pool",
+        x,
+        ksize=whole(sizes),
+        strides=whole(steps),
+        **given,
+        data_format="NDHWC" if space == 3 else "NHWC",
+        name=None if first or space == 1 else name,
+    )
+    if space == 1:
+        found = squeeze(found, [1], name=None if first else name)
+    return from_channels_last(found, space, first, name)
+
+
+def max_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:
+    """The largest element of each window of a batch of images (number, height, width,
+    channels); `padding` as for `conv2d`.
+
+    >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+    >>> print(max_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
+    [4.]
+    """
+    return _pool("Max", 2, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool1d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Any:
+    """As `max_pool2d`, over a batch of rows (number, width, channels)."""
+    return _pool("Max", 1, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool3d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Any:
+    """As `max_pool2d`, over a batch of volumes."""
+    return _pool("Max", 3, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:
+    """The mean of each window of a batch of images; see `max_pool2d`.
+
+    What ``'SAME'`` adds around the images does not count.
+
+    >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+    >>> print(avg_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
+    [2.5]
+    """
+    return _pool("Avg", 2, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool1d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Any:
+    """As `avg_pool2d`, over a batch of rows (number, width, channels)."""
+    return _pool("Avg", 1, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool3d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Any:
+    """As `avg_pool2d`, over a batch of volumes."""
+    return _pool("Avg", 3, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`max_pool1d`, `max_pool2d` or `max_pool3d`, by the number of axes."""
+    x = as_tensor(input)
+    return _pool("Max", _space(x), x, ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, by the number of axes."""
+    x = as_tensor(input)
+    return _pool("Avg", _space(x), x, ksize, strides, padding, data_format, name)
+
+
+def pool(
+    input: Any,
+    window_shape: Any,
+    pooling_type: str,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The ``'MAX'`` or ``'AVG'`` of each window; its elements lie `dilations` apart.
+
+    >>> row = [[[1.0], [2.0], [3.0]]]
+    >>> print(pool(row, [2], "MAX", dilations=[2]).numpy().ravel())
+    [3.]
+    """
+    kind = {"MAX": "Max", "AVG": "Avg"}.get(pooling_type)
+    if kind is None:
+        raise ValueError(f"pooling_type must be 'MAX' or 'AVG', not {pooling_type!r}")
+    x = as_tensor(input)
+    steps = 1 if strides is None else strides
+    return _pool(
+        kind,
+        _space(x),
+        x,
+        window_shape,
+        steps,
+        padding,
+        data_format,
+        name,
+        dilations,
+    )
+
+
+def _space(x: Any) -> int:
+    """How many spatial axes a batch has."""
+    rank = x.shape.rank
+    if rank not in (3, 4, 5):
+        raise ValueError(
+            f"the input must have 3, 4 or 5 axes (number, space, channels), not the "
+            f"shape {x.shape}"
+        )
+    return int(rank) - 2
