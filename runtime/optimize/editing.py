@@ -99,7 +99,7 @@ def copy_graph(graph: Graph) -> Graph:
 
 def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Graph:
     new = Graph(graph.name, parent)
-    new._names = dict(graph._names)
+    names = new._names = dict(graph._names)
     if graph.is_recursive:
         new.is_recursive = True
         known[graph] = new
@@ -108,6 +108,7 @@ def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Grap
         node = make_node(new, "Placeholder", (), {}, (tensor._spec,), tensor.node)
         new.inputs.append(node.outputs[0])
         found[id(tensor)] = node.outputs[0]
+        names.setdefault(node.name.lower(), 1)
     for node in graph.nodes:
         attrs = node.attrs
         if node.op in CONTROL_FLOW:
@@ -118,6 +119,8 @@ def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Grap
         for tensor, output in zip(node.outputs, copy.outputs):
             found[id(tensor)] = output
         new.nodes.append(copy)
+        # Not all of them are there: some operands are named after their operation.
+        names.setdefault(node.name.lower(), 1)
     new.outputs = [found[id(tensor)] for tensor in graph.outputs]
     labels = graph.labels
     if labels is None:
