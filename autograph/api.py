@@ -15,10 +15,8 @@ from .cache import converted
 from .diagnostics import Diagnostic
 from .errors import ConversionError, SourceError
 from .in_place import convert_in_place
-from .lang.source import source_of
 from .library import as_written, functions_of, is_marked
 from .options import ConversionOptions, patterns
-from .pipeline import convert_module, convert_tree
 
 _T = TypeVar("_T")
 
@@ -141,6 +139,9 @@ def to_code(
         SourceError: the source is not available.
         ConversionError: ``obj`` cannot be converted.
     """
+    from .lang.source import source_of
+    from .pipeline import convert_module, convert_tree
+
     options = _options(recursive, include, exclude)
     function = _function_of(obj)
     if function is not None:
@@ -209,6 +210,9 @@ def _convert_in_place(function: FunctionType, options: ConversionOptions) -> Non
 
 
 def _converted_module(module: ModuleType, options: ConversionOptions) -> ModuleType:
+    from .lang.source import source_of
+    from .pipeline import convert_module
+
     conversion = convert_module(source_of(module), options)
     if conversion.diagnostics:
         raise ConversionError(*conversion.diagnostics)

@@ -16,27 +16,42 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.machinery import PathFinder
 from types import CodeType
+from typing import Any
 
 from ._version import __version__
 from .build import write_atomically
 from .library import library_key
 from .options import ConversionOptions
 
-__all__ = ["COMPILER", "cache_file", "load", "store"]
+__all__ = [
+    "COMPILER",
+    "cache_file",
+    "load",
+    "load_content",
+    "store",
+    "store_content",
+]
 
 COMPILER = ("autograph", "gast", "astor")
 """The packages that converted code is made by."""
 
 
-def cache_file(path: str, options: ConversionOptions) -> str:
-    """Where the converted code of the source file `path` is cached."""
+def cache_file(path: str, options: ConversionOptions, part: str = "") -> str:
+    """Where the converted code of the source file `path`, or a part, is cached."""
     # cache_from_source knows the Python version, -O and PYTHONPYCACHEPREFIX.
     stem = importlib.util.cache_from_source(path).removesuffix(".pyc")
-    return f"{stem}.autograph-{_compiler_digest(options)}.pyc"
+    digest = _compiler_digest(options)
+    return f"{stem}.autograph-{digest}{part and '-'}{part}.pyc"
 
 
 def load(file: str, path: str, source: bytes) -> CodeType | None:
     """The code in a cache file, if it is that of `source`, which `path` holds now."""
+    code = load_content(file, path, source)
+    return code if isinstance(code, CodeType) else None
+
+
+def load_content(file: str, path: str, source: bytes) -> Any:
+    """What is in a cache file, if it is of `source`, which `path` holds now; or None"""
     try:
         with open(file, "rb") as stream:
             content = stream.read()
@@ -45,17 +60,21 @@ def load(file: str, path: str, source: bytes) -> CodeType | None:
     if content[:16] != _header(path, source):
         return None
     try:
-        code = marshal.loads(content[16:])
+        return marshal.loads(content[16:])
     except (EOFError, ValueError, TypeError):
         return None  # a disk that filled up, say
-    return code if isinstance(code, CodeType) else None
 
 
 def store(file: str, path: str, source: bytes, code: CodeType) -> None:
     """Write a cache file if possible; read-only folders and the like are no error."""
+    store_content(file, path, source, code)
+
+
+def store_content(file: str, path: str, source: bytes, content: Any) -> None:
+    """As `store`, for all that can be marshalled."""
     with suppress(OSError):
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        write_atomically(file, _header(path, source) + marshal.dumps(code))
+        write_atomically(file, _header(path, source) + marshal.dumps(content))
 
 
 def _header(path: str, source: bytes) -> bytes:
@@ -93,9 +112,13 @@ def _files_of(package: str) -> Iterator[str]:
         spec = PathFinder.find_spec(package)
         roots = (spec and spec.submodule_search_locations) or ()
     for root in roots:
-        for folder, folders, files in os.walk(root):
-            folders.sort()
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    stat = os.stat(os.path.join(folder, name))
-                    yield f"{package} {name} {stat.st_size} {stat.st_mtime_ns}"
+        folders = [root]
+        for folder in folders:
+            with os.scandir(folder) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    if entry.name.endswith(".py"):
+                        stat = entry.stat()
+                        name = f"{package} {entry.name}"
+                        yield f"{name} {stat.st_size} {stat.st_mtime_ns}"
+                    elif entry.name != "__pycache__" and entry.is_dir():
+                        folders.append(entry.path)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import functools
 import importlib
 import threading
-from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from .kept import converted_code
+from .lang.bound import bind
 from .library import CONVERTED
 from .operators.calls import share_defaults
 from .operators.scopes import are_operators
 from .options import DEFAULT, ConversionOptions
-from .pipeline import convert_callable
-
-_Binder = Callable[[FunctionType], FunctionType]
 
 #: The attribute of a function that holds its forms under other options.
 _FORMS = "__autograph_forms__"
 
 #: By identity: comparing code objects is slow. The code is kept, so that it stays it.
-_binders: dict[tuple[int, ConversionOptions], tuple[CodeType, _Binder]] = {}
+_codes: dict[tuple[int, ConversionOptions], tuple[CodeType, CodeType]] = {}
 #: The ids of all code objects that were generated; who made them keeps them.
 _generated: dict[int, CodeType] = {}
 lock = threading.RLock()
@@ -42,11 +40,11 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
             share_defaults(function, known)
             return known
         key = (id(function.__code__), options)
-        entry = _binders.get(key)
+        entry = _codes.get(key)
         if entry is None:
-            entry = (function.__code__, convert_callable(function, options))
-            _binders[key] = entry
-        new = entry[1](function)
+            entry = (function.__code__, converted_code(function, options))
+            _codes[key] = entry
+        new = bind(entry[1], function)
         note_generated(new.__code__)
         new.__dict__.setdefault(
             "converted_callees", functools.partial(_callees, new, options)

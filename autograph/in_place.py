@@ -21,6 +21,7 @@ from typing import NamedTuple
 from .cache import is_converted, is_generated, lock, note_generated
 from .callees import is_from_converted_module
 from .errors import ConversionError, SourceError
+from .kept import converted_code
 from .library import (
     CONVERTED,
     ORIGINAL,
@@ -32,7 +33,6 @@ from .library import (
 )
 from .operators.dispatch import backend_of
 from .options import DEFAULT, ConversionOptions
-from .pipeline import convert_code
 
 __all__ = ["Obstacle", "Repair", "convert_in_place", "convert_raising"]
 
@@ -58,7 +58,7 @@ def convert_in_place(
         if is_converted(function):
             return False
         original = _copy(function)
-        code = convert_code(function, options)
+        code = converted_code(function, options)
         note_generated(code)
         _replaced[id(function.__code__)] = original.__code__, weakref.ref(function)
         function.__code__ = code

@@ -6,11 +6,12 @@ library code; everything else is converted when converted code calls it.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib.util
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from fnmatch import fnmatchcase
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -255,6 +256,37 @@ def rule_for(obj: Any, options: ConversionOptions = DEFAULT) -> Rule:
 def needs_no_conversion(obj: Any, options: ConversionOptions = DEFAULT) -> bool:
     """Whether a callable is library code, written in C, or marked `do_not_convert`."""
     return not rule_for(obj, options).converts
+
+
+def shadowed_builtins(namespace: Iterable[str]) -> frozenset[str]:
+    """The names of a module that are those of builtins, too."""
+    return frozenset(name for name in namespace if hasattr(builtins, name))
+
+
+_UNKNOWN = object()
+
+
+def names_library(
+    path: str, function: FunctionType, options: ConversionOptions = DEFAULT
+) -> bool:
+    """Whether a dotted name is one of library code, as seen from a function object.
+
+    Free variables are not looked into: other functions with the same code have others.
+
+    >>> names_library("functools.wraps", names_library)
+    True
+    """
+    root, *attributes = path.split(".")
+    if root in function.__code__.co_freevars:
+        return False
+    default = getattr(builtins, root, _UNKNOWN)
+    value = function.__globals__.get(root, default)
+    for name in attributes:
+        # Attributes of other objects may be computed: only modules are looked into.
+        if not isinstance(value, ModuleType):
+            return False
+        value = vars(value).get(name, _UNKNOWN)
+    return value is not _UNKNOWN and is_library(value, options)
 
 
 def is_library(obj: Any, options: ConversionOptions = DEFAULT) -> bool:

@@ -11,8 +11,8 @@ import builtins
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 import gast
 
@@ -22,20 +22,25 @@ from .converters.direct import direct
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
+from .lang.bound import bind, filled
 from .lang.deep import kept_in
-from .lang.embed import filled, placeheld
+from .lang.embed import placeheld
 from .lang.labels import Helper
-from .lang.load import bind, compile_function, compile_module
+from .lang.load import compile_function, compile_module
 from .lang.names import Namer
 from .lang.parse import Found, find_function, parse_parts, too_deep
 from .lang.source import Source
 from .lang.visitors import Transformer, clone
-from .library import is_library, is_library_module, may_be_included
+from .library import (
+    is_library_module,
+    may_be_included,
+    names_library,
+    shadowed_builtins,
+)
 from .options import DEFAULT, ConversionOptions
 
 #: The name under which generated code reaches the operators.
 ALIAS = "ag"
-_UNKNOWN = object()
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
@@ -94,15 +99,20 @@ class Conversion:
 
 
 def convert_tree(
-    function: FunctionType, options: ConversionOptions = DEFAULT
+    function: FunctionType,
+    options: ConversionOptions = DEFAULT,
+    library: dict[str, bool] | None = None,
 ) -> tuple[Found, Conversion, Context]:
-    """The definition of a function object, and its converted form."""
+    """The definition of a function object, and its converted form.
+
+    `library` collects which names were found to be of library code.
+    """
     found = find_function(function)
     context = Context(
         ag=_alias(found.node),
-        known=_resolved_in(function, options),
+        known=_resolved_in(function, options, {} if library is None else library),
         recursive=options.recursive,
-        shadowed=_shadowed(function.__globals__),
+        shadowed=shadowed_builtins(function.__globals__),
         enclosing=frozenset(function.__code__.co_freevars),
     )
     tree = _guarded(found.node, found.source, context)
@@ -119,51 +129,57 @@ def convert_callable(
         SourceError: its source is not available.
         ConversionError: it cannot be converted.
     """
-    code = convert_code(function, options)
+    from .operators import scopes
+
+    code = filled(convert_code(function, options).code, scopes.operators(options))
     return lambda original: bind(code, original)
+
+
+class ConvertedCode(NamedTuple):
+    """What takes the place of a function's code, and what it was made of."""
+
+    #: With a placeholder for the operators: see `autograph.lang.bound`.
+    code: CodeType
+    source: str
+    #: Which dotted names were found to be of library code, and which not.
+    library: dict[str, bool]
 
 
 def convert_code(
     function: FunctionType, options: ConversionOptions = DEFAULT
-) -> CodeType:
+) -> ConvertedCode:
     """The code to put in place of a function's own: it has the same free variables.
 
     Raises:
         SourceError: its source is not available.
         ConversionError: it cannot be converted.
     """
-    from .operators import scopes
-
-    found, conversion, context = convert_tree(function, options)
+    library: dict[str, bool] = {}
+    found, conversion, context = convert_tree(function, options, library)
     tree = placeheld(conversion.executed, context.ag)
     code = compile_function(tree, function, conversion.helpers, found.class_name)
-    return filled(code, scopes.operators(options))
+    return ConvertedCode(code, found.source.text, library)
 
 
 def _resolved_in(
-    function: FunctionType, options: ConversionOptions
+    function: FunctionType, options: ConversionOptions, library: dict[str, bool]
 ) -> Callable[[gast.AST], bool]:
     """Whether an expression names library code, as seen from a function object.
 
-    Free variables are not looked into: other functions with the same code have others.
+    The answers are collected in `library`.
     """
-    free = frozenset(function.__code__.co_freevars)
-
-    def value(node: gast.AST) -> Any:
-        if isinstance(node, gast.Attribute):
-            owner = value(node.value)
-            # Attributes of other objects may be computed: only modules are looked into.
-            if isinstance(owner, ModuleType):
-                return vars(owner).get(node.attr, _UNKNOWN)
-            return _UNKNOWN
-        if not isinstance(node, gast.Name) or node.id in free:
-            return _UNKNOWN
-        namespace = function.__globals__
-        return namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
 
     def known(node: gast.AST) -> bool:
-        callee = value(node)
-        return callee is not _UNKNOWN and is_library(callee, options)
+        parts: list[str] = []
+        while isinstance(node, gast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, gast.Name):
+            return False
+        path = ".".join([node.id, *reversed(parts)])
+        if path not in library:
+            library[path] = names_library(path, function, options)
+        return library[path]
 
     return known
 
@@ -305,10 +321,6 @@ def _is_future(statement: gast.AST) -> bool:
 
 def _alias(tree: gast.AST) -> str:
     return Namer(tree).fresh(ALIAS)
-
-
-def _shadowed(namespace: dict[str, Any]) -> frozenset[str]:
-    return frozenset(name for name in namespace if hasattr(builtins, name))
 
 
 def _guarded(node: Any, source: Source, context: Context) -> Any:

@@ -18,9 +18,7 @@ from typing import Any, NamedTuple, cast
 from .cache import converted, is_generated
 from .callees import is_from_converted_module
 from .errors import ConversionError, SourceError
-from .lang.parse import find_function
 from .library import Rule, as_written, functions_of, is_dispatcher, rule_for
-from .names_of import called_expressions, resolved
 from .options import DEFAULT, ConversionOptions
 
 __all__ = ["Callee", "Callees", "Met", "callees"]
@@ -135,6 +133,10 @@ def _direct(
     function: FunctionType, options: ConversionOptions
 ) -> Iterator[tuple[Callee, Any]]:
     """What the code of one function calls."""
+    # Only who asks for callees needs the compiler.
+    from .lang.parse import find_function
+    from .names_of import called_expressions, resolved
+
     try:
         node = find_function(function).node
     except SourceError:

@@ -6,16 +6,13 @@ variables and globals and no more: what generated code needs besides is a part o
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import Any
 
 from . import nodes
+from .bound import PLACE
 from .visitors import Transformer
 
-__all__ = ["filled", "placeheld"]
-
-#: No text of the user's: a name of ours, after a character that nobody writes.
-_PLACE = "\0autograph.operators"
+__all__ = ["placeheld"]
 
 
 class _Placeholders(Transformer):
@@ -26,22 +23,9 @@ class _Placeholders(Transformer):
         self._name = name
 
     def visit_Name(self, node: Any) -> Any:
-        return nodes.constant(_PLACE, node) if node.id == self._name else node
+        return nodes.constant(PLACE, node) if node.id == self._name else node
 
 
 def placeheld(tree: Any, name: str) -> Any:
-    """The tree with a placeholder in place of a name, for `filled`."""
+    """The tree with a placeholder in place of a name, for `bound.filled`."""
     return _Placeholders(name).visit(tree)
-
-
-def filled(code: CodeType, value: Any) -> CodeType:
-    """The code, that inside it included, with ``value`` where the placeholder is."""
-    constants = (
-        filled(constant, value)
-        if isinstance(constant, CodeType)
-        else value
-        if constant == _PLACE
-        else constant
-        for constant in code.co_consts
-    )
-    return code.replace(co_consts=tuple(constants))

@@ -68,32 +68,6 @@ def compile_function(
     return relabelled(found, helpers, old, shown, name)
 
 
-def bind(code: CodeType, original: FunctionType) -> FunctionType:
-    """A function that runs ``code`` in the place of ``original``.
-
-    It has the original's globals, its very closure cells, defaults, annotations,
-    attributes and names.
-    """
-    cells = dict(
-        zip(original.__code__.co_freevars, original.__closure__ or (), strict=True)
-    )
-    closure = tuple(cells[name] for name in code.co_freevars)
-    function = FunctionType(
-        code, original.__globals__, original.__name__, original.__defaults__, closure
-    )
-    function.__kwdefaults__ = original.__kwdefaults__
-    function.__annotations__ = original.__annotations__
-    function.__qualname__ = original.__qualname__
-    function.__module__ = original.__module__
-    function.__doc__ = original.__doc__
-    type_params = getattr(original, "__type_params__", ())
-    if type_params:
-        function.__type_params__ = type_params  # type: ignore[attr-defined]
-    function.__dict__.update(original.__dict__)
-    function.__wrapped__ = original  # type: ignore[attr-defined]
-    return function
-
-
 def _bare(node: Any) -> Any:
     """The definition without what the enclosing scope evaluates."""
     arguments = node.args

@@ -1,0 +1,136 @@
+"""Converted code of functions, kept from one run of a program to the next.
+
+For each source file there is one cache file (see `autograph.bytecode`), which is valid
+for exactly that text, and in it for each function what `pipeline.convert_code` gave.
+That is used again for a function with the same code object whose names mean the same:
+whether they are of library code is all that the compiler asks of the program.
+
+The environment variable ``AUTOGRAPH_NO_CACHE`` has functions converted anew.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import marshal
+import os
+import sys
+from types import CodeType, FunctionType
+
+from . import bytecode
+from .lang.bound import filled
+from .library import names_library, shadowed_builtins
+from .options import DEFAULT, ConversionOptions
+
+__all__ = ["converted_code"]
+
+#: The key, which names are of library code, and the code with a placeholder in it.
+_Entry = tuple[bytes, dict[str, bool], CodeType]
+
+
+class _Kept:
+    """What is kept of the functions of one source file."""
+
+    def __init__(self, path: str, options: ConversionOptions) -> None:
+        with open(path, "rb") as stream:
+            self.source = stream.read()
+        self.path = path
+        self.file = bytecode.cache_file(path, options, "functions")
+        self.entries: dict[tuple[int, str], _Entry] = self._read()
+        self.new: dict[tuple[int, str], _Entry] = {}
+
+    def _read(self) -> dict[tuple[int, str], _Entry]:
+        content = bytecode.load_content(self.file, self.path, self.source)
+        return content if isinstance(content, dict) else {}
+
+    def write(self) -> None:
+        """Add what is new to the file; other programs may have written it, too."""
+        entries = {**self._read(), **self.new}
+        bytecode.store_content(self.file, self.path, self.source, entries)
+
+
+_files: dict[tuple[str, ConversionOptions], _Kept | None] = {}
+
+
+def converted_code(
+    function: FunctionType, options: ConversionOptions = DEFAULT
+) -> CodeType:
+    """The code to put in place of a function's own: it has the same free variables.
+
+    Raises:
+        SourceError: its source is not available.
+        ConversionError: it cannot be converted.
+    """
+    from .operators import scopes
+
+    kept = _kept(function, options)
+    code = None if kept is None else _found(kept, function, options)
+    if code is None:
+        from .pipeline import convert_code  # the compiler, which takes long to import
+
+        converted = convert_code(function, options)
+        code = converted.code
+        if kept is not None and _is_text(kept.source, converted.source):
+            entry = _key(function), converted.library, code
+            kept.new[_place(function)] = kept.entries[_place(function)] = entry
+    return filled(code, scopes.operators(options))
+
+
+def _kept(function: FunctionType, options: ConversionOptions) -> _Kept | None:
+    """What is kept of the file of a function; None if it has no file."""
+    if os.environ.get("AUTOGRAPH_NO_CACHE"):
+        return None
+    path = function.__code__.co_filename
+    if (path, options) not in _files:
+        try:
+            _files[path, options] = _Kept(path, options)
+        except (OSError, ValueError):
+            _files[path, options] = None  # a notebook cell, say
+    return _files[path, options]
+
+
+def _found(
+    kept: _Kept, function: FunctionType, options: ConversionOptions
+) -> CodeType | None:
+    entry = kept.entries.get(_place(function))
+    if entry is None or entry[0] != _key(function):
+        return None
+    for path, answer in entry[1].items():
+        if names_library(path, function, options) is not answer:
+            return None
+    return entry[2]
+
+
+def _place(function: FunctionType) -> tuple[int, str]:
+    return function.__code__.co_firstlineno, function.__qualname__
+
+
+def _key(function: FunctionType) -> bytes:
+    """What the converted code depends on besides the text of the file."""
+    # The second version of the format has no references, which differ between runs.
+    code = marshal.dumps(function.__code__, 2)
+    shadowed = ",".join(sorted(shadowed_builtins(function.__globals__)))
+    return importlib.util.source_hash(code + b"\0" + shadowed.encode())
+
+
+def _is_text(content: bytes, text: str) -> bool:
+    """Whether a file holds the text that was converted: it may have been edited."""
+    try:
+        return importlib.util.decode_source(content) == text
+    except (SyntaxError, UnicodeDecodeError):
+        return False
+
+
+def _write() -> None:
+    if not sys.dont_write_bytecode:
+        for kept in _files.values():
+            if kept is not None and kept.new:
+                kept.write()
+
+
+atexit.register(_write)
+
+
+def forget() -> None:
+    """Read the files again, and write nothing of what was converted so far."""
+    _files.clear()
