@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
+from functools import cached_property
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
@@ -11,7 +12,14 @@ from runtime import conversion
 from runtime.guards.kinds import is_library
 from runtime.variable import Module
 
-__all__ = ["Kind", "find", "has_special_access", "may_be_kept", "special_methods"]
+__all__ = [
+    "Kind",
+    "find",
+    "getter",
+    "has_special_access",
+    "may_be_kept",
+    "special_methods",
+]
 
 
 class Kind(Enum):
@@ -31,6 +39,8 @@ class Kind(Enum):
 
 #: Methods that Python calls to make an object or to show it, if it calls them.
 _NOT_RUN = {"__init__", "__new__", "__del__", "__repr__", "__str__"}
+#: The attributes of properties that are their functions.
+_GETTERS = {property: "fget", cached_property: "func"}
 _MISSING: Any = object()
 _NONE = (Kind.OTHER, None)
 #: Properties that ask many attributes, and of which only the answer is of interest.
@@ -129,6 +139,17 @@ def _code(raw: Any) -> tuple[Kind, Any]:
     functions = list(conversion.functions_of(raw))
     is_own = not functions and not is_library(type(raw))
     return Kind.CODE, (functions, raw if is_own else None)
+
+
+def getter(owner: Any, name: str) -> Iterator[tuple[type, str]]:
+    """The class that makes a property of the name, and where it has the function."""
+    cls: Any = owner if issubclass(type(owner), type) else type(owner)
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            part = _GETTERS.get(type(base.__dict__[name]))
+            if part is not None and not is_library(base):
+                yield base, part
+            return
 
 
 def may_be_kept(owner: Any, name: str) -> bool:

@@ -19,6 +19,8 @@ __all__ = [
     "cell",
     "defaults",
     "own",
+    "parts",
+    "property_of",
     "variable",
 ]
 
@@ -143,6 +145,24 @@ def own(owner: Reference, key: str, name: str) -> Read:
     variables = "object.__getattribute__({}, '__dict__')"
     absent = f"{key!r} not in {variables}"
     return Read(owner, key, name, get, f"{variables}[{key!r}]", absent)
+
+
+def property_of(cls: type, key: str, part: str) -> Read:
+    """The function of a property, which its class has as an attribute of it."""
+
+    def get(cls: Any) -> Any:
+        return getattr(cls.__dict__[key], part)
+
+    template = f"{{}}.__dict__[{key!r}].{part}"
+    name = f"the property `{cls.__qualname__}.{key}`"
+    return Read(Reference(cls), key, name, get, template)
+
+
+def parts(partial: Any, key: str, name: str) -> Read:
+    """What a `functools.partial` calls, with which arguments."""
+    template = "({0}.func, {0}.args, {0}.keywords)"
+    get = operator.attrgetter("func", "args", "keywords")
+    return Read(Reference(partial), key, name, get, template)
 
 
 def _plain_attribute(key: str, owner: Any) -> Any:

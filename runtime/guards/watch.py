@@ -23,6 +23,7 @@ from runtime.guards import reads
 from runtime.guards.attributes import (
     Kind,
     find,
+    getter,
     has_special_access,
     may_be_kept,
     present,
@@ -310,8 +311,8 @@ class Watch:
             self._meet_function(value.__func__, quiet, name)
             yield from self._meet(value.__self__, label, quiet, name)
         elif issubclass(cls, partial):
-            for part in (value.func, *value.args, *value.keywords.values()):
-                yield from self._expect(part, label, True, name)[1]
+            self._object(value, label)  # It lives as long as its number is used.
+            self._add_read((id(value), name), reads.parts(value, name, label))
         elif cls.__module__ == "runtime.function":
             yield from self._meet(value.python_function, label, False, name)
         elif cls.__module__ == "runtime.methods":
@@ -364,20 +365,23 @@ class Watch:
         self, known: Owner, name: str, kind: Kind, value: Any
     ) -> None:
         known.seen.add(name)
+        label = f"{known.name}.{name}"
         if kind is Kind.CODE:
             functions, descriptor = value
             for function in functions:
                 self._add(function)
             if descriptor is not None:
                 # Its class has it: it lives as long as what is read through it.
-                self._roots.append(self._object(descriptor, f"{known.name}.{name}"))
+                self._roots.append(self._object(descriptor, label))
+            for cls, part in getter(known.value, name):
+                read = reads.property_of(cls, name, part)
+                self._add_read((id(cls), name), read)
             if may_be_kept(known.value, name):
-                read = reads.own(known.reference, name, f"`{known.name}.{name}`")
+                read = reads.own(known.reference, name, f"`{label}`")
                 known.reads.append(read)
                 self._uncached.add(read)
         if kind in (Kind.CODE, Kind.OTHER):
             return
-        label = f"{known.name}.{name}"
         is_special = has_special_access(known.value)
         read = reads.attribute(known.reference, name, f"`{label}`", is_special)
         known.reads.append(read)

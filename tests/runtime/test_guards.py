@@ -1148,3 +1148,40 @@ def test_what_a_cached_property_keeps_is_seen() -> None:
     made = traces(rated)
     assert float(rated(X)) == 30.0
     assert traces(rated) == made
+
+
+def test_a_property_that_is_replaced_is_seen() -> None:
+    class Rated:
+        def __init__(self) -> None:
+            self.value = 2.0
+
+        @property
+        def rate(self) -> float:
+            return self.value
+
+    model = Rated()
+
+    @tf.function
+    def rated(x: Any) -> Any:
+        return x * model.rate
+
+    assert float(rated(X)) == 20.0
+    Rated.rate = property(lambda self: self.value + 1)  # type: ignore[assignment]
+    assert float(rated(X)) == 30.0
+    assert state_of(rated)[0].startswith("the property `test_a_property_that_is_r")
+
+
+def test_what_a_partial_was_given_is_seen() -> None:
+    rates = [2.0]
+    rate = functools.partial(lambda rates, x, *, plus: x * rates[0] + plus[0], rates)
+    step = functools.partial(rate, plus=[1.0])
+
+    @tf.function
+    def rated(x: Any) -> Any:
+        return step(x)
+
+    assert float(rated(X)) == 21.0
+    rates[0] = 3.0
+    assert float(rated(X)) == 31.0
+    step.keywords["plus"][0] = 2.0
+    assert [float(rated(X)), float(rated(X)), traces(rated)] == [32.0, 32.0, 3]
