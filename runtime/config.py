@@ -148,9 +148,10 @@ def _count(threads: Any) -> int:
 
 # --- the optimizer of graphs ----------------------------------------------------------
 
-#: The options of TensorFlow's optimizer.
+#: The options of TensorFlow's optimizer, and one more: ``fast_math``.
 _OPTIONS = frozenset(
     {
+        "fast_math",
         "arithmetic_optimization",
         "auto_mixed_precision",
         "auto_mixed_precision_onednn_bfloat16",
@@ -212,8 +213,14 @@ class optimizer:  # noqa: N801
     def set_experimental_options(cls, options: dict[str, Any]) -> None:
         """Set options of the optimizer, beside those that were set before.
 
-        They are kept. Results are the same whatever they say. Raises ValueError for an
-        option that TensorFlow does not have.
+        They act on functions that run for the first time from then on. Passes are
+        switched off by False for ``constant_folding``, ``arithmetic_optimization``,
+        ``dependency_optimization``, ``function_optimization``, ``layout_optimizer`` and
+        ``loop_optimization``, and by True for ``disable_model_pruning`` and, all of
+        them, ``disable_meta_optimizer``; the other options are kept. Results are the
+        same whatever they say, but for ``fast_math``: True allows rewrites of float
+        arithmetic that change the last bits. Raises ValueError for an option that
+        there is not.
 
         >>> optimizer.set_experimental_options({"constant_folding": True})
         """

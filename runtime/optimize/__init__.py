@@ -31,13 +31,14 @@ from runtime.optimize.counting import counted_loops
 from runtime.optimize.dead_code import dead_code
 from runtime.optimize.duplicates import duplicates
 from runtime.optimize.editing import copy_graph, note_captures
+from runtime.optimize.fast_math import fast_math
 from runtime.optimize.folding import constant_folding
 from runtime.optimize.identities import constants_inside, identities
 from runtime.optimize.inlining import inline_calls, known_branches
 from runtime.optimize.layout import layout
 from runtime.optimize.loops import invariant_code, invariant_state
 
-__all__ = ["PASSES", "Pass", "chosen_passes", "optimize"]
+__all__ = ["FAST_MATH", "PASSES", "Pass", "chosen_passes", "optimize"]
 
 
 class Pass(NamedTuple):
@@ -73,6 +74,9 @@ PASSES = (
     Pass(dead_code, "disable_model_pruning"),
 )
 
+#: Not exact: only for those who ask for it.
+FAST_MATH = Pass(fast_math, "fast_math", opens=True)
+
 MAX_ROUNDS = 3
 
 
@@ -101,12 +105,19 @@ def optimize(
 
 
 def chosen_passes(options: Mapping[str, Any] | None = None) -> tuple[Pass, ...]:
-    """The passes that the options of `tf.config.optimizer` leave on."""
+    """The passes that the options of `tf.config.optimizer` leave on, or ask for.
+
+    >>> [item.name for item in chosen_passes({"loop_optimization": False})][:3]
+    ['dead_code', 'inline_calls', 'identities']
+    """
     if options is None:
         options = optimizer.get_experimental_options()
+    if not options:
+        return PASSES
     if options.get("disable_meta_optimizer"):
         return ()
-    return tuple([item for item in PASSES if _is_on(item.option, options)])
+    known = (FAST_MATH, *PASSES) if options.get(FAST_MATH.option) else PASSES
+    return tuple([item for item in known if _is_on(item.option, options)])
 
 
 def _is_on(option: str, options: Mapping[str, Any]) -> bool:

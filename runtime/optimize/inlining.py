@@ -67,8 +67,11 @@ def _inline(source: Graph, inputs: Tensors, node: Node, editor: Editor) -> Tenso
     if labels is not None:
         # What the caller calls it tells more than what it is called inside.
         for output, value in zip(node.outputs, values):
-            if value.node in inside and output in labels:
+            while value.node in inside and output in labels:
                 labels[value] = labels[output]
+                if value.node.op != "Identity":
+                    break
+                (value,) = value.node.inputs
     return values
 
 

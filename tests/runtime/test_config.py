@@ -52,7 +52,8 @@ def test_threads(which: str) -> None:
             put(wrong)
 
 
-def test_the_optimizer() -> None:
+def test_the_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config.optimizer, "_options", {})
     assert config.optimizer.get_jit() == ""
     with pytest.warns(UserWarning, match="run as NumPy code"):
         config.optimizer.set_jit(True)
