@@ -8,6 +8,7 @@ tracebacks show it; errors point to the user's line (see `runtime.execute.failur
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import linecache
 import weakref
@@ -214,7 +215,9 @@ def _register(filename: str, source: str, executable: Executable) -> None:
     """Let tracebacks and debuggers show the source as long as it is in use."""
     lines = source.splitlines(keepends=True)
     # Not removed where it is freed: somebody may be walking through the cache.
-    while _freed:
-        linecache.cache.pop(_freed.pop(), None)
+    # Other threads take from the list at the same time.
+    with contextlib.suppress(IndexError):
+        while True:
+            linecache.cache.pop(_freed.pop(), None)
     linecache.cache[filename] = len(source), None, lines, filename
     weakref.finalize(executable, _freed.append, filename)

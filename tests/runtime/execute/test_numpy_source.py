@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from runtime.execute import numpy_source
 from runtime.execute.labels import assigned_names
 from runtime.execute.numpy_source import Executable, compile_graph
 from runtime.execute.text import scalar_text
@@ -33,6 +34,20 @@ def test_the_source_is_in_tracebacks_as_long_as_it_is_used() -> None:
     gc.collect()
     compiled(lambda x: x + x, 1)  # the next one clears up
     assert linecache.getlines(filename) == []
+
+
+def test_other_threads_clear_up_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Taken(list[str]):
+        """A list whose last item another thread has just taken."""
+
+        def __bool__(self) -> bool:
+            return True
+
+    monkeypatch.setattr(numpy_source, "_freed", Taken())
+    executable, arrays = compiled(lambda x: x + x, 1)
+    assert [*executable(arrays)] == [2]
 
 
 def test_numpy_does_not_warn() -> None:
