@@ -13,7 +13,7 @@ from runtime.dtypes import DType, as_dtype, of_array
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import INTS, axes_argument, int_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import Operand, bare, code, define, run
+from runtime.ops.define import code, define, run
 from runtime.ops.partial import (
     Dims,
     dims_of,
@@ -24,6 +24,7 @@ from runtime.ops.partial import (
     spec,
 )
 from runtime.ops.quick import attempt
+from runtime.ops.reducing import along, float_mean, mean_source, reduction_source
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, Tensor
 
@@ -40,6 +41,10 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
+
+#: For each reduction the function of NumPy, and the kinds of dtypes (letters of NumPy)
+#: that it takes as they are.
+_QUICK: dict[str, tuple[Callable[..., Any], str]] = {}
 
 # --- the rules of all reductions ------------------------------------------------------
 
@@ -69,46 +74,33 @@ def _check_axis(x: Array, axis: Any) -> None:
         raise ValueError
 
 
-def _source(function: str, args: Sequence[str], attrs: dict[str, Any]) -> str:
-    texts = [args[0]]
-    if attrs["axis"] is not None:
-        axis = bare(attrs["axis"], args)
-        whole = isinstance(attrs["axis"], Operand)
-        texts.append(f"axis={f'tuple(np.ravel({axis}))' if whole else axis}")
-    if attrs.get("dtype") is not None:
-        texts.append(f"dtype={code(attrs['dtype'], args)}")
-    if attrs["keepdims"]:
-        texts.append("keepdims=True")
-    if attrs.get("initial") is not None:
-        texts.append(f"initial={code(attrs['initial'], args)}")
-    return f"{function}({', '.join(texts)})"
-
-
 def _infer_reduction(
     x: TensorSpec, *, axis: Any, keepdims: bool, **attrs: Any
 ) -> TensorSpec:
     return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
 
 
-def _reduction(name: str, function: Callable[..., Any], takes: str) -> None:
-    """Define the op that `function` of NumPy computes."""
+def _reduction(name: str, ufunc: np.ufunc, takes: str) -> None:
+    """Define the op that reduces by `ufunc`."""
+    function = along(ufunc)
 
     def kernel(
         x: Array, *, axis: Any, keepdims: bool, dtype: DType | None = None
     ) -> Any:
         _check_axis(x, axis)
-        if dtype is None:
-            return function(x, axis, keepdims=keepdims)
-        return function(x, axis, dtype=dtype.np_dtype, keepdims=keepdims)
+        numpy_type = None if dtype is None else dtype.np_dtype
+        return function(x, axis, numpy_type, None, keepdims)
 
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        return _source(f"np.{name.lower()}", args, attrs)
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+        return reduction_source(ufunc.__name__, args, attrs)
 
+    _QUICK[name] = function, takes
     define(name, kernel, _infer_reduction, source=source, takes=takes)
 
 
-def _extreme(name: str, function: Callable[..., Any]) -> None:
+def _extreme(name: str, ufunc: np.ufunc) -> None:
     """Define the op of a maximum or minimum; `initial` is that of no elements."""
+    function = along(ufunc)
 
     def kernel(x: Array, *, axis: Any, keepdims: bool, initial: Any = None) -> Any:
         _check_axis(x, axis)
@@ -118,9 +110,10 @@ def _extreme(name: str, function: Callable[..., Any]) -> None:
             return function(x, axis, keepdims=keepdims)
         return function(x, axis, keepdims=keepdims, initial=initial)
 
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        return _source(f"np.{name.lower()}", args, attrs)
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+        return reduction_source(ufunc.__name__, args, attrs)
 
+    _QUICK[name] = function, "fiu"
     define(name, kernel, _infer_reduction, source=source, takes="fiu")
 
 
@@ -144,39 +137,19 @@ def _mean(
         # NumPy would warn.
         nothing = 0 if x.dtype.kind in "iu" else np.nan
         return np.full(reduced(x.shape, axis, keepdims) or (), nothing, x.dtype)
-    mean = np.mean(x, axis, keepdims=keepdims)
-    return mean if dtype is None else mean.astype(dtype.np_dtype)
+    if x.dtype.kind not in "iu":
+        return float_mean(x, axis, None, None, keepdims)
+    return float_mean(x, axis, np.float64, None, keepdims).astype(x.dtype)
 
 
-def _mean_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-    if attrs.get("maybe_empty"):
-        return None
-    mean = _source("np.mean", args, {**attrs, "dtype": None})
-    if attrs.get("dtype") is None:
-        return mean
-    return f"{mean}.astype({code(attrs['dtype'], args)})"
-
-
-_reduction("Sum", np.sum, "fiuc")
-_reduction("Prod", np.prod, "fiuc")
-_reduction("All", np.all, "b")
-_reduction("Any", np.any, "b")
-_extreme("Max", np.max)
-_extreme("Min", np.min)
-define("Mean", _mean, _infer_reduction, source=_mean_source, takes="fiuc")
-
-
-#: For each reduction what the function of NumPy that its op calls calls in turn, and
-#: the kinds of dtypes (letters of NumPy) for which that does the same.
-_QUICK: dict[str, tuple[Callable[..., Any], str]] = {
-    "Sum": (np.add.reduce, "fiuc"),
-    "Prod": (np.multiply.reduce, "fiuc"),
-    "Max": (np.maximum.reduce, "fiu"),
-    "Min": (np.minimum.reduce, "fiu"),
-    "All": (np.logical_and.reduce, "b"),
-    "Any": (np.logical_or.reduce, "b"),
-    "Mean": (np.ndarray.mean, "f"),
-}
+_reduction("Sum", np.add, "fiuc")
+_reduction("Prod", np.multiply, "fiuc")
+_reduction("All", np.logical_and, "b")
+_reduction("Any", np.logical_or, "b")
+_extreme("Max", np.maximum)
+_extreme("Min", np.minimum)
+_QUICK["Mean"] = float_mean, "f"
+define("Mean", _mean, _infer_reduction, source=mean_source, takes="fiuc")
 
 
 def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
@@ -196,6 +169,8 @@ def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
     attrs: dict[str, Any] = {}
     if tensor.dtype.is_integer and op in ("Sum", "Prod", "Mean"):
         # NumPy would widen small integers, and give the mean as a float.
+        attrs["dtype"] = tensor.dtype
+    if op == "Mean" and tensor.dtype is dtypes.float16:
         attrs["dtype"] = tensor.dtype
     if op in ("Max", "Min", "Mean") and _maybe_empty(tensor, axes):
         if op == "Mean":
@@ -313,10 +288,10 @@ def _place(name: str, function: Callable[..., Any]) -> None:
     def kernel(x: Array, *, axis: int, output_type: DType) -> Any:
         if not x.shape[normal_axis(axis, x.ndim)]:
             raise ValueError
-        return function(x, axis).astype(output_type.np_dtype)
+        return function(x, axis).astype(output_type.np_dtype, copy=False)
 
     def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        place = f"np.{function.__name__}({args[0]}, axis={code(attrs['axis'], args)})"
+        place = f"{args[0]}.{name.lower()}(axis={code(attrs['axis'], args)})"
         if attrs["output_type"] is dtypes.int64:
             return place
         return f"{place}.astype({code(attrs['output_type'], args)})"

@@ -54,6 +54,35 @@ def test_matmul(agree: Any, a: Any, b: Any, dtype: str) -> None:
     assert product.dtype == np.dtype(dtype)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint16", "int64"])
+@pytest.mark.parametrize("size", [3, 1 << 20])
+def test_matmul_of_large_integer_matrices(agree: Any, dtype: str, size: int) -> None:
+    limits = np.iinfo(dtype)
+    low, high = max(limits.min, -size), min(limits.max, size)
+    x, y = (
+        np.random.default_rng(seed).integers(low, high, (40, 40), dtype, endpoint=True)
+        for seed in range(2)
+    )
+    x[0, 0], y[1, 1] = limits.min, limits.max
+
+    found, batch = agree(
+        lambda s, t: [s @ t, tf.matmul(tf.stack([s, t]), t, transpose_b=True)], x, y
+    )
+
+    np.testing.assert_array_equal(found, np.einsum("ij,jk->ik", x, y))
+    np.testing.assert_array_equal(batch[0], np.einsum("ij,kj->ik", x, y))
+
+
+def test_matmul_of_a_batch_and_a_matrix(agree: Any) -> None:
+    x, y = np.ones((2, 3, 4), "float32"), np.ones((4, 5), "float32")
+
+    (found,) = agree(lambda s, t: s @ t, x, y)
+
+    np.testing.assert_array_equal(found, np.full((2, 3, 5), 4))
+    (empty,) = agree(lambda s, t: s @ t, x[:, :0], y)
+    assert empty.shape == (2, 0, 5)
+
+
 def test_matmul_adjoint(agree: Any) -> None:
     x, y = values(3, 2, dtype="complex64"), values(3, 4, dtype="complex64")
 
@@ -84,7 +113,7 @@ def test_names_and_source_of_matmul() -> None:
 
     assert (product.node.op, batch.node.op) == ("MatMul", "BatchMatMulV2")
     assert product.name == "MatMul:0"
-    assert "x @ x.swapaxes(-1, -2)" in compile_graph(graph).source
+    assert "x.dot(x.T)" in compile_graph(graph).source
 
 
 def test_static_shapes_of_matmul() -> None:

@@ -191,9 +191,28 @@ def test_the_source_is_what_one_would_write() -> None:
         ]
 
     source = compile_graph(graph).source
-    assert "np.sum(x)," in source
-    assert "np.max(x, axis=1, keepdims=True)" in source
-    assert "np.mean(n, axis=1).astype(np.int32)" in source
+    assert "np.add.reduce(x, axis=None)" in source
+    assert "np.maximum.reduce(x, axis=1, keepdims=True)" in source
+    total = "np.add.reduce(n, axis=1, dtype=np.float64)"
+    assert f"({total} / n.shape[1]).astype(np.int32)" in source
+
+
+def test_axes_in_the_middle_and_in_front(agree: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(3, 4, 5, 2)).astype("float32")
+
+    total, largest, mean = agree(
+        lambda x: [
+            tf.reduce_sum(x, [0, 2]),
+            tf.reduce_max(x, [1, 2], keepdims=True),
+            tf.reduce_mean(x, [2, -3]),
+        ],
+        x,
+        known=("full", "partial"),
+    )
+
+    np.testing.assert_allclose(total, x.sum((0, 2)), rtol=1e-5)
+    np.testing.assert_array_equal(largest, x.max((1, 2), keepdims=True))
+    np.testing.assert_allclose(mean, x.mean((1, 2)), rtol=1e-4, atol=1e-6)
 
 
 # --- argmax and argmin ----------------------------------------------------------------
