@@ -8,25 +8,32 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["attr_text", "graph_lines"]
+__all__ = ["Numbers", "attr_text", "graph_lines"]
+
+#: The numbers of tensors in the text, for each graph.
+Numbers = dict[Any, dict[Any, str]]
 
 #: Attributes that say nothing about what a node does: names for its results.
 _UNPRINTED = {"names"}
 
 
-def graph_lines(graph: Any) -> Iterator[str]:
+def graph_lines(graph: Any, known: Numbers | None = None) -> Iterator[str]:
     """The text of a `runtime.graph.Graph`, line by line.
 
-    A graph that calls itself is written once, where it is called first.
+    A graph that calls itself is written once, where it is called first. With `known`,
+    tensors keep the numbers that they had when the graph was written with it before.
     """
-    return _lines(graph, f"graph {graph.name}", "", set())
+    known = {} if known is None else known
+    return _lines(graph, f"graph {graph.name}", "", set(), known)
 
 
-def _lines(graph: Any, title: str, indent: str, seen: set[Any]) -> Iterator[str]:
-    numbers: dict[Any, str] = {}
+def _lines(
+    graph: Any, title: str, indent: str, seen: set[Any], known: Numbers
+) -> Iterator[str]:
+    numbers = known.setdefault(graph, {})
 
     def define(tensor: Any) -> str:
-        numbers[tensor] = f"%{len(numbers)}"
+        numbers.setdefault(tensor, f"%{len(numbers)}")
         return f"{numbers[tensor]}: {tensor.spec.describe()}"
 
     captured = {inner: outer for outer, inner in graph.captures.items()}
@@ -56,7 +63,7 @@ def _lines(graph: Any, title: str, indent: str, seen: set[Any]) -> Iterator[str]
             if subgraph not in seen:
                 if subgraph.is_recursive:
                     seen.add(subgraph)
-                yield from _lines(subgraph, label, indent + "    ", seen)
+                yield from _lines(subgraph, label, indent + "    ", seen, known)
     outputs = ", ".join(numbers.get(tensor, tensor.name) for tensor in graph.outputs)
     yield f"{indent}  return {outputs}".rstrip()
 

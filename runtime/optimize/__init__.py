@@ -83,14 +83,16 @@ MAX_ROUNDS = 3
 def optimize(
     graph: Graph,
     passes: Sequence[Pass] = PASSES,
-    watch: Callable[[Pass, Graph], Any] | None = None,
+    watch: Callable[[Pass | None, Graph], Any] | None = None,
 ) -> Graph:
     """A graph that means what `graph` means, and does less.
 
-    ``watch(pass, graph)`` is called after each pass that changed something: tests give
-    a verifier.
+    ``watch(pass, graph)`` is called after each pass that changed something, and first
+    with None and the copy: tests give a verifier.
     """
     copy = copy_graph(graph)
+    if watch is not None:
+        watch(None, copy)
     for _ in range(MAX_ROUNDS):
         opened = False
         for item in passes:

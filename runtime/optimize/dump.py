@@ -29,8 +29,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from runtime.graph import Graph
+from runtime.graph_text import Numbers, graph_lines
 from runtime.optimize import PASSES, Pass, optimize
-from runtime.optimize.editing import copy_graph, nested_graphs, note_captures
+from runtime.optimize.editing import nested_graphs, note_captures
 
 __all__ = ["PassChange", "PassDump", "dump_passes"]
 
@@ -39,7 +40,10 @@ CONTEXT = 2
 
 
 class PassChange(NamedTuple):
-    """What one pass changed: the numbers of nodes, and the graphs as text."""
+    """What one pass changed: the numbers of nodes, and the graphs as text.
+
+    Tensors have the same numbers in all of these texts.
+    """
 
     name: str
     nodes_before: int
@@ -66,14 +70,16 @@ class PassDump(str):
 def dump_passes(graph: Graph, passes: Sequence[Pass] = PASSES) -> PassDump:
     """Optimise the graph and tell what each pass that did something has changed."""
     found: list[PassChange] = []
-    start = copy_graph(graph)
-    note_captures(start)
-    last = _count(start), str(start)
+    numbers: Numbers = {}
+    last = 0, ""
 
-    def watch(item: Pass, changed: Graph) -> None:
+    def watch(item: Pass | None, changed: Graph) -> None:
         nonlocal last
         note_captures(changed)
-        now = _count(changed), str(changed)
+        now = _count(changed), "\n".join(graph_lines(changed, numbers))
+        if item is None:
+            last = now
+            return
         found.append(PassChange(item.name, last[0], now[0], last[1], now[1]))
         last = now
 
