@@ -13,13 +13,12 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["new_result", "scratch"]
+__all__ = ["borrow", "give_back", "new_result"]
 
 Array = np.ndarray[Any, Any]
 
@@ -94,29 +93,23 @@ def _forget(limit: int) -> None:
         total -= _results.pop(0).nbytes
 
 
-@contextmanager
-def scratch(shape: Sequence[int], dtype: Any, count: int) -> Iterator[list[Array]]:
-    """Arrays for intermediate values, in use only within the ``with`` block.
-
-    A block within this one, in a finalizer perhaps, gets others.
-    """
-    kind, size = np.dtype(dtype), math.prod(shape)
+def borrow(size: int, dtype: Any) -> Array:
+    """A vector for intermediate values, with anything in it; see `give_back`."""
     # Powers of two: few kinds of scratch, which many uses share.
-    length = 1 << max(size - 1, 0).bit_length()
-    spare = _spare.setdefault((length, kind), [])
-    taken = [_take(spare, length, kind) for _ in range(count)]
+    key = 1 << (size - 1).bit_length() if size > 1 else 1, dtype
     try:
-        yield [array[:size].reshape(shape) for array in taken]
-    finally:
-        if length * kind.itemsize <= LARGE and len(spare) < SPARE:
-            spare.extend(taken)
+        return _spare[key].pop()[:size]
+    except (KeyError, IndexError):
+        return np.empty(key[0], dtype)[:size]
 
 
-def _take(spare: list[Array], length: int, kind: Any) -> Array:
-    try:
-        return spare.pop()
-    except IndexError:
-        return np.empty(length, kind)
+def give_back(vectors: Iterable[Array]) -> None:
+    """Let others have what was borrowed; nobody may use it any more."""
+    for vector in vectors:
+        whole: Any = vector.base
+        spare = _spare.setdefault((whole.size, whole.dtype), [])
+        if len(spare) < SPARE and whole.nbytes <= 2 * LARGE:
+            spare.append(whole)
 
 
 def _after_fork() -> None:

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from runtime.ops.buffers import scratch
+from runtime.ops.buffers import borrow, give_back
 
 __all__ = ["erf"]
 
 Array = np.ndarray[Any, Any]
 
 #: As many elements at a time as stay in the cache with what is computed of them.
-BLOCK = 1 << 14
+BLOCK = 1 << 16
 
 #: ``1 / P(t)`` for float32: A + B/(t + C + D/(t + E + F/(t + G))). Nothing in it can
 #: overflow to NaN, and it ends at A for infinite `t`.
@@ -68,19 +68,23 @@ def erf(x: Any, out: Array | None = None) -> Any:
     result = np.empty(x.shape, x.dtype) if out is None else out
     whole = result if result.flags.c_contiguous else np.empty(x.shape, x.dtype)
     flat = whole.reshape(-1)
-    compute = _in_single if x.dtype == np.float32 else _in_double
+    compute: Any
+    compute, count = (_in_single, 1) if x.dtype == np.float32 else (_in_double, 2)
     size = min(x.size, BLOCK)
-    with scratch((size,), x.dtype, 2) as parts:
+    parts = [borrow(size, x.dtype) for _ in range(count)]
+    try:
         for start in range(0, x.size, BLOCK):
             block = source[start : start + BLOCK]
             places = [part[: block.size] for part in parts]
             compute(block, flat[start : start + BLOCK], *places)
+    finally:
+        give_back(parts)
     if whole is not result:
         result[...] = whole
     return result
 
 
-def _in_single(x: Array, y: Array, t: Array, _: Array) -> None:
+def _in_single(x: Array, y: Array, t: Array) -> None:
     np.multiply(x, x, t)
     np.add(t, _G, y)
     for numerator, term in ((_F, _E), (_D, _C)):

@@ -1,0 +1,160 @@
+"""How operations are written for blocks of arrays: with ``out=``, step by step.
+
+`steps_of` gives the statements for a node. In these ``{0}``, ``{1}`` stand for its
+operands and ``{out}`` for the block that takes the result, which earlier statements may
+use; what they compute is to the last bit what the kernel of the op computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime.graph import Node
+from runtime.ops.static import static_value
+
+__all__ = ["REDUCTIONS", "is_expression", "is_simple", "needs_rows", "steps_of"]
+
+#: Ops that are ufuncs of NumPy, for all dtypes that they take here.
+_UFUNCS = {
+    "AddV2": "add", "Sub": "subtract", "Mul": "multiply", "RealDiv": "divide",
+    "Maximum": "maximum", "Minimum": "minimum", "Less": "less", "Greater": "greater",
+    "LessEqual": "less_equal", "GreaterEqual": "greater_equal", "Equal": "equal",
+    "NotEqual": "not_equal", "LogicalAnd": "bitwise_and", "LogicalOr": "bitwise_or",
+    "LogicalNot": "invert", "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor", "Invert": "invert", "Neg": "negative", "Abs": "abs",
+    "Sign": "sign", "Square": "square", "Sqrt": "sqrt", "Exp": "exp", "Log": "log",
+    "Expm1": "expm1", "Log1p": "log1p", "Sin": "sin", "Cos": "cos", "Tan": "tan",
+    "Sinh": "sinh", "Cosh": "cosh", "Tanh": "tanh", "Asin": "arcsin", "Acos": "arccos",
+    "Atan": "arctan", "Asinh": "arcsinh", "Acosh": "arccosh", "Atanh": "arctanh",
+    "Floor": "floor", "Ceil": "ceil", "Rint": "rint", "IsNan": "isnan",
+    "IsInf": "isinf", "IsFinite": "isfinite", "Atan2": "arctan2",
+}  # fmt: skip
+
+#: Other ops. What may be NaN or raise for integers is sorted out in `is_simple`.
+_STEPS = {
+    "Cast": ("np.copyto({out}, {0}, casting='unsafe')",),
+    "DivNoNan": (
+        "np.divide({0}, {1}, out={out})",
+        "np.copyto({out}, 0, where={1} == 0)",
+    ),
+    "Elu": (
+        "np.minimum({0}, 0, out={out})",
+        "np.expm1({out}, out={out})",
+        "np.copyto({out}, {0}, where={0} > 0)",
+    ),
+    "Erf": ("erf({0}, out={out})",),
+    "FloorDiv": ("np.floor_divide({0}, {1}, out={out})",),
+    "FloorMod": ("np.remainder({0}, {1}, out={out})",),
+    "LogSoftmax": (
+        "np.subtract({0}, np.max({0}, axis=-1, keepdims=True), out={out})",
+        "sums = np.sum(np.exp({out}), axis=-1, keepdims=True)",
+        "np.subtract({out}, np.log(sums), out={out})",
+    ),
+    "MulNoNan": (
+        "np.multiply({0}, {1}, out={out})",
+        "np.copyto({out}, 0, where={1} == 0)",
+    ),
+    "Pow": ("np.power({0}, {1}, out={out})",),
+    "Reciprocal": ("np.divide(1, {0}, out={out})",),
+    "Relu": ("np.maximum({0}, 0, out={out})",),
+    "Relu6": ("np.clip({0}, 0, 6, out={out})",),
+    "Round": ("np.rint({0}, out={out})",),
+    "Rsqrt": ("np.sqrt({0}, out={out})", "np.divide(1, {out}, out={out})"),
+    "SelectV2": (
+        "np.copyto({out}, {2})",
+        "np.copyto({out}, {1}, where={0})",
+    ),
+    "Sigmoid": (
+        "np.negative({0}, out={out})",
+        "np.exp({out}, out={out})",
+        "np.add({out}, 1, out={out})",
+        "np.divide(1, {out}, out={out})",
+    ),
+    "Softmax": (
+        "np.subtract({0}, np.max({0}, axis=-1, keepdims=True), out={out})",
+        "np.exp({out}, out={out})",
+        "sums = np.sum({out}, axis=-1, keepdims=True)",
+        "np.divide({out}, sums, out={out})",
+    ),
+    "Softplus": ("np.logaddexp({0}, 0, out={out})",),
+    "Softsign": (
+        "np.abs({0}, out={out})",
+        "np.add({out}, 1, out={out})",
+        "np.divide({0}, {out}, out={out})",
+    ),
+    "SquaredDifference": (
+        "np.subtract({0}, {1}, out={out})",
+        "np.multiply({out}, {out}, out={out})",
+    ),
+}
+
+#: Reductions along the last axis: each row of a block is one row of the array.
+REDUCTIONS = frozenset({"Max", "Mean", "Min", "Sum"})
+
+_SOFTMAX = frozenset({"LogSoftmax", "Softmax"})
+
+#: Ops that refuse some integers.
+_CAREFUL = frozenset({"FloorDiv", "FloorMod", "Pow"})
+
+
+def needs_rows(node: Node) -> bool:
+    """Whether the operation looks at all elements of a row at once."""
+    return node.op in REDUCTIONS or node.op in _SOFTMAX
+
+
+def is_simple(node: Node) -> bool:
+    """Whether the node can be computed in blocks, as far as ops and dtypes tell.
+
+    It has one result, raises nothing for operands whose shapes fit, and computes every
+    element in the same way wherever it lies.
+    """
+    kinds = {tensor.dtype.kind for tensor in (*node.inputs, *node.outputs)}
+    if len(node.outputs) != 1 or not kinds <= set("biuf"):
+        return False
+    source = node.inputs[0].dtype.kind if node.inputs else ""
+    if node.op == "Cast":
+        # What integer a NaN or a number out of range becomes depends on its place.
+        return source != "f" or node.outputs[0].dtype.kind in "fb"
+    if node.op in _CAREFUL and source in "iu":
+        known, complete = static_value(node.inputs[1])
+        return complete and isinstance(known, int) and known > 0
+    if node.op == "Round":
+        return source == "f"
+    if node.op in _SOFTMAX:
+        return _is_last(node.attrs["axis"], node)
+    if node.op in REDUCTIONS:
+        return _is_row_reduction(node)
+    return node.op in _UFUNCS or node.op in _STEPS or node.op == "LeakyRelu"
+
+
+def _is_row_reduction(node: Node) -> bool:
+    attrs = node.attrs
+    if "operands" in attrs or attrs.get("maybe_empty"):
+        return False
+    return node.inputs[0].shape.rank != 1 and _is_last(attrs["axis"], node)
+
+
+def _is_last(axis: Any, node: Node) -> bool:
+    if type(axis) is tuple and len(axis) == 1:
+        (axis,) = axis
+    rank = node.inputs[0].shape.rank
+    return type(axis) is int and rank is not None and axis in (-1, rank - 1)
+
+
+def is_expression(node: Node) -> bool:
+    """Whether the first statement can be written without ``out=``, for a new array."""
+    return node.op not in {"Cast", "SelectV2"}
+
+
+def steps_of(node: Node) -> Sequence[str]:
+    """The statements for the node, which is no reduction."""
+    if node.op in _UFUNCS:
+        places = ", ".join(f"{{{index}}}" for index in range(len(node.inputs)))
+        return (f"np.{_UFUNCS[node.op]}({places}, out={{out}})",)
+    if node.op == "LeakyRelu":
+        return (
+            f"np.multiply({{0}}, {node.attrs['alpha']!r}, out={{out}})",
+            "np.copyto({out}, {0}, where={0} > 0)",
+        )
+    return _STEPS[node.op]

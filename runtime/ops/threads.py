@@ -1,0 +1,166 @@
+"""Work that is shared between threads: NumPy computes large blocks without the GIL.
+
+The workers are few, start when there is work for them for the first time, and end with
+the process. The calling thread always takes part: a worker that comes late, because the
+machine is busy, finds nothing left to do and delays nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from runtime import config
+
+__all__ = ["allowed_threads", "run_all", "share"]
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # Not on every system.
+        return os.cpu_count() or 1
+
+
+#: The processors that this process may use.
+CORES = _cores()
+
+
+class _Here(threading.local):
+    #: Whether the thread is one of several that share some work.
+    shares = False
+
+
+_here = _Here()
+
+
+def allowed_threads() -> int:
+    """How many threads an operation may use here.
+
+    Work that is shared already is not split any further.
+    """
+    if _here.shares:
+        return 1
+    return config.threading.get_intra_op_parallelism_threads() or CORES
+
+
+class _Help:
+    """A request to a worker: to take part in some work until it is closed."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._closed = False
+        self._busy = threading.Lock()
+
+    def give(self) -> None:
+        """Take part, in a worker."""
+        with self._busy:
+            if not self._closed:
+                self._work()
+
+    def close(self) -> None:
+        """Let no worker begin any more, and wait for the one that did."""
+        with self._busy:
+            self._closed = True
+
+
+_requests: SimpleQueue[_Help] = SimpleQueue()
+_workers: list[threading.Thread] = []
+_start = threading.Lock()
+
+
+def _serve(requests: SimpleQueue[_Help]) -> None:
+    np.seterr(all="ignore")
+    _here.shares = True
+    while True:
+        requests.get().give()
+
+
+def _need_workers(count: int) -> None:
+    if len(_workers) >= count:
+        return
+    with _start:
+        while len(_workers) < count:
+            worker = threading.Thread(
+                target=_serve, args=(_requests,), name="tf-worker", daemon=True
+            )
+            worker.start()
+            _workers.append(worker)
+
+
+def share(run: Callable[[int], Any], count: int, threads: int) -> None:
+    """Call ``run(0)``, ..., ``run(count - 1)``, on so many threads at once.
+
+    The calls must not depend on each other. An error of the first call (by its number)
+    that fails is raised when all threads have stopped.
+    """
+    if threads <= 1 or count <= 1:
+        for number in range(count):
+            run(number)
+        return
+    numbers = iter(range(count))
+    errors: dict[int, BaseException] = {}
+
+    def work() -> None:
+        # Each number is taken by one thread: the iterator is advanced under the GIL.
+        for number in numbers:
+            try:
+                run(number)
+            except BaseException as error:
+                errors[number] = error
+                break
+
+    helpers = [_Help(work) for _ in range(min(threads, count) - 1)]
+    _need_workers(len(helpers))
+    for helper in helpers:
+        _requests.put(helper)
+    with _sharing():
+        try:
+            work()
+        finally:
+            for helper in helpers:
+                helper.close()
+    if errors:
+        raise errors[min(errors)]
+
+
+def run_all(parts: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What each of the functions gives, computed at the same time where threads allow.
+
+    They must not depend on each other. What the first one raises (in their order) is
+    raised; those after it may have run.
+    """
+    results: list[Any] = [None] * len(parts)
+
+    def run(number: int) -> None:
+        results[number] = parts[number]()
+
+    share(run, len(parts), min(allowed_threads(), len(parts)))
+    return results
+
+
+@contextmanager
+def _sharing() -> Iterator[None]:
+    _here.shares = True
+    try:
+        yield
+    finally:
+        _here.shares = False
+
+
+def _after_fork() -> None:
+    """Threads do not survive a fork: begin anew."""
+    global _requests, _start
+    _requests, _start = SimpleQueue(), threading.Lock()
+    _workers.clear()
+    _here.shares = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
