@@ -23,6 +23,7 @@ Location = tuple[str, int]
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 _is_ours: dict[str, bool] = {}
 
 
@@ -77,10 +78,13 @@ def user_place() -> Place | None:
 def raise_location(error: BaseException) -> Location | None:
     """The file and line of the user's code where `error` was raised."""
     found = None
+    ours = False
     traceback = error.__traceback__
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
-        if not _in_our_folders(filename):
+        # What we call of the standard library is no more the user's than we are.
+        ours = _in_our_folders(filename) or (ours and _is_standard(filename))
+        if not ours:
             found = filename, traceback.tb_lineno
         traceback = traceback.tb_next
     return found
@@ -118,6 +122,10 @@ def user_frames(traceback: TracebackType | None) -> TracebackType | None:
 def is_user_file(filename: str) -> bool:
     """Whether a file is neither of this package nor of the compiler."""
     return not _in_our_folders(filename)
+
+
+def _is_standard(filename: str) -> bool:
+    return filename.startswith(_STANDARD) and "site-packages" not in filename
 
 
 def _in_our_folders(filename: str) -> bool:
