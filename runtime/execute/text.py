@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ __all__ = [
 ]
 
 _INFIX = re.compile(r"\{0\} \S+ \{1\}")
+#: What most expressions look like; to parse them takes a hundred times as long.
+_CALL = re.compile(r"[\w.]+\([^()'\"]*\)")
+_OPERATION = re.compile(r"[\w.]+ [-+*/%<>=!&|^]+ [\w.]+")
 _BINARY_CALL = re.compile(r"np\.(\w+)\(\{0\}, \{1\}\)")
 
 
@@ -179,6 +183,7 @@ def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | Non
     return None
 
 
+@functools.lru_cache(maxsize=1024)
 def normal(code: str) -> str:
     """The expression without parentheses that it does not need."""
     return ast.unparse(ast.parse(code, mode="eval"))
@@ -212,8 +217,10 @@ def negated(text: Text) -> str:
 
 
 def _is_atom(code: str) -> bool:
-    if code.isidentifier():
+    if code.isidentifier() or _CALL.fullmatch(code):
         return True
+    if _OPERATION.fullmatch(code):
+        return False
     body = ast.parse(code, mode="eval").body
     return isinstance(body, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
 
