@@ -44,6 +44,7 @@ from runtime.staging.builtins import BUILTINS
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.lists import StagedList
 from runtime.staging.reasons import explaining
+from runtime.staging.repetition import repeated
 from runtime.staging.sequences import functions_of
 from runtime.staging.text_methods import method_of_text
 from runtime.staging.truth import StagedTruth, staged_and, staged_or
@@ -354,6 +355,7 @@ listen(note)
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.method_of_text = staticmethod(method_of_text)
+SymbolicTensor.repeated = staticmethod(repeated)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 StagedList.__autograph_backend__ = _Lists()

@@ -17,7 +17,6 @@ from autograph.analysis.assigned import assigned_values
 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 _DISPLAYS = (gast.List, gast.Tuple)
-_MAKERS = frozenset({"list", "sorted"})
 _known: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 _filled: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 
@@ -103,42 +102,3 @@ def _shared(node: Any, facts: Any) -> Iterator[str]:
             given += value.elts
         elif value.__class__ is gast.Dict:
             given += value.values
-
-
-def may_be_list(value: Any, facts: Any) -> bool:
-    """Whether an expression looks like a list that the function has made."""
-    return _makes_list(value, facts, set())
-
-
-def _makes_list(value: Any, facts: Any, asked: set[Any]) -> bool:
-    kind = value.__class__
-    if kind in (gast.List, gast.ListComp):
-        return True
-    if kind is gast.BinOp:
-        sides = (value.left, value.right)
-        is_join = value.op.__class__ in (gast.Add, gast.Mult)
-        return is_join and any(_makes_list(side, facts, asked) for side in sides)
-    if kind is gast.IfExp:
-        return any(_makes_list(v, facts, asked) for v in (value.body, value.orelse))
-    if kind is gast.Call:
-        return _call_makes_list(value, facts, asked)
-    if kind is gast.Subscript:
-        return _makes_list(value.value, facts, asked)  # a slice, or a row
-    if kind is not gast.Name:
-        return False
-    for definition in facts.reaching(value):
-        if (value.id, definition) not in asked:
-            asked.add((value.id, definition))
-            for given in assigned_values(definition, value.id):
-                if given is not None and _makes_list(given, facts, asked):
-                    return True
-    return False
-
-
-def _call_makes_list(call: Any, facts: Any, asked: set[Any]) -> bool:
-    """Whether a call is ``list(xs)``, ``sorted(xs)`` or ``items.copy()``."""
-    func = call.func
-    if func.__class__ is gast.Name:
-        return func.id in _MAKERS and bool(facts.is_builtin(func.id))
-    is_copy = func.__class__ is gast.Attribute and func.attr == "copy"
-    return is_copy and _makes_list(func.value, facts, asked)

@@ -9,7 +9,9 @@ import gast
 from ..lang import nodes
 
 #: Containers of Python whose items a tensor can choose.
-INDEXED = frozenset({dict, list, range, tuple})
+INDEXED = frozenset({dict, list, range, str, tuple})
+#: Those of whose items, or items of items, a tensor can choose one that is assigned.
+ASSIGNED = frozenset({dict, list, tuple})
 _NO_INDEX = (gast.JoinedStr, gast.Tuple, gast.Lambda)
 
 

@@ -12,10 +12,9 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
-from ..analysis.lists import may_be_list
 from ..lang import nodes
 from ..lang.visitors import Transformer, clone
-from .indexing import INDEXED, arguments_of, ends_of, keys_of
+from .indexing import ASSIGNED, INDEXED, arguments_of, ends_of, keys_of
 from .texts import joined, templates_of
 
 _TEXT_METHODS = {"format": "fstring", "join": "join"}
@@ -103,21 +102,13 @@ class Values(Transformer):
         new.ctx = node.ctx
         return new
 
-    def _may_be_list(self, value: gast.AST) -> bool:
-        """Whether an expression looks like a list of this or an enclosing function."""
-        scope = self._facts.scope
-        if isinstance(value, gast.Name) and value.id in scope.free & scope.enclosing:
-            return True
-        try:
-            return may_be_list(value, self._facts)
-        except KeyError:  # inside a lambda or generator expression
-            return False
+    def _may_be_list(self, items: gast.AST) -> bool:
+        """Whether an expression may be a list, or hold one where it has two indices."""
+        return self._type_of(items) in (None, *ASSIGNED)
 
     def _may_hold_items(self, value: gast.AST) -> bool:
-        """Whether an expression is a Python container, or a constant of a module."""
-        if self._type_of(value) in INDEXED or self._may_be_list(value):
-            return True
-        return isinstance(value, gast.Name) and value.id in self._facts.scope.free
+        """Whether an expression may be a Python container."""
+        return self._type_of(value) in (None, *INDEXED)
 
     # Text --------------------------------------------------------------------------
 

@@ -10,21 +10,22 @@ from .dispatch import PYTHON, Backend, backend_of
 _CONTAINERS = (dict, list, range, str, tuple)
 
 
-def getitem(items: Any, *key: Any) -> Any:
+def getitem(items: Any, index: Any, *others: Any) -> Any:
     """``items[index]``, or ``items[start:stop:step]`` if there are several arguments.
 
     >>> getitem([1, 2, 3], 1), getitem([1, 2, 3], 1, None)
     (2, [2, 3])
     """
-    if len(key) == 1 and type(key[0]) in PYTHON:
-        return items[key[0]]
-    index = key[0] if len(key) == 1 else slice(*key)
-    backend = next(filter(None, map(backend_of, key)), None)
-    if backend is not None and isinstance(items, _CONTAINERS):
-        staged = backend.builtin("getitem")
+    if not others and type(index) in PYTHON:
+        return items[index]
+    key = slice(index, *others) if others else index
+    if isinstance(items, _CONTAINERS):
+        ends = (index, *others)
+        backend = next(filter(None, map(backend_of, ends)), None)
+        staged = None if backend is None else backend.builtin("getitem")
         if staged is not None:
-            return staged(items, index)
-    return items[index]
+            return staged(items, key)
+    return items[key]
 
 
 def target(items: Any, depth: int = 1) -> Any:
@@ -62,8 +63,9 @@ class Target:
             items = self._items
             for index in self._path:
                 items = getitem(items, index)
-            ends = (key.start, key.stop, key.step) if type(key) is slice else (key,)
-            return getitem(items, *ends)
+            if type(key) is slice:
+                return getitem(items, key.start, key.stop, key.step)
+            return getitem(items, key)
         if not self._path and (type(self._items) is not list or not _backend_of(key)):
             return target(self._items[key], self._depth - 1)
         return Target(self._items, self._depth - 1, (*self._path, key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,14 @@ from runtime import dtypes
 from runtime.context import current_graph
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.ops.convert import as_tensor, cast, cast_alike, constant, promote
+from runtime.ops.convert import (
+    as_tensor,
+    cast,
+    cast_alike,
+    constant,
+    is_tensor,
+    promote,
+)
 from runtime.ops.flow import none_test, optional_parts
 from runtime.ops.pointwise import (
     ALL,
@@ -19,6 +27,7 @@ from runtime.ops.pointwise import (
     NUMBERS,
     REAL,
     STRINGS,
+    apply_binary,
     binary_function,
     binary_op,
     eager_operands,
@@ -26,7 +35,7 @@ from runtime.ops.pointwise import (
     run_quietly,
 )
 from runtime.ops.registry import apply, apply_one, as_array, get, infer_specs
-from runtime.tensor import Tensor, operators
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
 
 __all__ = [
     "add",
@@ -304,6 +313,29 @@ def _operator(op: str, node_name: str, general: Any = None) -> Any:
     return binary_function(node_name, op, "", node_name, reflected, general)
 
 
+def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """``x * y``: a list, tuple or text times an integer is repeated, as in Python."""
+    for items, times in ((x, y), (y, x)):
+        if _is_sequence(items) and _is_count(times):
+            if current_graph() is not None and not isinstance(times, EagerTensor):
+                return SymbolicTensor.repeated(items, as_tensor(times))
+            return items * int(times)
+    return apply_binary(op, x, y, name, reflected)
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether it is a sequence of Python's, or stands for one in a graph."""
+    if isinstance(value, SymbolicTensor):
+        return value.spec.weak and value.dtype is dtypes.string
+    return isinstance(value, Sequence)
+
+
+def _is_count(value: Any) -> bool:
+    if isinstance(value, int):
+        return True
+    return is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0
+
+
 def _equal_operator(x: Any, y: Any) -> Any:
     """``x == y``: nothing equals None, nor a tensor that it does not broadcast with."""
     for one, other in ((x, y), (y, x)):
@@ -348,7 +380,7 @@ def _not_equal_operator(x: Any, y: Any) -> Any:
 operators.bind(
     add=_operator("AddV2", "add"),
     subtract=_operator("Sub", "sub"),
-    multiply=_operator("Mul", "mul"),
+    multiply=_operator("Mul", "mul", _multiply),
     truediv=_operator("RealDiv", "truediv", _divide),
     floordiv=_operator("FloorDiv", "floordiv"),
     mod=_operator("FloorMod", "mod"),

@@ -1,11 +1,9 @@
-"""``xs[i]`` of Python lists, ranges and dicts, where a tensor is the index."""
+"""``xs[i]`` of Python lists, ranges, dicts and texts, where a tensor is the index."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from runtime.errors import SymbolicTensorError
-from runtime.graph import user_location
 from runtime.ops.convert import as_tensor, cast
 from runtime.ops.elementwise import equal
 from runtime.ops.flow import raise_error
@@ -18,6 +16,7 @@ from runtime.staging.elements import ElementList
 from runtime.staging.lists import StagedList
 from runtime.staging.rows import kept_in, rows_like
 from runtime.staging.sequences import weakened
+from runtime.staging.text import characters
 from runtime.tensor import Tensor
 
 __all__ = ["getitem"]
@@ -28,15 +27,9 @@ def getitem(items: Any, index: Any) -> Any:
 
     Raises:
         StagedStateError: a graph cannot choose among the items.
-        SymbolicTensorError: AG302, the index is one of a str.
     """
     if isinstance(items, str):
-        location = user_location()
-        raise SymbolicTensorError(
-            "AG302: a str was indexed with a tensor; use tf.strings.substr",
-            "AG302",
-            location,
-        )
+        return characters(items, index)
     if isinstance(items, dict):
         return _value(items, as_tensor(index))
     if isinstance(index, slice):

@@ -7,6 +7,7 @@ made when the graph runs, by Python itself.
 from __future__ import annotations
 
 import builtins
+import operator
 import string
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,7 +25,7 @@ from runtime.staging.values import children
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.variable import Variable
 
-__all__ = ["BUILTINS", "Values", "is_text"]
+__all__ = ["BUILTINS", "Values", "characters", "is_text"]
 
 #: Values whose text cannot change before the graph runs.
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
@@ -218,6 +219,23 @@ class _Fields:
         if not first:
             name, self._next = f"{self._next}{name}", self._next + 1
         return self._formatter.get_field(name, self._values, self._named)[0]
+
+
+# --- parts ----------------------------------------------------------------------------
+
+
+def characters(text: Any, key: Any) -> Any:
+    """``text[key]`` for an index or a slice; IndexError comes when the graph runs."""
+    found = Values()
+    whole = found.fill(text)
+    if not isinstance(key, slice):
+        return found.text(operator.getitem, [whole, found.fill(key)], "str[i]")
+    ends = map(found.fill, (key.start, key.stop, key.step))
+    return found.text(_slice, [whole, *ends], "str[i:j]")
+
+
+def _slice(text: str, *ends: Any) -> str:
+    return text[slice(*ends)]
 
 
 # --- the others -----------------------------------------------------------------------

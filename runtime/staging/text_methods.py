@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from runtime import dtypes
 from runtime.ops.text import Format, ask_text
 from runtime.staging.sequences import weakened
-from runtime.staging.text import Values
+from runtime.staging.text import Values, characters
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["method_of_text"]
@@ -28,8 +29,10 @@ _INTS = frozenset({"count", "find", "rfind", "rindex"})
 def method_of_text(text: SymbolicTensor, name: str) -> Callable[..., Any] | None:
     """``text.name`` of a text in a graph; None if it has no such method there.
 
-    Those that give a text, a bool or an int are there.
+    Those that give a text, a bool or an int are there, and indices and slices.
     """
+    if name == "__getitem__":
+        return functools.partial(characters, text)
     if name not in _TEXTS | _BOOLS | _INTS:
         return None
 

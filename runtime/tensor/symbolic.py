@@ -92,6 +92,9 @@ class SymbolicTensor(Tensor):
     #: of the name. Set by the bridge, too.
     method_of_text: ClassVar[Any] = staticmethod(lambda tensor, name: None)
 
+    #: ``items * times`` of a list or text in a graph. Set by the bridge, too.
+    repeated: ClassVar[Any]
+
     def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:
         self.graph = graph
         self.node = node
@@ -206,6 +209,11 @@ class SymbolicTensor(Tensor):
             )
         return length
 
+    def __getitem__(self, key: Any) -> Any:
+        if self._spec.weak and self._spec.dtype is string:
+            return self.method_of_text(self, "__getitem__")(key)
+        return super().__getitem__(key)
+
     def __contains__(self, item: Any) -> NoReturn:
         raise self._no_value("AG301", "searched by in", "use tf.reduce_any(x == item)")
 
@@ -251,8 +259,8 @@ class SymbolicTensor(Tensor):
         )
         if purpose == "index":
             fix += (
-                "; what it indexes is known to be a Python list after "
-                "`items = list(items)`"
+                "; a tensor indexes lists, tuples, ranges, dicts and texts, so of "
+                "other sequences first make a list: `items = list(items)`"
             )
         return self._no_value("AG302", f"used as a Python {purpose}", fix)
 

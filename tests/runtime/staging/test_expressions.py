@@ -599,7 +599,6 @@ def test_unknown_lengths():
     [
         (lambda x: {x, x + 1} and set(tf.stack([x])), UnhashableTensorError, "AG313"),
         (lambda x: x in ["a"], DTypeMismatchError, "do not go together"),
-        (lambda x: "abc"[x], SymbolicTensorError, "AG30"),
         (lambda x: [abs, len][x](3), StagedStateError, "AG210"),
         (lambda x: int(tf.stack([x])), TypeError, "only a scalar tensor"),
         (lambda x: tuple(range(x)), StagedStateError, "AG210"),
