@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
 from runtime.devices import current_device, no_device
@@ -81,28 +81,41 @@ def inside_function() -> bool:
     return current_graph() is not None
 
 
-@contextmanager
-def name_scope(name: str) -> Iterator[str]:
+class name_scope:  # noqa: N801 (the name in TensorFlow)
     """Within the block the names of nodes start with ``name/``.
 
-    Yields the full prefix. An existing scope is entered again by its full name with a
-    slash at the end.
+    Gives the full prefix. An existing scope is entered again by its full name with a
+    slash at the end. Raises ValueError if the name is no string.
+
+    >>> with name_scope("layer") as scope:
+    ...     print(scope, get_current_name_scope())
+    layer/ layer
     """
-    scope = _scope.get()
-    graph = current_graph()
-    if name.endswith("/"):
-        full = name
-    elif not name:
-        full = ""
-    elif graph is not None:
-        full = graph.unique_name(name) + "/"
-    else:
-        full = f"{scope}{name}/"
-    token = _scope.set(full)
-    try:
-        yield full
-    finally:
-        _scope.reset(token)
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError(f"the name of a name_scope is a string, not {name!r}")
+        self._name = name
+        self._tokens: list[Token[str]] = []
+
+    @property
+    def name(self) -> str:
+        """The name as it was given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        name, graph = self._name, current_graph()
+        if not name or name.endswith("/"):
+            full = name
+        elif graph is not None:
+            full = graph.unique_name(name) + "/"
+        else:
+            full = f"{_scope.get()}{name}/"
+        self._tokens.append(_scope.set(full))
+        return full
+
+    def __exit__(self, *raised: object) -> None:
+        _scope.reset(self._tokens.pop())
 
 
 def get_current_name_scope() -> str:

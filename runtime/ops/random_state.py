@@ -120,12 +120,20 @@ STATE_WORDS = 3
 STEPS = 256
 
 
+def _integer(seed: Any) -> int:
+    try:
+        return int(seed)
+    except (TypeError, ValueError):
+        raise TypeError(f"a seed is made of integers, not of {seed!r}") from None
+
+
 def state_words(seed: Any) -> list[int]:
     """The state that begins the stream of a seed: integers, filled up on the left.
 
-    Raises ValueError for more than three of them, or more than 64 bits.
+    Raises ValueError for more than three of them, or more than 64 bits, and TypeError
+    for what is no integer.
     """
-    words = [int(word) for word in np.asarray(seed, object).reshape(-1)]
+    words = [_integer(word) for word in np.asarray(seed, object).reshape(-1)]
     if not 0 < len(words) <= STATE_WORDS:
         raise ValueError(f"a seed is one to {STATE_WORDS} integers, not {len(words)}")
     if any(not -(2**63) <= word <= _MASK for word in words):
@@ -214,9 +222,10 @@ def set_seed(seed: int | None) -> None:
     True
     """
     global _epoch, _global_seed, _eager_stream
+    number = None if seed is None else _integer(seed)
     _epoch += 1
-    _global_seed = None if seed is None else int(seed)
-    _eager_stream = RandomState(None if seed is None else (int(seed), 0))
+    _global_seed = number
+    _eager_stream = RandomState(None if number is None else (number, 0))
     _eager_streams.clear()
 
 
@@ -225,7 +234,7 @@ def state_for(seed: Any, op: str, dtype: Any = None) -> RandomState:
     graph = current_graph()
     first = _NO_GLOBAL_SEED if _global_seed is None else _global_seed
     if seed is not None:
-        own = int(seed)
+        own = _integer(seed)
         if graph is not None:
             return RandomState((first, own))
         key = op, dtype, own

@@ -80,6 +80,15 @@ def test_eager_name_scope_names_variables() -> None:
         assert Variable(1, name="v").name == "a/b/v:0"
 
 
+def test_name_scopes_are_objects() -> None:
+    scope = context.name_scope("a")
+    with scope as outer, scope as inner:
+        assert (outer, inner, scope.name) == ("a/", "a/a/", "a")
+    assert context.get_current_name_scope() == ""
+    with pytest.raises(ValueError, match="name of a name_scope is a string, not 3"):
+        context.name_scope(3)  # type: ignore[arg-type]
+
+
 def test_run_functions_eagerly_is_in_config() -> None:
     assert not config.functions_run_eagerly()
     config.run_functions_eagerly(True)

@@ -209,6 +209,19 @@ def test_threads_share_a_stream() -> None:
     np.testing.assert_array_equal(np.sort(np.concatenate(drawn)), alone)
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: tf.random.set_seed("a"),  # type: ignore[arg-type]
+        lambda: tf.random.normal([2], seed="a"),
+        lambda: tf.random.Generator.from_seed("a"),
+    ],
+)
+def test_seeds_that_are_no_numbers_are_refused(use: Any) -> None:
+    with pytest.raises(TypeError, match="a seed is made of integers, not of 'a'"):
+        use()
+
+
 def test_an_op_seed_has_a_stream_of_its_own() -> None:
     first = draws(lambda: tf.random.normal([2], seed=5))
     other = draws(lambda: tf.random.normal([2], seed=6))
