@@ -131,6 +131,8 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 
 def scoped_name(name: str) -> str:
     """`name` under the name scope in force."""
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a string, not {name!r}")
     return _scope.get() + name
 
 

@@ -72,8 +72,8 @@ class Function:
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"tf.function takes a callable, not {python_function!r}")
-        if max_traces < 1:
-            raise ValueError(f"max_traces must be 1 or more, not {max_traces}")
+        if not isinstance(max_traces, int) or max_traces < 1:
+            raise ValueError(f"max_traces must be 1 or more, not {max_traces!r}")
         inner = python_function
         while isinstance(inner, functools.partial):
             inner = inner.func

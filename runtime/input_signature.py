@@ -177,7 +177,12 @@ def given(specs: Sequence[Any], signature: Signature) -> InputSignature:
             raise TypeError(f"input_signature must hold tf.TensorSpec, not {leaf!r}")
     # The arguments that are left must have defaults; a method gets its instance.
     instance = (None,) if signature.positional[:1] == ["self"] else ()
-    signature.bind((*instance, *specs), {})
+    try:
+        signature.bind((*instance, *specs), {})
+    except TypeError as error:
+        raise TypeError(
+            f"the input_signature has {len(specs)} specs for the arguments: {error}"
+        ) from None
     named = [signature.name_of(len(instance) + i) for i in range(len(specs))]
     return InputSignature(signature, dict(zip(named, specs)), (tuple(specs), {}))
 

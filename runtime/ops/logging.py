@@ -6,7 +6,6 @@ as they need them, bools as 1 and 0, strings quoted, long axes cut to their ends
 
 from __future__ import annotations
 
-import pprint
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -36,6 +35,15 @@ def tensor_text(array: Array, summarize: int = 3) -> str:
     if not array.ndim:
         return _element_text(array[()])
     return _axis_text(array, summarize, 0)
+
+
+def as_count(summarize: Any) -> int:
+    """How many elements to show at each end; None is the default, 3."""
+    if summarize is None:
+        return 3
+    if isinstance(summarize, int):
+        return summarize
+    raise TypeError(f"summarize must be a number of elements or -1, not {summarize!r}")
 
 
 def _axis_text(array: Array, summarize: int, depth: int) -> str:
@@ -151,6 +159,9 @@ def print(
     >>> print("x =", as_tensor([1.5, 2.0]), output_stream=sys.stdout)
     x = [1.5 2]
     """
+    for text, parameter in ((sep, "sep"), (end, "end")):
+        if not isinstance(text, str):
+            raise TypeError(f"tf.print: {parameter} must be a string, not {text!r}")
     template, tensors = parse(inputs, sep)
     run(
         "PrintV2",
@@ -158,7 +169,7 @@ def print(
         template=template,
         end=end,
         output_stream=_stream(output_stream),
-        summarize=summarize,
+        summarize=as_count(summarize),
         name=name,
     )
 
@@ -172,6 +183,8 @@ def parse(inputs: Sequence[Any], sep: str) -> tuple[tuple[str, ...], list[Tensor
             return leaf
         tensors.append(as_tensor(leaf))
         return _Hole(len(tensors) - 1)
+
+    import pprint  # for graphs alone
 
     texts = []
     for value in inputs:

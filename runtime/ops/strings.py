@@ -13,7 +13,7 @@ from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import axes_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
-from runtime.ops.logging import formatted
+from runtime.ops.logging import as_count, formatted
 from runtime.ops.partial import broadcast, dims_of, normal_axes, spec
 from runtime.ops.reductions import reduced
 from runtime.ops.string_each import each, infer_same
@@ -335,6 +335,8 @@ def format(
     >>> print(format("x = {}", as_tensor([1, 2])))
     tf.Tensor(b'x = [1 2]', shape=(), dtype=string)
     """
+    if not isinstance(template, str):
+        raise TypeError(f"the template must be a Python string, not {template!r}")
     values = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     pieces = tuple(template.split(placeholder))
     if len(pieces) != len(values) + 1:
@@ -344,5 +346,9 @@ def format(
         )
     tensors = [as_tensor(value) for value in values]
     return run(
-        "StringFormat", *tensors, template=pieces, summarize=summarize, name=name
+        "StringFormat",
+        *tensors,
+        template=pieces,
+        summarize=as_count(summarize),
+        name=name,
     )

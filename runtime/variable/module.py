@@ -44,7 +44,7 @@ class Module:
 
     def __init__(self, name: str | None = None) -> None:
         name = _snake_case(type(self).__name__) if name is None else name
-        if not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ValueError(
                 f"{name!r} is not the name of a module, which is one of Python's "
                 "identifiers"
