@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
@@ -102,8 +103,7 @@ def hold(workload: Workload, team: Team, plan: Plan, progress: Progress) -> Row:
         if turn >= 3 and perf_counter() - start > plan.limit:
             break
         # Nobody shall always come after the same one.
-        first = turn % len(entrants) if entrants else 0
-        for entrant in entrants[first:] + entrants[:first]:
+        for entrant in random.Random(turn).sample(entrants, len(entrants)):
             progress(turn, rounds, entrant.title)
             if entrant.key not in row.failures:
                 _take(row, entrant, measure)

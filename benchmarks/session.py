@@ -9,7 +9,7 @@ import tempfile
 from importlib import metadata
 from itertools import count
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +21,8 @@ from benchmarks.workloads import WORKLOADS, Workload
 __all__ = ["Session", "installed_bytes", "load"]
 
 ROOT = Path(__file__).parents[1]
+#: Seconds between two turns.
+PAUSE = 0.005
 NAMES = {workload.name: workload for workload in WORKLOADS}
 
 
@@ -70,7 +72,8 @@ class Session:
         if way not in self._ready:  # this process may stand in for one that ended
             raise LookupError("nothing is prepared in this process")
         call, arguments = self._ready[way]
-        # The caches are somebody else's, and so are the cores: let both settle.
+        # Threads of those before may still wait for work, and the caches are theirs.
+        sleep(PAUSE)
         for _ in range(calls // 10 or calls > 1):
             call(*arguments)
         start = perf_counter()
