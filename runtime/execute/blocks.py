@@ -22,6 +22,9 @@ __all__ = ["BlockText", "first_array", "write_blocks"]
 #: Ops whose result must not lie where an operand lies.
 _APART = frozenset({"Erf"})
 
+#: Ops that NumPy is slow at where one operand is a number.
+_EXTREMES = frozenset({"Maximum", "Minimum"})
+
 #: Names of the values that rows are reduced to.
 _REDUCED = {"Max": "largest", "Mean": "mean", "Min": "smallest", "Sum": "total"}
 
@@ -31,7 +34,10 @@ class BlockText:
     """A function of blocks as source."""
 
     lines: list[str]
-    uses_erf: bool
+
+    def calls(self, function: str) -> bool:
+        """Whether some statement calls this function."""
+        return any(f"{function}(" in line for line in self.lines)
 
 
 def write_blocks(
@@ -49,7 +55,7 @@ def write_blocks(
     parameters = ", ".join(writer.parameters())
     head = [f"@in_blocks({kinds})", f"def {name}({parameters}):"]
     lines = [*head, *(f"    {line}" for line in writer.lines)]
-    return BlockText(lines, any(node.op == "Erf" for node in body.nodes))
+    return BlockText(lines)
 
 
 @dataclass
@@ -66,7 +72,7 @@ class _Writer:
     def __init__(self, body: Graph, hints: Mapping[SymbolicTensor, str]) -> None:
         self._body = body
         self._names: dict[SymbolicTensor, str] = {}
-        self._taken: set[str] = {"np", "erf", "sums"}
+        self._taken: set[str] = {"np", "erf", "filled", "sums"}
         self.lines: list[str] = []
         self._scratch: list[_Slot] = []
         self._results: dict[SymbolicTensor, _Slot] = {}
@@ -114,6 +120,8 @@ class _Writer:
                 continue
             (output,) = node.outputs
             operands = self._operands(node)
+            if node.op in _EXTREMES and _dims(output) == self._whole:
+                operands = _spread(node, operands)
             if node.op in REDUCTIONS or _dims(output) != self._whole:
                 self._reduced(node, operands)
             else:
@@ -206,6 +214,15 @@ class _Writer:
         if _dims(result) != self._whole or place <= index:
             return False
         return last < place or (last == place and _may_overwrite(result.node, value))
+
+
+def _spread(node: Node, operands: Sequence[str]) -> list[str]:
+    """The operands, with a constant as an array."""
+    found = list(operands)
+    for index, tensor in enumerate(node.inputs):
+        if _number(tensor) is not None:
+            found[index] = f"filled({operands[index]}, {operands[1 - index]})"
+    return found
 
 
 def _reads(node: Node, tensor: SymbolicTensor) -> bool:

@@ -39,7 +39,7 @@ _STEPS = {
         "np.copyto({out}, 0, where={1} == 0)",
     ),
     "Elu": (
-        "np.minimum({0}, 0, out={out})",
+        "np.minimum({0}, filled(0, {0}), out={out})",
         "np.expm1({out}, out={out})",
         "np.copyto({out}, {0}, where={0} > 0)",
     ),
@@ -57,7 +57,7 @@ _STEPS = {
     ),
     "Pow": ("np.power({0}, {1}, out={out})",),
     "Reciprocal": ("np.divide(1, {0}, out={out})",),
-    "Relu": ("np.maximum({0}, 0, out={out})",),
+    "Relu": ("np.maximum({0}, filled(0, {0}), out={out})",),
     "Relu6": ("np.clip({0}, 0, 6, out={out})",),
     "Round": ("np.rint({0}, out={out})",),
     "Rsqrt": ("np.sqrt({0}, out={out})", "np.divide(1, {out}, out={out})"),
