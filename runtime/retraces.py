@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import reprlib
 import sys
 import warnings
@@ -87,6 +86,8 @@ class Retrace:
 
     def to_json(self) -> str:
         """The record for machines."""
+        import json  # seldom asked for
+
         return json.dumps(asdict(self), indent=2)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -47,5 +46,7 @@ def tensor(graph: Graph, name: str) -> SymbolicTensor:
 
 def near(name: str, names: Iterable[str]) -> str:
     """For an error: which of `names` may be meant."""
+    from difflib import get_close_matches  # for errors alone
+
     found = get_close_matches(name, list(names))
     return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""

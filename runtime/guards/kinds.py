@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from argparse import Namespace
+import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -40,7 +40,7 @@ _LISTS = (list, tuple, deque)
 _DICTS = (dict, OrderedDict, defaultdict)
 _SETS = (set, frozenset)
 #: Classes of libraries that keep what users give them.
-_OPEN = (Module, SimpleNamespace, Namespace)
+_OPEN = (Module, SimpleNamespace)
 #: Arrays of at most so many bytes are compared by what is in them.
 _SMALL = 1024
 #: Containers within containers, so far as they are looked into.
@@ -74,7 +74,11 @@ def is_open(cls: type) -> bool:
     """Whether the attributes of the instances of a class are looked at."""
     if issubclass(cls, (ModuleType, Enum)):
         return False
-    return not is_library(cls) or issubclass(cls, _OPEN)
+    if not is_library(cls) or issubclass(cls, _OPEN):
+        return True
+    # Imported by who has one, not for the question.
+    argparse = sys.modules.get("argparse")
+    return argparse is not None and issubclass(cls, argparse.Namespace)
 
 
 def expect(value: Any, meet: Meet, budget: int) -> tuple[Expected | None, int]:

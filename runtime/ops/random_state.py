@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import enum
 import math
-import secrets
+import os
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -73,7 +73,7 @@ class RandomState:
         if self._generator is None or self._epoch != _epoch:
             with _lock:
                 if self._generator is None or self._epoch != _epoch:
-                    seeds = self.seeds or (secrets.randbits(64), secrets.randbits(64))
+                    seeds = self.seeds or (_random_bits(64), _random_bits(64))
                     self._generator = keyed_generator(*seeds)
                     self._epoch = _epoch
         return self._generator
@@ -155,7 +155,7 @@ class GeneratorState:
     @classmethod
     def unforeseeable(cls) -> GeneratorState:
         """A state that nobody can tell."""
-        return cls(secrets.randbits(128), secrets.randbits(64))
+        return cls(_random_bits(128), _random_bits(64))
 
     @property
     def array(self) -> Array:
@@ -257,3 +257,8 @@ def _position(graph: Graph | None) -> int:
         count += len(graph.nodes) + 1
         graph = graph.parent
     return count
+
+
+def _random_bits(count: int) -> int:
+    """A number that nobody can foretell, of so many bits."""
+    return int.from_bytes(os.urandom(count // 8), "little")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import operator
-import string
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -194,7 +193,9 @@ class _Fields:
         self._values = values
         self._named = named
         self._next = 0
-        self._formatter = string.Formatter()
+        from string import Formatter  # for texts with tensors alone
+
+        self._formatter = Formatter()
 
     def __iter__(self) -> Iterator[tuple[str, tuple[Any, str, list[Any]] | None]]:
         for literal, name, spec, conversion in self._formatter.parse(self._template):
