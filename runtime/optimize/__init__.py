@@ -68,6 +68,7 @@ PASSES = (
     Pass(arithmetic, "arithmetic_optimization", opens=True),
     Pass(layout, "layout_optimizer"),
     Pass(known_branches, "loop_optimization", opens=True),
+    Pass(constants_inside, "dependency_optimization", opens=True),
     Pass(duplicates, "arithmetic_optimization"),
     Pass(invariant_code, "loop_optimization"),
     Pass(counted_loops, "loop_optimization"),

@@ -22,6 +22,7 @@ x / 2**k = x * 2**-k   float        both round the same number, if 2**-k is norm
 x - (-y), x + (-y)     int, float   a subtraction is the addition of the negative
 max(x, x), x & x, ...  int, float   of equal operands
 x == x, x < x, ...     int, bool    a NaN is not equal to itself
+squared_difference     int, float   its kernel multiplies the difference by itself
 where(c, x, x)         all          also for a constant `c`
 --x, not not x, ...    all          of what is its own inverse
 =====================  ===========  ==================================================
@@ -210,6 +211,15 @@ def _own_inverse(node: Node, editor: Editor) -> Tensors | None:
     return x.node.inputs if x.node.op == node.op else None
 
 
+def _squared_difference(node: Node, editor: Editor) -> Tensors | None:
+    """As its kernel does it, in two nodes: the difference is often there already."""
+    if node.outputs[0].dtype.kind not in "iuf":
+        return None
+    spec = node.outputs[0].spec
+    difference = editor.add("Sub", node.inputs, {}, spec, node, "difference")
+    return _made("Square", (difference,), node, editor)
+
+
 def _abs(node: Node, editor: Editor) -> Tensors | None:
     (x,) = node.inputs
     if x.node.op == "Abs":
@@ -242,6 +252,7 @@ _RULES = {
     "Pow": _pow,
     "RealDiv": _real_div,
     "SelectV2": _select,
+    "SquaredDifference": _squared_difference,
     "Sub": _sub,
     "TruncateDiv": _whole_div,
 }

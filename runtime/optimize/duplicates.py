@@ -124,16 +124,21 @@ class _Search:
         key = (node.op, node.device, *inputs, *static)
         here = self.known[-1]
         found = here.get(key)
-        if found is None and node.op != "Const":
-            found = self._find_outside(key)
+        if found is None:
+            found = self._find_outside(key, node)
         if found is None:
             here[key] = node.outputs
         return found
 
-    def _find_outside(self, key: Any) -> tuple[SymbolicTensor, ...] | None:
+    def _find_outside(self, key: Any, node: Node) -> tuple[SymbolicTensor, ...] | None:
         for level in range(len(self.known) - 2, -1, -1):
             found = self.known[level].get(key)
             if found is not None:
+                if node.op == "Const":
+                    # It stays: only what is computed from it may be there already.
+                    stands_for = self._id(found[0])
+                    self.stands_for[id(node.outputs[0])] = stands_for
+                    return None
                 return self._bring_in(key, found, level)
         return None
 

@@ -244,10 +244,11 @@ class Editor:
         attrs: dict[str, Any],
         spec: TensorSpec,
         origin: Node,
+        name: str | None = None,
     ) -> SymbolicTensor:
         """The output of a new node, which stands for `origin` or a part of it."""
         node = make_node(self.graph, op, inputs, attrs, (spec,), origin)
-        node.name = free_name(self.graph, node.name)
+        node.name = free_name(self.graph, name or node.name)
         self.nodes.append(node)
         return node.outputs[0]
 
