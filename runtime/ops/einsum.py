@@ -17,6 +17,9 @@ __all__ = ["einsum"]
 
 Array = np.ndarray[Any, Any]
 
+#: From so many elements of an operand on it is worth while to look for a better way.
+LARGE = 1000
+
 
 def _terms(equation: str, count: int) -> tuple[list[str], str]:
     """The labels of the inputs and those of the result.
@@ -97,7 +100,9 @@ def _join(
 
 
 def _einsum(*arrays: Array, equation: str) -> Array:
-    result: Array = np.einsum(equation, *arrays, optimize=len(arrays) > 2)
+    # The way that NumPy looks for goes through BLAS; finding it costs a little, too.
+    large = len(arrays) > 1 and max(array.size for array in arrays) > LARGE
+    result: Array = np.einsum(equation, *arrays, optimize=large or len(arrays) > 2)
     return result
 
 
@@ -106,7 +111,9 @@ define(
     _einsum,
     _infer_einsum,
     source=lambda args, attrs: (
-        f"np.einsum({attrs['equation']!r}, {listed(args)[1:-1]}"
+        None
+        if len(args) == 2
+        else f"np.einsum({attrs['equation']!r}, {listed(args)[1:-1]}"
         f"{', optimize=True' if len(args) > 2 else ''})"
     ),
     takes="fiuc",

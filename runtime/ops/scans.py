@@ -38,14 +38,15 @@ def _scan(
     def kernel(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
         axis = normal_axis(axis, x.ndim)
         ordered = np.flip(x, axis) if reverse else x
-        if exclusive:
+        if exclusive and x.shape[axis]:
             # Each place gets what lies before it: one step later, from `start` on.
-            first = np.full_like(
-                ordered.take([0] if x.shape[axis] else [], axis), start
-            )
-            rest = ordered.take(np.arange(x.shape[axis] - 1), axis)
-            ordered = np.concatenate([first, rest], axis)
-        result = ufunc.accumulate(ordered, axis, x.dtype)
+            result = np.empty_like(x)
+            here = (slice(None),) * axis
+            result[(*here, slice(0, 1))] = start
+            before, after = (*here, slice(None, -1)), (*here, slice(1, None))
+            ufunc.accumulate(ordered[before], axis, x.dtype, out=result[after])
+        else:
+            result = ufunc.accumulate(ordered, axis, x.dtype)
         return np.flip(result, axis) if reverse else result
 
     def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.errors import InvalidArgumentError
+from runtime.ops.accumulate import accumulate
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
@@ -75,10 +76,23 @@ def _write(target: Array, index: tuple[Array, ...], updates: Array) -> None:
     target[index] = updates
 
 
+def _with(ufunc: np.ufunc) -> Callable[..., None]:
+    def write(target: Array, index: tuple[Array, ...], updates: Array) -> None:
+        depth = len(index)
+        if not depth or not updates.size:
+            ufunc.at(target, index, updates)
+            return
+        places = np.ravel_multi_index(index, target.shape[:depth]).reshape(-1)
+        rows = target.reshape(-1, *target.shape[depth:])
+        accumulate(ufunc, rows, places, updates.reshape(-1, *target.shape[depth:]))
+
+    return write
+
+
 def _scatter_op(name: str, write: Callable[..., None]) -> None:
     def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
         index = _index(tensor, indices, updates)
-        result = tensor.copy()
+        result = np.array(tensor, order="C")
         write(result, index, updates)
         return result
 
@@ -92,15 +106,15 @@ def _scatter_op(name: str, write: Callable[..., None]) -> None:
 
 
 _scatter_op("TensorScatterUpdate", _write)
-_scatter_op("TensorScatterAdd", np.add.at)
-_scatter_op("TensorScatterSub", np.subtract.at)
-_scatter_op("TensorScatterMax", np.maximum.at)
-_scatter_op("TensorScatterMin", np.minimum.at)
+_scatter_op("TensorScatterAdd", _with(np.add))
+_scatter_op("TensorScatterSub", _with(np.subtract))
+_scatter_op("TensorScatterMax", _with(np.maximum))
+_scatter_op("TensorScatterMin", _with(np.minimum))
 
 
 def _scatter_nd(indices: Array, updates: Array, *, shape: Any) -> Array:
     result = np.zeros(shape, updates.dtype)
-    np.add.at(result, _index(result, indices, updates), updates)
+    _with(np.add)(result, _index(result, indices, updates), updates)
     return result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype, of_array
 from runtime.errors import InvalidArgumentError
+from runtime.ops.accumulate import accumulate
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
@@ -83,14 +84,16 @@ def _segments(
                 f"segment_ids must be less than num_segments = {num_segments}, not "
                 f"{ids.max()}"
             )
-        rows = data.reshape(-1, *data.shape[ids.ndim :])
+        rows = data.reshape(ids.size, *data.shape[ids.ndim :])
         groups = ids.reshape(-1)
-        used = groups >= 0
+        if ids.size and ids.min() < 0:
+            used = groups >= 0
+            groups, rows = groups[used], rows[used]
         shape = (num_segments, *rows.shape[1:])
         result = np.full(shape, start(of_array(data)), data.dtype)
-        ufunc.at(result, groups[used], rows[used])
+        accumulate(ufunc, result, groups, rows)
         if mean:
-            counts = np.bincount(groups[used], minlength=num_segments)
+            counts = np.bincount(groups, minlength=num_segments)
             counts = np.maximum(counts, 1).astype(data.dtype)
             result = result / counts.reshape(-1, *[1] * (rows.ndim - 1))
         return result.astype(data.dtype, copy=False)
@@ -98,7 +101,7 @@ def _segments(
     def sorted_kernel(data: Array, ids: Array) -> Array:
         if ids.ndim != 1:
             raise ValueError
-        if np.any(np.diff(ids) < 0) or np.any(ids < 0):
+        if len(ids) and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
             raise InvalidArgumentError("segment_ids must be sorted and not negative")
         count = int(ids[-1]) + 1 if len(ids) else 0
         found = unsorted(data, ids, num_segments=count)
@@ -225,10 +228,12 @@ def _bincount(
     length = max(int(flat.max()) + 1 if flat.size else 0, minlength)
     if maxlength is not None:
         length = min(length, maxlength)
-    counted = flat < length
-    result = np.zeros(length, weights.dtype)
     each = np.broadcast_to(weights, values.shape).reshape(-1)
-    np.add.at(result, flat[counted], each[counted])
+    if maxlength is not None:
+        counted = flat < length
+        flat, each = flat[counted], each[counted]
+    result = np.zeros(length, weights.dtype)
+    accumulate(np.add, result, flat, each)
     return result
 
 
@@ -289,7 +294,8 @@ def _confusion(
         )
     result = np.zeros((count, count), weights.dtype)
     each = np.broadcast_to(weights, labels.shape)
-    np.add.at(result, (labels, predictions), each)
+    places = labels.astype(np.intp) * count + predictions
+    accumulate(np.add, result.reshape(-1), places.reshape(-1), each)
     return result
 
 
