@@ -14,8 +14,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute.labels import find_labels
+from runtime.execute.numbers import bool_operation, python_operation, range_source
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
+from runtime.execute.regions import FUSED
 from runtime.execute.text import Line, Text, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.registry import get
@@ -30,6 +32,8 @@ END = math.inf
 LONG = 60
 
 _ALIASES = frozenset({"Identity", "StopGradient"})
+
+_WITH_BODIES = CONTROL_FLOW | {FUSED}
 
 
 class StraightBlock:
@@ -57,7 +61,10 @@ class StraightBlock:
         self.held = dict(held)
         self.targets = {graph.outputs[i]: name for i, name in (targets or {}).items()}
         self.pending: dict[SymbolicTensor, None] = {}
-        self.labels = find_labels(graph.nodes)
+        self.labels = self.labels_of(graph)
+        self.scalars = program.scalars
+        #: The arguments of rank 0 that are scalars already, and no arrays.
+        self.scalar_names: set[str] = set()
         self.index = 0
         self.users: dict[SymbolicTensor, list[tuple[float, Node | None]]] = {}
         for index, node in enumerate(live.nodes):
@@ -80,7 +87,7 @@ class StraightBlock:
                 self.texts[output] = self.program.constant(node.attrs["value"], hint)
             elif node.op in _ALIASES:
                 self._alias(node)
-            elif node.op not in CONTROL_FLOW:
+            elif node.op not in _WITH_BODIES:
                 self._operation(node)
             else:
                 self.control_flow(node)
@@ -94,10 +101,17 @@ class StraightBlock:
         """The outputs that are live, after `write`; they can be evaluated once."""
         return [self.texts[self.graph.outputs[i]] for i in sorted(self.live.outputs)]
 
-    def assign_targets(self, targets: Mapping[int, str]) -> None:
-        """Give the outputs to their variables, after `write`."""
+    def numpy_results(self) -> list[Text]:
+        """As `results`, with numbers as NumPy's."""
+        outputs = [self.graph.outputs[i] for i in sorted(self.live.outputs)]
+        return [self.program.fit(self.texts[t], t, "") for t in outputs]
+
+    def assign_targets(
+        self, targets: Mapping[int, str], forms: Mapping[int, str]
+    ) -> None:
+        """Give the outputs to their variables of these forms, after `write`."""
         self.assign(
-            [(name, self.graph.outputs[index]) for index, name in targets.items()]
+            [(targets[i], self.graph.outputs[i], forms.get(i, "")) for i in targets]
         )
 
     # --- plain operations -------------------------------------------------------------
@@ -126,8 +140,8 @@ class StraightBlock:
         if in_place:
             # Only what is a variable can be given away.
             self.flush_inputs(node.inputs[:1])
-        args = self.take(node.inputs, statement=not inline)
-        written = template(node, args)
+        taken = self.take(node.inputs, statement=not inline)
+        args, form, written = self._written(node, taken)
         gives_away = bool(args) and self._is_last_use(args[0])
         if in_place and gives_away:
             # No other variable is left that would hold the array in the next iteration.
@@ -135,12 +149,52 @@ class StraightBlock:
         code, atom = written or (self.program.call(node, args, gives_away), True)
         steps = [step for arg in args for step in arg.steps]
         names = frozenset().union(*(arg.names for arg in args))
-        order = self.program.in_order([*steps, self.program.step(node, args)])
-        text = Text(code, atom, None, names, order)
+        again = self.as_numpy(node, taken)
+        order = self.program.in_order([*steps, self.program.step(node, again)])
+        text = Text(code, atom, None, names, order, form)
         if value:
             self.deliver(node.outputs[0], text, inline)
         else:
             self.statement(node, text)
+
+    def _written(
+        self, node: Node, args: list[Text]
+    ) -> tuple[list[Text], str, tuple[str, bool] | None]:
+        """The operands as the node takes them, the form of its result, and its source.
+
+        The source is None where the kernel is to be called.
+        """
+        program, scalars = self.program, self.scalars
+        if not any(arg.form for arg in args):
+            if node.op == "GatherV2" and scalars.is_row(node):
+                return args, "", (f"{args[0].wrapped}[{args[1].code}]", True)
+            if node.op == "Range" and self._is_python_range(node):
+                return args, "range", range_source(node, args)
+            if not scalars.is_python(node):
+                return args, "", template(node, args)
+        if scalars.is_python(node):
+            return args, *python_operation(program, node, args)
+        if all(arg.form in ("", "bool") for arg in args):
+            written = bool_operation(node, args)
+            if written is not None:
+                return args, "bool", written
+        found = []
+        for position, (tensor, arg) in enumerate(zip(node.inputs, args)):
+            is_int = arg.form in ("int", "wide") and scalars.takes_int(node, position)
+            found.append(program.fit(arg, tensor, "int" if is_int else ""))
+        if node.op == "Cast" and found[0].form == "int":
+            dtype = node.outputs[0].dtype.name
+            return found, "", (f"np.{dtype}({found[0].code})", True)
+        if node.op == "GatherV2" and scalars.is_row(node):
+            return found, "", (f"{found[0].wrapped}[{found[1].code}]", True)
+        if node.op == "Range" and self._is_python_range(node):
+            return found, "range", range_source(node, found)
+        return found, "", template(node, found)
+
+    def as_numpy(self, node: Node, args: Sequence[Text]) -> list[Text]:
+        """The operands as arrays and scalars of NumPy."""
+        pairs = zip(node.inputs, args)
+        return [self.program.fit(arg, tensor, "") for tensor, arg in pairs]
 
     def _is_last_use(self, text: Text) -> bool:
         """Whether this is a variable that nothing reads after the present node."""
@@ -162,7 +216,7 @@ class StraightBlock:
             self.hold(text, self.users[output][0][0])
             return
         self.flush(len(self.pending))
-        name = self._name(output, self.index + 0.5)
+        name = self._name(output, self.index + 0.5, text.form)
         self.lines.append(Line(f"{name} = {text.code}", text.steps))
 
     # --- waiting expressions ----------------------------------------------------------
@@ -180,10 +234,13 @@ class StraightBlock:
         if len(users) != 1:
             return False
         node = users[0][1]
-        if node is None or node.op not in CONTROL_FLOW or is_recursive_call(node):
+        if node is None or node.op not in _WITH_BODIES or is_recursive_call(node):
             return True
         if node.op == "While":
-            return any(tensor is output for tensor in node.inputs[: len(node.outputs)])
+            loop, inits = self.live.loops.get(node), node.inputs[: len(node.outputs)]
+            if loop is not None and loop.elements is not None:
+                inits = *inits, node.inputs[loop.elements]
+            return any(tensor is output for tensor in inits)
         return node.op == "If" and node.inputs[0] is output
 
     def take(self, tensors: Sequence[SymbolicTensor], *, statement: bool) -> list[Text]:
@@ -213,25 +270,42 @@ class StraightBlock:
         """Assign the first `count` expressions that wait."""
         for tensor in list(itertools.islice(self.pending, count)):
             text = self.texts[tensor]
-            name = self._name(tensor, self.index)
+            name = self._name(tensor, self.index, text.form)
             self.lines.append(Line(f"{name} = {text.code}", text.steps))
             del self.pending[tensor]
 
+    def labels_of(self, graph: Graph) -> dict[SymbolicTensor, str]:
+        """The user's names for the values of a graph."""
+        return dict(find_labels(graph.nodes))
+
+    def _is_python_range(self, node: Node) -> bool:
+        """Whether loops take all ints of a ``Range``, and nobody else reads it."""
+        loops = self.live.loops
+        for _, user in self.users[node.outputs[0]]:
+            loop = loops.get(user) if user is not None else None
+            if user is None or loop is None or loop.element is None:
+                return False
+            if self.scalars.form(loop.element) != "int":
+                return False
+            if sum(tensor is node.outputs[0] for tensor in user.inputs) > 1:
+                return False
+        return all(tensor.dtype.is_integer for tensor in node.inputs)
+
     # --- names ------------------------------------------------------------------------
 
-    def _name(self, tensor: SymbolicTensor, at: float) -> str:
+    def _name(self, tensor: SymbolicTensor, at: float, form: str = "") -> str:
         """A variable for the value of `tensor`, to be assigned at this position."""
         target = self.targets.get(tensor)
         if target is not None and self.is_free(target, at):
             name = target
         else:
             name = self.free_name(self.hint(tensor), at)
-        self.own(name, tensor)
+        self.own(name, tensor, form)
         return name
 
-    def own(self, name: str, tensor: SymbolicTensor) -> None:
+    def own(self, name: str, tensor: SymbolicTensor, form: str = "") -> None:
         """Note that a variable holds `tensor` from now on."""
-        self.texts[tensor] = Text(name, names=frozenset({name}))
+        self.texts[tensor] = Text(name, names=frozenset({name}), form=form)
         self.held[name] = max(self.last_use(tensor), self.index)
 
     def hint(self, tensor: SymbolicTensor) -> str:
@@ -264,13 +338,16 @@ class StraightBlock:
         """The position of the last node that reads `tensor`; -1 if none does."""
         return max((index for index, _ in self.users.get(tensor, [])), default=-1)
 
-    def assign(self, pairs: Iterable[tuple[str, SymbolicTensor]]) -> None:
-        """Give values to variables, all at once where one would overwrite another."""
-        found = [
-            (name, tensor, self.texts[tensor])
-            for name, tensor in pairs
-            if self.texts[tensor].code != name
-        ]
+    def assign(self, pairs: Iterable[tuple[str, SymbolicTensor, str]]) -> None:
+        """Give values to variables of these forms.
+
+        All at once where one would overwrite another.
+        """
+        found = []
+        for name, tensor, form in pairs:
+            text = self.program.fit(self.texts[tensor], tensor, form)
+            if text.code != name:
+                found.append((name, tensor, text))
         clash = any(
             name in text.names
             for place, (name, _, _) in enumerate(found)

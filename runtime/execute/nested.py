@@ -1,12 +1,14 @@
-"""Writing control flow: sub-graphs as blocks, or as conditional expressions."""
+"""Writing branches and calls: as statements, or as conditional expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from runtime.execute.block import END, StraightBlock
+from runtime.execute.blocks import first_array
 from runtime.execute.labels import find_labels
+from runtime.execute.loops import LoopBlock, indented
 from runtime.execute.prune import Live, has_effects, is_recursive_call
+from runtime.execute.regions import FUSED, LARGE
 from runtime.execute.text import Line, Step, Text, negated, normal
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -17,7 +19,7 @@ __all__ = ["Block"]
 SMALL = 4
 
 
-class Block(StraightBlock):
+class Block(LoopBlock):
     """The statements of one graph and of the sub-graphs in it."""
 
     def control_flow(self, node: Node) -> None:
@@ -28,37 +30,12 @@ class Block(StraightBlock):
             self._call_function(node)
         elif node.op == "PartitionedCall":
             self._call(node)
+        elif node.op == FUSED:
+            self._fused(node)
         else:
             if node.op == "If" and self._is_small(node) and self._if_expression(node):
                 return
             self._branches(node)
-
-    def _child(
-        self,
-        graph: Graph,
-        live: Live,
-        inputs: Mapping[SymbolicTensor, Text],
-        held: Mapping[str, float],
-        targets: Mapping[int, str],
-    ) -> Block:
-        child = Block(self.program, graph, live, inputs, held, targets)
-        child.write()
-        child.assign_targets(targets)
-        return child
-
-    def _captured(
-        self, graph: Graph, live: Live, outer: Sequence[SymbolicTensor], first: int = 0
-    ) -> dict[SymbolicTensor, Text]:
-        """How the inputs of a sub-graph from number `first` on are written."""
-        return {
-            graph.inputs[first + position]: self.texts[tensor]
-            for position, tensor in enumerate(outer)
-            if first + position in live.inputs
-        }
-
-    def _kept(self) -> dict[str, float]:
-        """The variables that sub-graphs must leave alone: those read afterwards."""
-        return {name: END for name, until in self.held.items() if until > self.index}
 
     # --- conditionals -----------------------------------------------------------------
 
@@ -90,7 +67,8 @@ class Block(StraightBlock):
                     self.pending[node.inputs[0]] = None
                 return False
             texts += child.results()
-        then, otherwise = texts
+        form = self.scalars.form(output)
+        then, otherwise = (self.program.fit(text, output, form) for text in texts)
         code = _choice(test, then, otherwise, output)
         steps = self.program.in_order(
             [
@@ -100,7 +78,7 @@ class Block(StraightBlock):
             ]
         )
         names = test.names | then.names | otherwise.names
-        self.deliver(output, Text(code, False, None, names, steps), inline)
+        self.deliver(output, Text(code, False, None, names, steps, form), inline)
         return True
 
     def _branches(self, node: Node) -> None:
@@ -111,14 +89,20 @@ class Block(StraightBlock):
         kept = self._kept()
         graphs = [graph for _, graph in node.subgraphs()]
         targets = self._result_names(node, graphs)
+        forms = self._forms(node, targets)
         blocks = []
         for graph, live in zip(graphs, self.live.bodies[node]):
             inputs = self._captured(graph, live, node.inputs[1:])
-            blocks.append(self._child(graph, live, inputs, kept, targets).lines)
+            child = self._child(graph, live, inputs, kept, targets, forms)
+            blocks.append(child.lines)
         if node.op == "Case":
             self.lines += _case_lines(test, blocks)
         else:
             self.lines += _if_lines(test, blocks[0], blocks[1])
+
+    def _forms(self, node: Node, targets: Mapping[int, str]) -> dict[int, str]:
+        """The forms of the outputs that are numbers: see `scalars`."""
+        return {i: self.scalars.form(node.outputs[i]) for i in targets}
 
     def _result_names(self, node: Node, graphs: Sequence[Graph]) -> dict[int, str]:
         """The variables for the outputs of a conditional."""
@@ -134,60 +118,7 @@ class Block(StraightBlock):
                     hints.append(known.get(graph.outputs[position]))
                 name = self.free_name(next(filter(None, hints), "result"), at)
             names[position] = name
-            self.own(name, output)
-        return names
-
-    # --- loops ------------------------------------------------------------------------
-
-    def _while(self, node: Node) -> None:
-        """Write a ``While`` as a statement."""
-        count = len(node.outputs)
-        test_live, body_live = self.live.bodies[node]
-        test_graph, body_graph = node.attrs["cond_graph"], node.attrs["body_graph"]
-        state = sorted(body_live.outputs)
-        self._settle_inits([node.inputs[position] for position in state])
-        for position in self.live.reads[node]:
-            if position >= count:
-                # What the body captures has to last for all iterations.
-                self.hold(self.texts[node.inputs[position]], self.index + 0.5)
-        names = self._state_names(node, state)
-        self.assign((names[i], node.inputs[i]) for i in state)
-        kept = self._kept()
-        variables = {i: Text(names[i], names=frozenset({names[i]})) for i in state}
-        captured = node.inputs[count:]
-
-        inputs = self._captured(test_graph, test_live, captured, count)
-        inputs |= {test_graph.inputs[i]: text for i, text in variables.items()}
-        test = Block(self.program, test_graph, test_live, inputs, kept)
-        test.write()
-        (condition,) = test.results()
-
-        inputs = self._captured(body_graph, body_live, captured, count)
-        inputs |= {body_graph.inputs[i]: text for i, text in variables.items()}
-        carried = {name: END for name in kept if name not in names.values()}
-        body = self._child(body_graph, body_live, inputs, carried, names)
-
-        limit = node.attrs["maximum_iterations"]
-        self.lines += _while_lines(condition, test.lines, body.lines, limit)
-        for position in state:
-            output = node.outputs[position]
-            self.texts[output] = variables[position]
-            self.held[names[position]] = max(self.last_use(output), self.index)
-
-    def _settle_inits(self, inits: Sequence[SymbolicTensor]) -> None:
-        """Assign expressions that wait for something else than to start the loop."""
-        waiting = set(inits)
-        others = [i for i, tensor in enumerate(self.pending) if tensor not in waiting]
-        if others:
-            self.flush(others[-1] + 1)
-
-    def _state_names(self, node: Node, state: Sequence[int]) -> dict[int, str]:
-        """The variables that hold the state of a loop."""
-        names = {}
-        for position in state:
-            hint = node.attrs["body_graph"].inputs[position].node.name
-            name = names[position] = self.free_name(hint, self.index + 0.5)
-            self.held[name] = self.index + 0.5
+            self.own(name, output, self.scalars.form(output))
         return names
 
     # --- calls ------------------------------------------------------------------------
@@ -199,13 +130,15 @@ class Block(StraightBlock):
         graph, (live,) = node.attrs["graph"], self.live.bodies[node]
         targets = self._result_names(node, [graph])
         inputs = self._captured(graph, live, node.inputs)
-        self.lines += self._child(graph, live, inputs, kept, targets).lines
+        forms = self._forms(node, targets)
+        child = self._child(graph, live, inputs, kept, targets, forms)
+        self.lines += child.lines
 
     def _call_function(self, node: Node) -> None:
         """Write the call of a graph that is a function of its own."""
         value = len(node.outputs) == 1 and not has_effects(node)
         inline = value and self.may_wait(node.outputs[0])
-        args = self.take(node.inputs, statement=not inline)
+        args = self.as_numpy(node, self.take(node.inputs, statement=not inline))
         name = self.program.function(node.attrs["graph"])
         self.program.recursive_call = node
         names = frozenset().union(*(arg.names for arg in args))
@@ -217,6 +150,33 @@ class Block(StraightBlock):
         else:
             self.statement(node, text)
 
+    # --- regions ----------------------------------------------------------------------
+
+    def _fused(self, node: Node) -> None:
+        """Write a region twice: for large arrays in blocks, and as it stands."""
+        self.flush_inputs(node.inputs)
+        args = self.as_numpy(node, self.take(node.inputs, statement=True))
+        found = self.free_name("found", self.index + 0.5)
+        self.held[found] = self.index + 0.5
+        kept = self._kept()
+        body, (live,) = node.attrs["graph"], self.live.bodies[node]
+        targets = self._result_names(node, [body])
+        hints = {tensor: arg.code for tensor, arg in zip(body.inputs, args)}
+        hints |= {body.outputs[index]: name for index, name in targets.items()}
+        name = self.program.block_function(body, hints)
+        call = f"{name}({', '.join(arg.code for arg in args)})"
+        first = args[first_array(body)].code
+        size = body.inputs[first_array(body)].shape.num_elements()
+        if size is None:
+            call += f" if {first}.size >= {LARGE} else None"
+        inputs = self._captured(body, live, node.inputs)
+        child = self._child(body, live, inputs, kept, targets)
+        child.assign_targets(targets, self._forms(node, targets))
+        self.lines += [Line(f"{found} = {call}"), Line(f"if {found} is None:")]
+        self.lines += indented(child.lines)
+        results = Line(f"{', '.join(targets.values())} = {found}")
+        self.lines += [Line("else:"), *indented([results])]
+
 
 # --- lines ----------------------------------------------------------------------------
 
@@ -225,6 +185,8 @@ def _size(live: Live) -> int:
     """The number of nodes, those of sub-graphs included; effects count as many."""
     total = 0
     for node in live.nodes:
+        if node.op == FUSED:
+            return SMALL + 1
         if node.op != "Const":
             total += SMALL + 1 if has_effects(node) else 1
         total += sum(map(_size, live.bodies.get(node, ())))
@@ -233,26 +195,22 @@ def _size(live: Live) -> int:
 
 def _choice(test: Text, then: Text, otherwise: Text, output: SymbolicTensor) -> str:
     if output.dtype.is_bool and output.shape.rank == 0:
-        if otherwise.code == "np.False_":
+        if otherwise.code in ("False", "np.False_"):
             return normal(f"({test.code}) and ({then.code})")
-        if then.code == "np.True_":
+        if then.code in ("True", "np.True_"):
             return normal(f"({test.code}) or ({otherwise.code})")
     return normal(f"({then.code}) if ({test.code}) else ({otherwise.code})")
 
 
-def _indented(lines: Sequence[Line]) -> list[Line]:
-    return [line.indented() for line in lines] or [Line("pass", indent=1)]
-
-
 def _if_lines(test: Text, then: list[Line], otherwise: list[Line]) -> list[Line]:
     if not then and otherwise:
-        return [Line(f"if {negated(test)}:", test.steps), *_indented(otherwise)]
-    lines = [Line(f"if {test.code}:", test.steps), *_indented(then)]
+        return [Line(f"if {negated(test)}:", test.steps), *indented(otherwise)]
+    lines = [Line(f"if {test.code}:", test.steps), *indented(then)]
     if _is_one_if(otherwise):
         first, *rest = otherwise
         lines += [Line(f"el{first.code}", first.steps), *rest]
     elif otherwise:
-        lines += [Line("else:"), *_indented(otherwise)]
+        lines += [Line("else:"), *indented(otherwise)]
     return lines
 
 
@@ -274,16 +232,5 @@ def _case_lines(index: Text, blocks: Sequence[list[Line]]) -> list[Line]:
         word = "elif" if lines else "if"
         steps: tuple[Step, ...] = () if lines else index.steps
         lines += [Line(f"{word} {index.wrapped} == {number}:", steps)]
-        lines += _indented(block)
-    return [*lines, Line("else:"), *_indented(blocks[-1])]
-
-
-def _while_lines(
-    test: Text, before: list[Line], body: list[Line], limit: int | None
-) -> list[Line]:
-    """A loop; ``before`` are the statements that its test needs."""
-    if limit is None and not before:
-        return [Line(f"while {test.code}:", test.steps), *_indented(body)]
-    head = "while True:" if limit is None else f"for _ in range({limit}):"
-    stop = [Line(f"if {negated(test)}:", test.steps), Line("break", indent=1)]
-    return [Line(head), *_indented([*before, *stop, *body])]
+        lines += indented(block)
+    return [*lines, Line("else:"), *indented(blocks[-1])]

@@ -30,6 +30,8 @@ from runtime.execute.failure import (
 from runtime.execute.nested import Block
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import find_live, has_effects
+from runtime.execute.regions import with_regions
+from runtime.execute.scalars import Scalars
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
 from runtime.ops.numerics import is_checking, on_switch
@@ -152,8 +154,15 @@ def compile_graph(graph: Graph) -> Executable:
     head = ["import numpy as np"]
     if program.uses_dtypes:
         head.append("from runtime import dtypes as tf")
+    if program.blocks:
+        head.append("from runtime.execute.in_blocks import in_blocks")
+    for module, helper in (("buffers", "filled"), ("erf", "erf")):
+        if any(block.calls(helper) for block in program.blocks):
+            head.append(f"from runtime.ops.{module} import {helper}")
     if program.header:
         head += ["", *program.header]
+    for block in program.blocks:
+        head += ["", "", *block.lines]
     steps: dict[int, tuple[Step, ...]] = {}
     text = head.copy()
     for definition, lines in functions:
@@ -201,11 +210,13 @@ def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:
         program.add_local(name)
         parameters.append(name)
         inputs[tensor] = Text(name, names=frozenset({name}))
-    block = Block(program, graph, find_live(graph), inputs, {})
+    live = with_regions(graph, find_live(graph, counted=True))
+    program.scalars = Scalars(graph, live)
+    block = Block(program, graph, live, inputs, {})
     block.write()
     lines = block.lines
     if graph.outputs:
-        results = block.results()
+        results = block.numpy_results()
         steps = program.in_order([step for text in results for step in text.steps])
         lines.append(Line(f"return {', '.join(t.code for t in results)}", steps))
     return lines or [Line("pass")], parameters

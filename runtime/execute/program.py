@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from runtime import dtypes
+from runtime.dtypes import DType
+from runtime.execute.blocks import BlockText, write_blocks
+from runtime.execute.in_blocks import in_blocks
+from runtime.execute.integers import checked_range, wrapping
+from runtime.execute.scalars import Scalars
 from runtime.execute.text import Step, Text, literal_attribute, scalar_text
 from runtime.graph import Graph, Node
 from runtime.ops.define import kernel_on_values
+from runtime.ops.buffers import filled
+from runtime.ops.erf import erf
 from runtime.ops.registry import get
 from runtime.ops.tensor_arrays import IN_PLACE
+from runtime.tensor import SymbolicTensor
 
 __all__ = ["Program"]
 
@@ -22,7 +32,17 @@ SHORT_ARRAY = 12
 
 #: Names that generated code reads and must not assign.
 RESERVED = frozenset(
-    {"np", "tf", "held", "kernel", "kernel_on_values", "kernel_in_place"}
+    {
+        "np",
+        "tf",
+        "erf",
+        "filled",
+        "held",
+        "in_blocks",
+        "kernel",
+        "kernel_on_values",
+        "kernel_in_place",
+    }
     | {"range", "tuple", "float"}
 )
 
@@ -47,6 +67,10 @@ class Program:
         self._order: dict[Node, int] = {}
         #: The graphs that are functions of their own, with their names.
         self.functions: dict[Graph, str] = {}
+        #: The functions of blocks, in the order of their names' use.
+        self.blocks: list[BlockText] = []
+        #: What is known of the numbers in the function that is being written.
+        self.scalars: Scalars
         #: A node that calls one of these, for messages.
         self.recursive_call: Node | None = None
 
@@ -94,6 +118,38 @@ class Program:
             shape = ",".join(map(str, array.shape))
             self._hold(name, array, f"{array.dtype.name}[{shape}]")
         return Text(name)
+
+    def fit(self, text: Text, tensor: SymbolicTensor, form: str) -> Text:
+        """A number in another form: see `scalars`."""
+        if text.form == form or "range" in (form, text.form):
+            return text
+        if form == "bool":
+            known = {"np.True_": "True", "np.False_": "False"}.get(text.code)
+            return text if known is None else Text(known, form="bool")
+        if form == "":
+            if text.form == "bool":
+                return replace(text, code=f"np.bool_({text.code})", atom=True, form="")
+            text = self.fit(text, tensor, "int")
+            code = f"np.{tensor.dtype.name}({text.code})"
+            return replace(text, code=code, atom=True, form="")
+        if text.form == "":
+            if text.number is not None:
+                atom = not text.number.startswith("-")
+                return Text(text.number, atom, text.number, form="int")
+            return replace(text, code=f"int({text.code})", atom=True, form="int")
+        if form == "int":
+            code = f"{self.wrap(tensor.dtype)}({text.code})"
+            return replace(text, code=code, atom=True, form="int")
+        return text
+
+    def wrap(self, dtype: DType) -> str:
+        """The name of what wraps ints around as this dtype does."""
+        bits = 8 * dtype.size
+        name = self._kernels.get(("wrap", str(bits)))
+        if name is None:
+            name = self._kernels["wrap", str(bits)] = self._new_global(f"wrap{bits}")
+            self.header.append(f"{name} = wrapping({bits})")
+        return name
 
     def call(self, node: Node, args: list[Text], gives_away: bool = False) -> str:
         """A call of the kernel of a node.
@@ -155,15 +211,27 @@ class Program:
         """Steps in the order of the program."""
         return tuple(sorted(steps, key=lambda step: self._order[step.node]))
 
+    def block_function(self, body: Graph, hints: Mapping[SymbolicTensor, str]) -> str:
+        """The name of the function that computes the body of a region in blocks."""
+        name = self._new_global(f"{hints[body.outputs[0]]}_blocks")
+        hints = {t: clean(hint) for t, hint in hints.items()}
+        self.blocks.append(write_blocks(name, body, hints))
+        return name
+
     def namespace(self) -> dict[str, Any]:
         """The globals with which the source is executed."""
         return {
             "np": np,
             "tf": dtypes,
             "held": self.held,
+            "erf": erf,
+            "filled": filled,
+            "in_blocks": in_blocks,
             "kernel": lambda op: get(op).kernel,
             "kernel_on_values": kernel_on_values,
             "kernel_in_place": IN_PLACE.get,
+            "checked_range": checked_range,
+            "wrapping": wrapping,
         }
 
 

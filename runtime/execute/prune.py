@@ -9,8 +9,9 @@ a loop does not carry state that only feeds itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from runtime.execute.counted import Counted, find
 from runtime.graph import Graph, Node
 from runtime.ops import registry
 from runtime.tensor import SymbolicTensor
@@ -32,7 +33,7 @@ class Live:
     ``nodes`` are in program order, ``inputs`` and ``outputs`` are positions in the
     graph's own lists. For each control flow node that runs, ``bodies`` has the same for
     its sub-graphs, in the order of `Node.subgraphs`, and ``reads`` the positions of the
-    inputs that are needed.
+    inputs that are needed. ``loops`` are those that count, if they were asked for.
     """
 
     nodes: tuple[Node, ...]
@@ -40,6 +41,7 @@ class Live:
     outputs: frozenset[int]
     bodies: dict[Node, tuple[Live, ...]]
     reads: dict[Node, frozenset[int]]
+    loops: dict[Node, Counted] = field(default_factory=dict)
 
     def inputs_of(self, node: Node) -> Iterator[SymbolicTensor]:
         """The tensors that `node` needs."""
@@ -49,26 +51,38 @@ class Live:
                 yield tensor
 
 
-def find_live(graph: Graph, outputs: Collection[int] | None = None) -> Live:
-    """What has to run to compute the outputs (those at `outputs`) and all effects."""
+def find_live(
+    graph: Graph,
+    outputs: Collection[int] | None = None,
+    *,
+    counted: bool = False,
+    also: frozenset[SymbolicTensor] = frozenset(),
+    given: frozenset[SymbolicTensor] = frozenset(),
+) -> Live:
+    """What has to run to compute the outputs (those at `outputs`) and all effects.
+
+    With `counted`, loops that count are told from others, and keep no count in their
+    state. The tensors `also` are computed, those `given` need no node.
+    """
     wanted = range(len(graph.outputs)) if outputs is None else outputs
-    needed = {graph.outputs[index] for index in wanted}
+    needed = {graph.outputs[index] for index in wanted} | also
+    found = Live((), frozenset(), frozenset(wanted), {}, {})
     nodes: list[Node] = []
-    bodies: dict[Node, tuple[Live, ...]] = {}
-    reads: dict[Node, frozenset[int]] = {}
     for node in reversed(graph.nodes):
         results = [i for i, tensor in enumerate(node.outputs) if tensor in needed]
         if not results and not has_effects(node):
             continue
+        if given and node.outputs and node.outputs[0] in given:
+            continue
         nodes.append(node)
         if node.op in _RULES:
-            bodies[node], read = _RULES[node.op](node, results)
-            reads[node] = frozenset(read)
+            read = _RULES[node.op](node, results, found, counted)
+            found.reads[node] = frozenset(read)
             needed.update(node.inputs[index] for index in read)
         else:
             needed.update(node.inputs)
     inputs = frozenset(i for i, tensor in enumerate(graph.inputs) if tensor in needed)
-    return Live(tuple(reversed(nodes)), inputs, frozenset(wanted), bodies, reads)
+    return replace(found, nodes=tuple(reversed(nodes)), inputs=inputs)
 
 
 def has_effects(node: Node) -> bool:
@@ -102,32 +116,85 @@ def live_whole(graph: Graph) -> Live:
     return live
 
 
-def _live_branches(node: Node, results: list[int]) -> tuple[tuple[Live, ...], set[int]]:
+def _live_branches(
+    node: Node, results: list[int], live: Live, counted: bool
+) -> set[int]:
     """`If` and `Case`: input 0 decides, the others are those of each branch."""
-    branches = tuple(find_live(graph, results) for _, graph in node.subgraphs())
-    return branches, {0} | {1 + index for live in branches for index in live.inputs}
+    branches = live.bodies[node] = tuple(
+        find_live(graph, results, counted=counted) for _, graph in node.subgraphs()
+    )
+    return {0} | {1 + index for branch in branches for index in branch.inputs}
 
 
-def _live_call(node: Node, results: list[int]) -> tuple[tuple[Live, ...], set[int]]:
+def _live_call(node: Node, results: list[int], live: Live, counted: bool) -> set[int]:
     if is_recursive_call(node):
-        return (), set(range(len(node.inputs)))
-    body = find_live(node.attrs["graph"], results)
-    return (body,), set(body.inputs)
+        live.bodies[node] = ()
+        return set(range(len(node.inputs)))
+    body = find_live(node.attrs["graph"], results, counted=counted)
+    live.bodies[node] = (body,)
+    return set(body.inputs)
 
 
-def _live_loop(node: Node, results: list[int]) -> tuple[tuple[Live, ...], set[int]]:
+def _live_loop(node: Node, results: list[int], live: Live, counted: bool) -> set[int]:
     """`While`: state is needed if it is read afterwards, by the test, or to compute
     other needed state.
     """
+    loop = find(node, results) if counted else None
+    if loop is not None:
+        read = _live_counted_loop(node, results, live, loop)
+        if read is not None:
+            return read
     count = len(node.outputs)
-    test = find_live(node.attrs["cond_graph"])
+    test = find_live(node.attrs["cond_graph"], counted=counted)
     state = set(results) | {index for index in test.inputs if index < count}
+    body = _live_body(node, state, counted)
+    live.bodies[node] = test, body
+    return state | set(test.inputs) | set(body.inputs)
+
+
+def _live_body(
+    node: Node,
+    state: set[int],
+    counted: bool,
+    hidden: Collection[int] = (),
+    also: frozenset[SymbolicTensor] = frozenset(),
+    given: frozenset[SymbolicTensor] = frozenset(),
+) -> Live:
+    """What has to run in the body; adds to `state` what that reads of it."""
+    count = len(node.outputs)
     while True:
-        body = find_live(node.attrs["body_graph"], sorted(state))
-        grown = state | {index for index in body.inputs if index < count}
-        if grown == state:
-            return (test, body), state | set(test.inputs) | set(body.inputs)
-        state = grown
+        body = find_live(
+            node.attrs["body_graph"],
+            sorted(state),
+            counted=counted,
+            also=also,
+            given=given,
+        )
+        grown = {i for i in body.inputs if i < count and i not in hidden}
+        if grown <= state:
+            return body
+        state |= grown
+
+
+def _live_counted_loop(
+    node: Node, results: list[int], live: Live, loop: Counted
+) -> set[int] | None:
+    """A loop that counts; None if it has to be written as others all the same."""
+    also = frozenset(() if loop.flag is None else (loop.flag,))
+    given = frozenset(() if loop.element is None else (loop.element,))
+    state = set(results)
+    body = _live_body(node, state, True, loop.hidden, also, given)
+    if loop.condition is not None and loop.condition in body.inputs:
+        return None
+    test = Live((), frozenset(), frozenset(), {}, {})
+    live.bodies[node] = test, body
+    live.loops[node] = loop
+    read = state | set(body.inputs) - loop.hidden
+    if loop.elements is not None:
+        return read | {loop.elements}
+    count = len(node.outputs)
+    found = {i for i, t in enumerate(node.inputs) if t is loop.limit and i >= count}
+    return read | {loop.index} | found
 
 
 _RULES = {

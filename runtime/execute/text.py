@@ -21,6 +21,7 @@ __all__ = [
     "Line",
     "Step",
     "Text",
+    "is_atom",
     "literal_attribute",
     "negated",
     "normal",
@@ -62,6 +63,8 @@ class Text:
     names: frozenset[str] = frozenset()
     #: The nodes that it evaluates, in program order.
     steps: tuple[Step, ...] = ()
+    #: Whether it is a number of Python, and of which form: see `scalars`.
+    form: str = ""
 
     @property
     def wrapped(self) -> str:
@@ -128,7 +131,7 @@ def template(node: Node, args: Sequence[Text]) -> tuple[str, bool] | None:
         text = source.format(*operands)
     if any(not arg.atom for arg in args):
         text = normal(text)
-    return text, _is_atom(text)
+    return text, is_atom(text)
 
 
 def _source(node: Node) -> Source | None:
@@ -216,7 +219,8 @@ def negated(text: Text) -> str:
     return normal(f"not ({text.code})") if not text.atom else f"not {text.code}"
 
 
-def _is_atom(code: str) -> bool:
+def is_atom(code: str) -> bool:
+    """Whether an expression needs no parentheses beside any operator."""
     if code.isidentifier() or _CALL.fullmatch(code):
         return True
     if _OPERATION.fullmatch(code):

@@ -1,0 +1,222 @@
+"""Loops that count: those that Python writes as ``for``.
+
+A loop over a tensor or a range is staged as a ``While`` with a number that counts its
+iterations, and picks its elements by that number. The same holds for what a program
+counts itself, ``while i < n: …; i += 1``, if nobody reads ``i`` afterwards. `find`
+tells these from other loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from runtime.graph import Graph, Node
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["Counted", "Test", "constant_int", "find", "find_test"]
+
+_ALIASES = frozenset({"Identity", "StopGradient"})
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is known of a loop that counts; made by `find`.
+
+    ``index`` is the position of the number among the state, and ``limit`` the tensor
+    that it stays below, in the graph of the loop. A loop whose test is a part of its
+    state (``condition``) also ends where ``flag``, a tensor of the body, is ``stop``.
+    ``elements`` is the position of the input whose elements the loop takes one by one,
+    ``element`` the tensor of the body that is the present one.
+    """
+
+    index: int
+    limit: SymbolicTensor
+    condition: int | None = None
+    flag: SymbolicTensor | None = None
+    stop: bool = False
+    elements: int | None = None
+    element: SymbolicTensor | None = None
+
+    @property
+    def hidden(self) -> frozenset[int]:
+        """The positions of the state that the statement keeps itself."""
+        found = {self.index, self.condition}
+        return frozenset(position for position in found if position is not None)
+
+
+class Test(NamedTuple):
+    """A loop goes on while number `counter` of its state is less than `limit`."""
+
+    counter: int
+    limit: SymbolicTensor
+    condition: int | None = None
+    flag: SymbolicTensor | None = None
+    stop: bool = False
+
+
+def find_test(node: Node) -> Test | None:
+    """The comparison that holds whenever the body of a loop begins, if there is one."""
+    test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
+    go_on = _source(test.outputs[0])
+    pair = _less(go_on.node)
+    if pair is None:
+        condition = _position(go_on, test)
+        if condition is None or condition >= len(node.outputs):
+            return None
+        return _tested_at_the_end(node, body, condition)
+    index = _position(pair[0], test)
+    limit = _outer(node, test, pair[1])
+    if index is None or limit is None or index >= len(node.outputs):
+        return None
+    return Test(index, limit)
+
+
+def find(node: Node, results: Collection[int]) -> Counted | None:
+    """The loop as one that counts, if it is one; `results` are its outputs in use."""
+    test = find_test(node)
+    if test is None or node.attrs["maximum_iterations"] is not None:
+        return None
+    # What is tested in front of the loop must not be able to fail.
+    nodes = node.attrs["cond_graph"].nodes
+    if any(inner.op not in ("Const", "Less", "Greater") for inner in nodes):
+        return None
+    body = node.attrs["body_graph"]
+    if {test.counter, test.condition} & set(results) or not _is_counted(
+        body, test.counter
+    ):
+        return None
+    counted = Counted(*test)
+    return _over_elements(node, body, counted) or counted
+
+
+def constant_int(tensor: SymbolicTensor) -> int | None:
+    """The value of a constant integer of rank 0."""
+    node = _source(tensor).node
+    if node.op != "Const" or tensor.shape.rank != 0 or not tensor.dtype.is_integer:
+        return None
+    return int(node.attrs["value"])
+
+
+def _source(tensor: SymbolicTensor) -> SymbolicTensor:
+    while tensor.node.op in _ALIASES:
+        (tensor,) = tensor.node.inputs
+    return tensor
+
+
+def _position(tensor: SymbolicTensor, graph: Graph) -> int | None:
+    """Which input of the graph the tensor is."""
+    tensor = _source(tensor)
+    for position, known in enumerate(graph.inputs):
+        if known is tensor:
+            return position
+    return None
+
+
+def _outer(node: Node, graph: Graph, tensor: SymbolicTensor) -> SymbolicTensor | None:
+    """What a tensor of the test or body is outside: a constant, or what is captured."""
+    tensor = _source(tensor)
+    if constant_int(tensor) is not None:
+        return tensor
+    position = _position(tensor, graph)
+    if position is None or position < len(node.outputs):
+        return None
+    return node.inputs[position]
+
+
+def _same(one: SymbolicTensor, other: SymbolicTensor) -> bool:
+    if _source(one) is _source(other):
+        return True
+    number = constant_int(one)
+    return number is not None and number == constant_int(other)
+
+
+def _is_counted(body: Graph, index: int) -> bool:
+    """Whether each iteration adds one to the number, an int32 or int64."""
+    before, after = body.inputs[index], _source(body.outputs[index]).node
+    return (
+        before.shape.rank == 0
+        and before.dtype.name in ("int32", "int64")
+        and after.op == "AddV2"
+        and _source(after.inputs[0]) is before
+        and constant_int(after.inputs[1]) == 1
+    )
+
+
+def _less(node: Node) -> tuple[SymbolicTensor, SymbolicTensor] | None:
+    """The smaller and the larger of what a node compares."""
+    if node.op not in ("Less", "Greater"):
+        return None
+    one, other = map(_source, node.inputs)
+    return (one, other) if node.op == "Less" else (other, one)
+
+
+def _tested_at_the_end(node: Node, body: Graph, condition: int) -> Test | None:
+    """The test of a loop that computes it at the end of its iterations.
+
+    The first test must be the same comparison, of the number that the loop starts with.
+    """
+    less, flag = _conjunction(_source(body.outputs[condition]))
+    stop = flag is not None and flag.node.op == "LogicalNot"
+    if flag is not None and stop:
+        (flag,) = map(_source, flag.node.inputs)
+    first = _less(_source(node.inputs[condition]).node)
+    if less is None or first is None:
+        return None
+    following, limit = less
+    outer = _outer(node, body, limit)
+    if outer is None or not _same(outer, first[1]):
+        return None
+    for index, output in enumerate(body.outputs):
+        if _source(output) is following and _same(node.inputs[index], first[0]):
+            return Test(index, outer, condition, flag, stop)
+    return None
+
+
+def _conjunction(
+    tensor: SymbolicTensor,
+) -> tuple[tuple[SymbolicTensor, SymbolicTensor] | None, SymbolicTensor | None]:
+    """A comparison, alone or with another condition that is tested in front of it."""
+    node = tensor.node
+    less = _less(node)
+    if less is None and node.op == "If" and len(node.outputs) == 1:
+        then, otherwise = node.attrs["then_graph"], node.attrs["else_graph"]
+        taken = _position(then.outputs[0], then)
+        other = _source(otherwise.outputs[0]).node
+        if taken is not None and other.op == "Const" and not other.attrs["value"]:
+            return _less(_source(node.inputs[1 + taken]).node), node.inputs[0]
+    return less, None
+
+
+def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
+    """The loop as one over the elements of a tensor, if it takes each of them."""
+    index, outer_start = body.inputs[counted.index], node.inputs[counted.index]
+    if constant_int(outer_start) != 0:
+        return None
+    for inner in body.nodes:
+        if inner.op != "GatherV2" or inner.inputs[1] is not index:
+            continue
+        position = _position(inner.inputs[0], body)
+        if position is None or position < len(node.outputs):
+            continue
+        if inner.attrs != {"axis": 0, "batch_dims": 0} or len(inner.inputs) != 2:
+            continue
+        source = node.inputs[position]
+        if source.dtype.kind in "biuf" and _is_length(counted.limit, source):
+            return replace(counted, elements=position, element=inner.outputs[0])
+    return None
+
+
+def _is_length(limit: SymbolicTensor, source: SymbolicTensor) -> bool:
+    """Whether `limit` is the number of rows of `source`."""
+    if not source.shape.rank:
+        return False
+    number = constant_int(limit)
+    if number is not None:
+        return number == source.shape[0]
+    node = _source(limit).node
+    if node.op != "StridedSlice" or node.attrs["key"] != (0,):
+        return False
+    shape = _source(node.inputs[0]).node
+    return shape.op == "Shape" and _source(shape.inputs[0]) is _source(source)

@@ -1,0 +1,293 @@
+"""Writing loops: as ``while``, or as ``for`` where they count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from runtime.execute.block import END, StraightBlock
+from runtime.execute.counted import Counted, constant_int
+from runtime.execute.prune import Live
+from runtime.execute.text import Line, Text, negated
+from runtime.graph import Graph, Node
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["LoopBlock", "indented"]
+
+#: The kinds of arrays of rank 0 that are slower than the scalars in them.
+_NUMBERS = "biufc"
+
+
+class LoopBlock(StraightBlock):
+    """The statements of one graph, with its loops."""
+
+    def _child(
+        self,
+        graph: Graph,
+        live: Live,
+        inputs: Mapping[SymbolicTensor, Text],
+        held: Mapping[str, float],
+        targets: Mapping[int, str],
+        forms: Mapping[int, str] | None = None,
+    ) -> LoopBlock:
+        """The statements of a sub-graph, whose outputs get these names and forms."""
+        child = type(self)(self.program, graph, live, inputs, held, targets)
+        child.write()
+        child.assign_targets(targets, forms or {})
+        return child
+
+    def _captured(
+        self, graph: Graph, live: Live, outer: Sequence[SymbolicTensor], first: int = 0
+    ) -> dict[SymbolicTensor, Text]:
+        """How the inputs of a sub-graph from number `first` on are written."""
+        return {
+            graph.inputs[first + position]: self.texts[tensor]
+            for position, tensor in enumerate(outer)
+            if first + position in live.inputs
+        }
+
+    def _kept(self) -> dict[str, float]:
+        """The variables that sub-graphs must leave alone: those read afterwards."""
+        return {name: END for name, until in self.held.items() if until > self.index}
+
+    def _while(self, node: Node) -> None:
+        """Write a ``While`` as a statement."""
+        loop = self.live.loops.get(node)
+        _, body_live = self.live.bodies[node]
+        graph = node.attrs["body_graph"]
+        state = sorted(body_live.outputs)
+        self._settle_inputs(node, state, loop)
+        names = self._state_names(node, state)
+        forms = {i: self.scalars.form(graph.inputs[i]) for i in state}
+        pairs = [(names[i], node.inputs[i], forms[i]) for i in state]
+        known = self._captures(node, pairs)
+        self.assign(pairs)
+        for text in known.values():
+            self.hold(text, self.index + 0.5)
+        variables = {i: _variable(names[i], forms[i]) for i in state}
+        known |= variables
+        inputs = {graph.inputs[i]: text for i, text in known.items()}
+        stop: list[Line] = []
+        if loop is None:
+            head, stop = self._while_head(node, known)
+        else:
+            counters = self._counters(node, loop, body_live)
+            inputs |= counters
+            head = [self._for_head(node, loop, counters)]
+        kept = {k: END for k in self._kept() if k not in names.values()}
+        body = type(self)(self.program, graph, body_live, inputs, kept, names)
+        body.write()
+        after = body.assign_and_test(names, forms, loop)
+        self.lines += [*head, *indented([*stop, *body.lines, *after])]
+        self._results(node, variables)
+
+    def _while_head(
+        self, node: Node, known: Mapping[int, Text]
+    ) -> tuple[list[Line], list[Line]]:
+        """The head of a loop that tests, and what its body begins with."""
+        graph, live = node.attrs["cond_graph"], self.live.bodies[node][0]
+        inputs = {graph.inputs[i]: text for i, text in known.items()}
+        test = type(self)(self.program, graph, live, inputs, self._kept())
+        # The line of the loop names what it takes, and not its test.
+        test.labels.pop(graph.outputs[0], None)
+        test.write()
+        (condition,) = test.results()
+        limit = node.attrs["maximum_iterations"]
+        if limit is None and not test.lines:
+            return [Line(f"while {condition.code}:", condition.steps)], []
+        head = "while True:" if limit is None else f"for _ in range({limit}):"
+        stop = Line(f"if {negated(condition)}:", condition.steps)
+        return [Line(head)], [*test.lines, stop, Line("break", indent=1)]
+
+    def assign_and_test(
+        self, targets: Mapping[int, str], forms: Mapping[int, str], loop: Counted | None
+    ) -> list[Line]:
+        """Give the outputs to their variables; the test at the end, if there is one."""
+        if loop is None or loop.flag is None:
+            self.assign_targets(targets, forms)
+            return []
+        flag = loop.flag
+        pairs = [(targets[i], self.graph.outputs[i], forms[i]) for i in targets]
+        names = [name for name, tensor, _ in pairs if tensor is flag]
+        if not names:
+            names = [self.free_name(self.hint(flag), END)]
+            pairs.append((names[0], flag, "bool"))
+        self.assign(pairs)
+        test = names[0] if loop.stop else f"not {names[0]}"
+        return [Line(f"if {test}:"), Line("break", indent=1)]
+
+    # --- in front of loops ------------------------------------------------------------
+
+    def _settle_inputs(
+        self, node: Node, state: Sequence[int], loop: Counted | None
+    ) -> None:
+        """Assign expressions that wait for something else than to start the loop."""
+        waiting = {node.inputs[position] for position in state}
+        if loop is not None:
+            first = loop.index if loop.elements is None else loop.elements
+            range_alone = loop.elements is not None and len(self.pending) == 1
+            if not range_alone:
+                self.flush_inputs([node.inputs[first]])
+            waiting.add(node.inputs[first])
+        others = [i for i, tensor in enumerate(self.pending) if tensor not in waiting]
+        if others:
+            self.flush(others[-1] + 1)
+        count = len(node.outputs)
+        for position in self.live.reads[node]:
+            # What the loop reads besides its state has to last for all iterations.
+            if position >= count or position not in state:
+                self.hold(self.texts[node.inputs[position]], self.index + 0.5)
+
+    def _state_names(self, node: Node, state: Sequence[int]) -> dict[int, str]:
+        """The variables that hold the state of a loop."""
+        names = {}
+        for position in state:
+            hint = node.attrs["body_graph"].inputs[position].node.name
+            name = names[position] = self.free_name(hint, self.index + 0.5)
+            self.held[name] = self.index + 0.5
+        return names
+
+    def _captures(
+        self, node: Node, pairs: list[tuple[str, SymbolicTensor, str]]
+    ) -> dict[int, Text]:
+        """What the test and the body read from outside, by its position.
+
+        Arrays of rank 0 become scalars in front of the loop: adds those to `pairs`.
+        """
+        graph, found = node.attrs["body_graph"], {}
+        loop = self.live.loops.get(node)
+        for position in sorted(self.live.reads[node]):
+            outer, inner = node.inputs[position], graph.inputs[position]
+            text = self.texts[outer]
+            if position < len(node.outputs):
+                continue
+            inside = any(position in live.inputs for live in self.live.bodies[node])
+            form = self.scalars.form(inner)
+            if inside and node in self.scalars.outermost:
+                if form in ("int", "wide") and not text.form and text.number is None:
+                    name = self._name_of_number(outer, text)
+                    pairs.append((name, outer, "int"))
+                    text = _variable(name, "int")
+                elif self._is_array_of_a_number(outer, text):
+                    line = Line(f"{text.code} = {text.code}[()]")
+                    self.lines.append(line)
+                    self.scalar_names.add(text.code)
+            if loop is None or inside:
+                found[position] = text
+        return found
+
+    def _name_of_number(self, tensor: SymbolicTensor, text: Text) -> str:
+        """A variable for the value of a tensor as a Python int."""
+        hint = text.code if text.code.isidentifier() else self.hint(tensor)
+        name = self.free_name(hint, self.index + 0.5)
+        self.held[name] = self.index + 0.5
+        return name
+
+    def _is_array_of_a_number(self, tensor: SymbolicTensor, text: Text) -> bool:
+        """Whether a variable holds an argument that may be an array of rank 0."""
+        return (
+            tensor.node.op == "Placeholder"
+            and tensor.shape.rank == 0
+            and tensor.dtype.kind in _NUMBERS
+            and text.form == ""
+            and text.code in text.names
+            and text.code not in self.scalar_names
+        )
+
+    # --- for --------------------------------------------------------------------------
+
+    def _counters(
+        self, node: Node, loop: Counted, live: Live
+    ) -> dict[SymbolicTensor, Text]:
+        """The variables that the ``for`` statement assigns."""
+        graph = node.attrs["body_graph"]
+        found = {}
+        index = graph.inputs[loop.index]
+        labels = self.labels_of(graph)
+        if loop.element is not None and self._is_read(live, loop.element):
+            hint = labels.get(loop.element, "element")
+            form = self.scalars.form(loop.element)
+            found[loop.element] = self._counter(hint, form)
+        if loop.index in live.inputs:
+            form = self.scalars.form(index)
+            # Only Python counts the rows of an array.
+            form = form if form or loop.elements is None else "int"
+            found[index] = self._counter(labels.get(index, index.node.name), form)
+        return found
+
+    def _counter(self, hint: str, form: str) -> Text:
+        name = self.free_name(hint, self.index + 0.5)
+        self.held[name] = self.index + 0.5
+        return _variable(name, form)
+
+    def _is_read(self, live: Live, tensor: SymbolicTensor) -> bool:
+        """Whether the body uses a tensor."""
+        reads = {used for node in live.nodes for used in live.inputs_of(node)}
+        return tensor in reads or tensor in {
+            tensor.graph.outputs[position] for position in live.outputs
+        }
+
+    def _for_head(
+        self, node: Node, loop: Counted, counters: Mapping[SymbolicTensor, Text]
+    ) -> Line:
+        """The first line of a loop that counts."""
+        element = counters.get(loop.element) if loop.element is not None else None
+        index = counters.get(node.attrs["body_graph"].inputs[loop.index])
+        if loop.elements is None:
+            numbers = self._numbers(node, loop)
+            return Line(f"for {index.code if index else '_'} in {numbers}:")
+        rows = self.texts[node.inputs[loop.elements]]
+        target, source = "_", rows.code
+        if element is not None:
+            target = element.code
+            if element.form and rows.form != "range":
+                source = f"{rows.wrapped}.tolist()"
+            if index is not None:
+                target, source = f"{index.code}, {target}", f"enumerate({source})"
+        elif index is not None:
+            target, source = index.code, f"range(len({source}))"
+        return Line(f"for {target} in {source}:", rows.steps)
+
+    def _numbers(self, node: Node, loop: Counted) -> str:
+        """The numbers from the start of a loop up to its limit."""
+        index = node.attrs["body_graph"].inputs[loop.index]
+        bounds = []
+        for tensor in (node.inputs[loop.index], loop.limit):
+            number = constant_int(tensor)
+            if number is not None:
+                bounds.append(str(number))
+            else:
+                text = self.texts[tensor]
+                form = "int" if text.form == "wide" else text.form
+                bounds.append(self.program.fit(text, tensor, form).code)
+        if bounds[0] == "0":
+            del bounds[0]
+        numbers = f"range({', '.join(bounds)})"
+        if self.scalars.form(index):
+            return numbers
+        return f"map(np.{index.dtype.name}, {numbers})"
+
+    # --- behind loops -----------------------------------------------------------------
+
+    def _results(self, node: Node, variables: Mapping[int, Text]) -> None:
+        """Note what holds the state after the loop."""
+        for position, text in variables.items():
+            output = node.outputs[position]
+            self.texts[output] = text
+            self.held[text.code] = max(self.last_use(output), self.index)
+            if text.form and node in self.scalars.outermost:
+                if len(self.users.get(output, ())) > 1:
+                    value = self.program.fit(text, output, "")
+                    self.lines.append(Line(f"{text.code} = {value.code}"))
+                    self.own(text.code, output, "")
+
+
+def _variable(name: str, form: str) -> Text:
+    return Text(name, names=frozenset({name}), form=form)
+
+
+# --- lines ----------------------------------------------------------------------------
+
+
+def indented(lines: Sequence[Line]) -> list[Line]:
+    """The lines one level further in; a statement, if there are none."""
+    return [line.indented() for line in lines] or [Line("pass", indent=1)]

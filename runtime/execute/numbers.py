@@ -1,0 +1,71 @@
+"""Writing operations on numbers of Python: see `scalars` for which these are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runtime.execute.program import Program
+from runtime.execute.scalars import FORMS, SUMS
+from runtime.execute.text import Text, is_atom, normal
+from runtime.graph import Node
+from runtime.ops.define import code
+
+__all__ = ["bool_operation", "python_operation", "range_source"]
+
+Written = tuple[str, bool]
+
+_BOOLS = {
+    "LogicalAnd": "{0} & {1}",
+    "LogicalOr": "{0} | {1}",
+    "LogicalXor": "{0} ^ {1}",
+    "LogicalNot": "not {0}",
+}
+
+
+def python_operation(
+    program: Program, node: Node, args: Sequence[Text]
+) -> tuple[str, Written]:
+    """The form and the source of an operation on Python ints."""
+    operands = []
+    (output,) = node.outputs
+    for tensor, arg in zip(node.inputs, args):
+        is_wide = arg.form == "wide" and node.op in SUMS
+        operands.append(program.fit(arg, tensor, "wide" if is_wide else "int"))
+    form = program.scalars.form(output)
+    if node.op == "Cast":
+        text, is_atomic = operands[0].code, operands[0].atom
+    else:
+        text = FORMS[node.op].format(*(operand.wrapped for operand in operands))
+        if any(not operand.atom for operand in operands):
+            text = normal(text)
+        is_atomic = is_atom(text)
+    if output.dtype.is_bool:
+        return "bool", (text, is_atomic)
+    if program.scalars.wraps(node):
+        return "int", (f"{program.wrap(output.dtype)}({text})", True)
+    return form or "int", (text, is_atomic)
+
+
+def bool_operation(node: Node, args: Sequence[Text]) -> Written | None:
+    """The source of an operation on bools; None if it is none."""
+    source = _BOOLS.get(node.op)
+    if source is None or any(tensor.shape.rank != 0 for tensor in node.inputs):
+        return None
+    text = source.format(*(arg.wrapped for arg in args))
+    if any(not arg.atom for arg in args):
+        text = normal(text)
+    return text, False
+
+
+def range_source(node: Node, args: Sequence[Text]) -> Written:
+    """A ``Range`` of which a loop takes the elements, as a range of Python."""
+    texts = [arg.code for arg in args]
+    start, limit, delta = (
+        code(node.attrs[key], texts) for key in ("start", "limit", "delta")
+    )
+    bounds = limit if (start, delta) == ("0", "1") else f"{start}, {limit}"
+    step = "" if delta == "1" else f", {delta}"
+    if not args:
+        return f"range({bounds}{step})", True
+    first = "0, " if bounds == limit else ""
+    return f"checked_range({first}{bounds}{step})", True

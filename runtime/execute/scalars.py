@@ -1,0 +1,382 @@
+"""Which integers of a loop are Python's own, and not NumPy's.
+
+A Python int takes half the time of a NumPy scalar. It has no width, though: where
+int32 would wrap around it grows. So a number in a loop is one of
+
+- ``""``: an array, or a scalar of NumPy;
+- ``"int"``: a Python int that is what the tensor is;
+- ``"wide"``: a Python int that is wrapped around before anybody looks at it, as a sum
+  that a loop adds up is when the loop is over;
+- ``"bool"``: a bool of Python, or of NumPy.
+
+Numbers that meet in an operation are all of Python or all of NumPy: those that an
+operation on arrays takes or gives are NumPy's, and all that they meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runtime.dtypes import DType
+from runtime.execute.bounds import RULES, Bounds, fits, limits
+from runtime.execute.classes import Classes
+from runtime.execute.counted import Counted, constant_int, find_test
+from runtime.execute.prune import Live
+from runtime.graph import Graph, Node
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["FORMS", "SUMS", "Scalars", "is_exact_cast", "is_index"]
+
+#: What Python writes for operations on ints.
+FORMS = {
+    "AddV2": "{0} + {1}",
+    "Sub": "{0} - {1}",
+    "Mul": "{0} * {1}",
+    "Neg": "-{0}",
+    "Abs": "abs({0})",
+    "FloorDiv": "{0} // {1}",
+    "FloorMod": "{0} % {1}",
+    "Maximum": "max({0}, {1})",
+    "Minimum": "min({0}, {1})",
+    "BitwiseAnd": "{0} & {1}",
+    "BitwiseOr": "{0} | {1}",
+    "BitwiseXor": "{0} ^ {1}",
+    "Less": "{0} < {1}",
+    "LessEqual": "{0} <= {1}",
+    "Greater": "{0} > {1}",
+    "GreaterEqual": "{0} >= {1}",
+    "Equal": "{0} == {1}",
+    "NotEqual": "{0} != {1}",
+}
+
+#: Those that need not know their operands exactly, but for the width of the dtype.
+SUMS = frozenset({"AddV2", "Sub", "Neg"})
+
+#: Inputs that kernels take as Python ints.
+_TAKE_INTS = {"ListAppend": {1}, "ListExtend": {1}, "ListGet": {1, 2}, "ListRows": {1}}
+
+
+class Scalars:
+    """What is known of the numbers in the loops of a graph."""
+
+    def __init__(self, graph: Graph, live: Live) -> None:
+        self._kinds = Classes()
+        self._variables = Classes()
+        self._numpy: set[SymbolicTensor] = set()
+        self._looked_at: list[SymbolicTensor] = []
+        self._bounds: dict[SymbolicTensor, Bounds] = {}
+        self._state: set[SymbolicTensor] = set()
+        self._sums: list[Node] = []
+        self._python: set[Node] = set()
+        self._bools: set[SymbolicTensor] = set()
+        self._known: set[SymbolicTensor] = set()
+        self._seen: set[Graph] = set()
+        self._is_shared = False
+        #: The loops that are in no other loop.
+        self.outermost: set[Node] = set()
+        self._graph(graph, live, inside=False)
+        find = self._kinds.find
+        self._numpy = {find(tensor) for tensor in self._numpy}
+        self._exact = {self._variables.find(tensor) for tensor in self._looked_at}
+        self._bound_sums()
+
+    # --- answers ----------------------------------------------------------------------
+
+    def form(self, tensor: SymbolicTensor) -> str:
+        """What the tensor is in the source; see above."""
+        if tensor in self._bools:
+            return "bool"
+        if tensor not in self._known or self._is_shared:
+            return ""
+        if self._kinds.find(tensor) in self._numpy:
+            return ""
+        return "int" if self._variables.find(tensor) in self._exact else "wide"
+
+    def is_python(self, node: Node) -> bool:
+        """Whether the node is an operation on Python ints."""
+        if node not in self._python:
+            return False
+        forms = [self.form(tensor) for tensor in node.inputs]
+        return any(form in ("int", "wide") for form in forms)
+
+    def wraps(self, node: Node) -> bool:
+        """Whether the result of an operation on ints has to be wrapped around."""
+        (output,) = node.outputs
+        return self.form(output) == "int" and not fits(self._raw(node), output.dtype)
+
+    def is_row(self, node: Node) -> bool:
+        """Whether a ``GatherV2`` is an index that is known not to be negative."""
+        return is_index(node) and self.counts_up(node.inputs[1])
+
+    def counts_up(self, tensor: SymbolicTensor) -> bool:
+        """Whether the number is known not to be negative."""
+        return self.bounds(tensor)[0] >= 0
+
+    def bounds(self, tensor: SymbolicTensor) -> Bounds:
+        """The least and the greatest value that an integer may have."""
+        found = self._bounds.get(tensor)
+        if found is None or self._is_shared:
+            number = constant_int(tensor)
+            found = limits(tensor.dtype) if number is None else (number, number)
+        return found
+
+    # --- graphs -----------------------------------------------------------------------
+
+    def _graph(self, graph: Graph, live: Live, inside: bool) -> None:
+        self._is_shared |= graph in self._seen
+        self._seen.add(graph)
+        for node in live.nodes:
+            if node.op == "While":
+                self._loop(node, live, inside)
+            elif node.op in ("If", "Case"):
+                self._branches(node, live, inside)
+            elif node in live.bodies:
+                self._call(node, live, inside)
+            elif inside:
+                self._operation(node)
+            else:
+                self._note_bounds(node)
+
+    def _call(self, node: Node, live: Live, inside: bool) -> None:
+        if inside:
+            self._use_numpy((*node.inputs, *node.outputs))
+        for body in live.bodies[node]:
+            if node.attrs["graph"] not in self._seen:
+                self._graph(node.attrs["graph"], body, inside=False)
+
+    def _branches(self, node: Node, live: Live, inside: bool) -> None:
+        graphs = [graph for _, graph in node.subgraphs()]
+        if inside and node.op == "Case":
+            self._look_at(node.inputs[0])
+        for graph, body in zip(graphs, live.bodies[node]):
+            for outer, inner in zip(node.inputs[1:], graph.inputs):
+                self._copy_bounds(outer, inner)
+                if inside:
+                    self._join(outer, inner)
+            self._graph(graph, body, inside)
+            for position in body.outputs if inside else ():
+                self._join(graph.outputs[position], node.outputs[position])
+        for position in live.bodies[node][0].outputs if inside else ():
+            output = node.outputs[position]
+            found = [self.bounds(graph.outputs[position]) for graph in graphs]
+            if output.dtype.is_integer:
+                lowest, highest = zip(*found)
+                self._bounds[output] = min(lowest), max(highest)
+
+    def _loop(self, node: Node, live: Live, inside: bool) -> None:
+        test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
+        test_live, body_live = live.bodies[node]
+        count = len(node.outputs)
+        if not inside:
+            self.outermost.add(node)
+        for position, (outer, inner) in enumerate(zip(node.inputs, body.inputs)):
+            is_state = position < count
+            if is_state and position not in body_live.outputs:
+                continue
+            same = [test.inputs[position]] if position in test_live.inputs else []
+            if inside:
+                same.append(outer)
+            if is_state:
+                same += [body.outputs[position], node.outputs[position]]
+                self._state.add(inner)
+            else:
+                self._copy_bounds(outer, inner)
+                self._copy_bounds(outer, test.inputs[position])
+            for tensor in same:
+                self._join(inner, tensor)
+            self._note(inner)
+        loop = live.loops.get(node)
+        tested = find_test(node)
+        if tested is not None and loop is None:
+            # The body runs where the number is smaller than something.
+            counter = body.inputs[tested.counter]
+            lowest, highest = self.bounds(counter)
+            highest = min(highest, self.bounds(tested.limit)[1] - 1)
+            self._bounds[counter] = lowest, max(lowest, highest)
+        if loop is None:
+            self._graph(test, test_live, inside=True)
+        else:
+            self._count(node, body, loop)
+        self._graph(body, body_live, inside=True)
+
+    def _count(self, node: Node, body: Graph, loop: Counted) -> None:
+        """Note what a loop that counts gives to its body."""
+        index = body.inputs[loop.index]
+        first = self.bounds(node.inputs[loop.index])[0]
+        self._bounds[index] = first, max(first, self.bounds(loop.limit)[1] - 1)
+        self._note(index)
+        self._look_at(index)
+        if loop.element is None or loop.elements is None:
+            return
+        if _is_int(loop.element):
+            self._note(loop.element)
+            self._look_at(loop.element)
+            source = node.inputs[loop.elements].node
+            self._bounds[loop.element] = self._range_bounds(source, loop.element.dtype)
+
+    def _range_bounds(self, node: Node, dtype: DType) -> Bounds:
+        """The least and the greatest element of a range that counts upwards."""
+        lowest, highest = limits(dtype)
+        if node.op != "Range":
+            return lowest, highest
+        start, limit, delta = (node.attrs[key] for key in ("start", "limit", "delta"))
+        if type(delta) is not int or delta < 1:
+            return lowest, highest
+        if type(start) is int:
+            lowest = start
+        if type(limit) is int:
+            highest = limit
+        return lowest, max(lowest, highest - 1)
+
+    # --- operations -------------------------------------------------------------------
+
+    def _operation(self, node: Node) -> None:
+        self._note_bounds(node)
+        if node.op == "Const":
+            return
+        if node.op in ("Identity", "StopGradient"):
+            self._join(node.inputs[0], node.outputs[0])
+            return
+        if _is_on_ints(node):
+            self._on_ints(node)
+            return
+        for position, tensor in enumerate(node.inputs):
+            if self.takes_int(node, position) and _is_int(tensor):
+                self._look_at(tensor)
+            else:
+                self._use_numpy((tensor,))
+        self._use_numpy(node.outputs)
+
+    def takes_int(self, node: Node, position: int) -> bool:
+        """Whether an operation on arrays takes a Python int as this input."""
+        if position >= len(node.inputs) - node.attrs.get("operands", 0):
+            return True
+        if node.op == "GatherV2":
+            return position == 1 and self.is_row(node)
+        if node.op == "Cast":
+            return is_exact_cast(node)
+        return position in _TAKE_INTS.get(node.op, ())
+
+    def _on_ints(self, node: Node) -> None:
+        """An operation that Python has for ints."""
+        (output,) = node.outputs
+        self._python.add(node)
+        for tensor in node.inputs:
+            self._link(node.inputs[0], tensor)
+            if output.dtype.is_integer:
+                self._link(tensor, output)
+            if node.op not in SUMS:
+                self._look_at(tensor)
+        if node.op in SUMS:
+            self._sums.append(node)
+
+    def _bound_sums(self) -> None:
+        """Wrap sums of sums: numbers that would grow with the square of iterations."""
+        find = self._variables.find
+        growing = {find(tensor) for tensor in self._state}
+        while True:
+            sizes = len(growing), len(self._exact)
+            for node in self._sums:
+                found = {find(tensor) for tensor in node.inputs if _is_free(tensor)}
+                found = (found & growing) - self._exact
+                repeated = len(found) == 1 and len(set(node.inputs)) < len(node.inputs)
+                if len(found) > 1 or repeated:
+                    self._exact |= found
+                elif found:
+                    growing.add(find(node.outputs[0]))
+            if sizes == (len(growing), len(self._exact)):
+                return
+
+    # --- notes ------------------------------------------------------------------------
+
+    def _note(self, tensor: SymbolicTensor) -> None:
+        if tensor.dtype.is_bool and tensor.shape.rank == 0:
+            self._bools.add(tensor)
+        elif _is_free(tensor):
+            self._known.add(tensor)
+
+    def _link(self, one: SymbolicTensor, other: SymbolicTensor) -> None:
+        """Have both be of Python, or both of NumPy."""
+        for tensor, partner in ((one, other), (other, one)):
+            if _is_free(tensor) and not _is_int(partner):
+                self._numpy.add(tensor)
+        if _is_free(one) and _is_free(other):
+            self._known |= {one, other}
+            self._kinds.join(one, other)
+
+    def _join(self, one: SymbolicTensor, other: SymbolicTensor) -> None:
+        """Note that one is given to the other."""
+        self._link(one, other)
+        if _is_free(one) and _is_free(other):
+            self._variables.join(one, other)
+        self._note(one)
+        self._note(other)
+
+    def _look_at(self, tensor: SymbolicTensor) -> None:
+        if _is_free(tensor):
+            self._looked_at.append(tensor)
+
+    def _use_numpy(self, tensors: Sequence[SymbolicTensor]) -> None:
+        self._numpy.update(filter(_is_free, tensors))
+
+    # --- bounds -----------------------------------------------------------------------
+
+    def _copy_bounds(self, outer: SymbolicTensor, inner: SymbolicTensor) -> None:
+        if outer.dtype.is_integer:
+            self._bounds[inner] = self.bounds(outer)
+
+    def _note_bounds(self, node: Node) -> None:
+        if node.op == "Const" or len(node.outputs) != 1:
+            return
+        (output,) = node.outputs
+        if not _is_int(output):
+            return
+        raw = self._raw(node)
+        if raw is not None and fits(raw, output.dtype):
+            self._bounds[output] = raw
+
+    def _raw(self, node: Node) -> Bounds | None:
+        """The bounds of a result that is not wrapped around; None if unknown."""
+        rule = RULES.get(node.op)
+        if rule is None or not all(map(_is_int, node.inputs)):
+            return None
+        return rule(*map(self.bounds, node.inputs))
+
+
+# --- nodes ----------------------------------------------------------------------------
+
+
+def _is_int(tensor: SymbolicTensor) -> bool:
+    """Whether this is a number that Python's ints can stand for."""
+    return tensor.shape.rank == 0 and tensor.dtype.name in ("int32", "int64")
+
+
+def _is_free(tensor: SymbolicTensor) -> bool:
+    """As `_is_int`, but no constant, which can be written as either."""
+    return _is_int(tensor) and tensor.node.op != "Const"
+
+
+def is_index(node: Node) -> bool:
+    """Whether a ``GatherV2`` is ``x[i]`` for an index that is not negative."""
+    params, index = node.inputs[:2]
+    return (
+        node.attrs == {"axis": 0, "batch_dims": 0}
+        and _is_int(index)
+        and bool(params.shape.rank)
+        and params.dtype.kind in "biufc"
+    )
+
+
+def _is_on_ints(node: Node) -> bool:
+    """Whether Python has the operation for ints, and gives an int or a bool."""
+    if node.op != "Cast" and node.op not in FORMS:
+        return False
+    if node.op == "Cast" and not _is_int(node.outputs[0]):
+        return False
+    return all(map(_is_int, node.inputs))
+
+
+def is_exact_cast(node: Node) -> bool:
+    """Whether NumPy makes the same of a Python int as of an array of its dtype."""
+    source, target = node.inputs[0].dtype.name, node.outputs[0].dtype.name
+    return source == "int32" and target in ("float32", "float64")
