@@ -205,8 +205,9 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
     """
     x = as_tensor(features)
     if approximate:
-        # Not pow(x, 3), which is slow where x is negative.
-        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))
+        scale = math.sqrt(2 / math.pi)
+        # scale * (x + 0.044715 * x ** 3), in fewer operations.
+        inner = x * (scale + 0.044715 * scale * (x * x))
         return multiply(0.5 * x, 1.0 + tanh(inner), name=name)
     return multiply(0.5 * x, 1.0 + erf(x / math.sqrt(2)), name=name)
 
