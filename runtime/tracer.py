@@ -122,9 +122,11 @@ class Tracer:
     def _refuse(self, variable: Any) -> None:
         place = user_place()
         start = "" if place is None else f"{place.filename}:{place.lineno}: "
+        name = getattr(variable, "name", None)
+        what = "a random generator" if name is None else f"the variable {name!r}"
         raise ValueError(
-            f"{start}{self._signature.name!r} creates the variable {variable.name!r} "
-            "on a later call than its first. A function may create variables on its "
-            "first call only, and must keep them: create it outside, or where an "
-            "attribute is still None" + ("" if place is None else place.excerpt())
+            f"{start}{self._signature.name!r} creates {what} on a later call than its "
+            "first. A function may create variables and generators on its first call "
+            "only, and must keep them: create it outside, or where an attribute is "
+            "still None" + ("" if place is None else place.excerpt())
         )

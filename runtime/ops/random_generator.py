@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
-from runtime.context import current_graph
+from runtime.context import current_graph, variable_created
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import InvalidArgumentError, UnimplementedError
 from runtime.ops import draws
@@ -135,6 +135,7 @@ class Generator:
             check_algorithm(alg)
         self._state: GeneratorState = GeneratorState()
         self._state.set(np.asarray(_known(state)))
+        variable_created(self)
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:

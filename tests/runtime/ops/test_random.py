@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -472,12 +471,19 @@ def test_a_generator_made_at_the_first_call() -> None:
             made.append(tf.random.Generator.from_seed(4))
         return made[0].normal([2])
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tf.errors.TracingWarning)
-        found = draws(draw)
+    found = draws(draw)
 
     plain = tf.random.Generator.from_seed(4)
     assert found == draws(lambda: plain.normal([2]))
+
+
+def test_a_generator_made_at_each_call_is_refused() -> None:
+    @tf.function
+    def draw() -> Any:
+        return tf.random.Generator.from_seed(4).normal([2])
+
+    with pytest.raises(ValueError, match="'draw' creates a random gen"):
+        draw()
 
 
 def test_whole_ranges_and_binomials() -> None:
