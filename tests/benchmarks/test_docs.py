@@ -20,7 +20,7 @@ MODULES = sorted(
 )
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, "workloads"])
 def test_docstrings(name: str) -> None:
     module = importlib.import_module(f"benchmarks.{name}")
 

@@ -21,10 +21,21 @@ CALLED = [work for work in WORKLOADS if work.measure in ("call", "first")]
 
 @pytest.mark.parametrize("workload", CALLED, ids=lambda work: work.name)
 def test_results(workload) -> None:
-    module = workload.programs()
-    source = Path(module.__file__).read_text(encoding="utf-8")
-    if "nn.conv2d" in source and not hasattr(tf.nn, "conv2d"):
-        pytest.skip("convolutions are not there yet")
+    _compare(workload.programs(), workload)
+
+
+def test_the_example_of_the_readme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    [source] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "example_workload.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    _compare(importlib.import_module("example_workload"), WORKLOADS[0])
+
+
+def _compare(module, workload) -> None:
     expected = _result("numpy", np, "plain", module)
 
     for way in LIBRARIES[OURS].ways:
