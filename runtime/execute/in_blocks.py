@@ -16,7 +16,6 @@ caller then computes them in the ordinary way.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -32,9 +31,10 @@ __all__ = ["BlockFunction", "in_blocks"]
 Array = np.ndarray[Any, Any]
 Part = tuple[Any, ...]
 
-#: The bytes of one array that a block has: some blocks fit the cache of a processor,
-#: and threads, which meet at the interpreter's lock after each operation, do so rarely.
-BLOCK = 1 << 18
+#: The bytes of one array that a block has: some blocks fit the cache that a processor
+#: has for itself or a good part of the shared one. With smaller ones the calls of NumPy
+#: cost more than is saved, and threads meet more often at the interpreter's lock.
+BLOCK = 1 << 19
 
 #: With fewer elements times operations other threads would come too late.
 SHARED = 1 << 20
@@ -125,28 +125,50 @@ class BlockFunction:
         # A multiple of the threads, lest some wait for the last block.
         if threads > 1 and columns == 1:
             count = min(rows, -(-count // threads) * threads)
-        kinds = self._kinds
+        if columns > 1:
+            split = partial(self._run_part, arrays, rows, count, length, columns)
+        else:
+            split = partial(self._run_rows, arrays, rows, count)
+        share(split, count * columns, threads)
 
-        def run(number: int) -> None:
-            row, column = divmod(number, columns)
-            # Even parts: NumPy computes single elements in another way than many.
-            down = slice(row * rows // count, (row + 1) * rows // count)
-            across = slice(column * length // columns, (column + 1) * length // columns)
-            parts = [
-                _part(array, kind, down, across, columns > 1)
-                for array, kind in zip(arrays, kinds)
-            ]
-            self._compute(parts, down, across)
+    # Even parts: NumPy computes single elements in another way than many.
 
-        share(run, count * columns, threads)
+    def _run_rows(
+        self, arrays: Sequence[Any], rows: int, count: int, number: int
+    ) -> None:
+        """Run the function on one of `count` parts of so many rows."""
+        down = slice(number * rows // count, (number + 1) * rows // count)
+        parts = [
+            array if kind in ("scalar", "row") else array[down]
+            for array, kind in zip(arrays, self._kinds)
+        ]
+        self._compute(parts)
 
-    def _compute(self, parts: Sequence[Any], down: slice, across: slice) -> None:
-        shape: tuple[int, ...] = (down.stop - down.start,)
-        if self._in_rows:
-            shape += (across.stop - across.start,)
-        size = math.prod(shape)
+    def _run_part(
+        self,
+        arrays: Sequence[Any],
+        rows: int,
+        count: int,
+        length: int,
+        columns: int,
+        number: int,
+    ) -> None:
+        """Run the function on a part of one row, which has so many `columns`."""
+        row, column = divmod(number, columns)
+        down = slice(row * rows // count, (row + 1) * rows // count)
+        across = slice(column * length // columns, (column + 1) * length // columns)
+        parts = [
+            _part(array, kind, down, across) for array, kind in zip(arrays, self._kinds)
+        ]
+        self._compute(parts)
+
+    def _compute(self, parts: Sequence[Any]) -> None:
+        shape = parts[self._first].shape
+        size = parts[self._first].size
         vectors = [borrow(size, dtype) for dtype in self._scratch]
-        temporary = [vector.reshape(shape) for vector in vectors]
+        temporary = vectors
+        if len(shape) > 1:
+            temporary = [vector.reshape(shape) for vector in vectors]
         inputs = len(self._inputs)
         try:
             self._function(*parts[:inputs], *temporary, *parts[inputs:])
@@ -154,14 +176,12 @@ class BlockFunction:
             give_back(vectors)
 
 
-def _part(array: Any, kind: str, down: slice, across: slice, split: bool) -> Any:
+def _part(array: Any, kind: str, down: slice, across: slice) -> Any:
     if kind == "scalar":
         return array
     if kind == "row":
         return array[across]
-    if "column" in kind or not split:
-        return array[down]
-    return array[down, across]
+    return array[down] if "column" in kind else array[down, across]
 
 
 def _as_rows(array: Any, kind: str, length: int) -> Any:
