@@ -42,6 +42,7 @@ from runtime.staging import (
 )
 from runtime.staging.builtins import BUILTINS
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
+from runtime.staging.list_methods import METHODS
 from runtime.staging.lists import StagedList
 from runtime.staging.reasons import explaining
 from runtime.staging.repetition import repeated
@@ -218,6 +219,7 @@ def _is_bool(value: Any, expected: bool) -> Any:
 
 _BUILTINS: dict[str, Callable[..., Any]] = {
     **BUILTINS,
+    **METHODS,
     "is_bool": _is_bool,
     "is_none": is_none,
     "is_not_none": functools.partial(is_none, negated=True),

@@ -28,7 +28,7 @@ def changed_lists(facts: Any) -> frozenset[str]:
     """
     found = _known.get(facts)
     if found is None:
-        nodes = list(gast.walk(facts.node))
+        nodes = list(walk(facts.node))
         names = {_changed(node) for node in nodes}
         names.update(name for node in nodes for name in _shared(node, facts))
         found = _known[facts] = frozenset(filter(None, names))
@@ -41,7 +41,7 @@ def is_filled(name: Any, facts: Any) -> bool:
     if found is None:
         names = {
             node.value.id
-            for node in gast.walk(facts.node)
+            for node in walk(facts.node)
             if node.__class__ is gast.Subscript
             and node.ctx.__class__ is gast.Store
             and node.value.__class__ is gast.Name

@@ -17,6 +17,9 @@ from ..lang.visitors import Transformer, clone
 from .indexing import ASSIGNED, INDEXED, arguments_of, ends_of, keys_of
 from .texts import joined, templates_of
 
+#: Methods of lists that may meet tensors in their arguments, or among the items.
+_ASKING_METHODS = frozenset({"count", "index", "remove", "sort"})
+_LIST_METHODS = _ASKING_METHODS | {"extend", "insert", "pop"}
 _TEXT_METHODS = {"format": "fstring", "join": "join"}
 
 
@@ -136,11 +139,17 @@ class Values(Transformer):
         return self.operator("percent", [new.left, new.right], node)
 
     def _method(self, new: Any, old: Any) -> Any:
-        """A method of a value of a builtin type: two of a text may show tensors."""
-        name = _TEXT_METHODS.get(old.func.attr)
-        if name is None or self._type_of(old.func.value) is not str:
-            return new
-        if all(map(self._holds_no_tensor, (*old.args, *_values(old.keywords)))):
+        """A method of a value of a builtin type: those that may meet tensors."""
+        kind, method = self._type_of(old.func.value), old.func.attr
+        values = (*old.args, *_values(old.keywords))
+        if kind is list and method in _LIST_METHODS:
+            if method in _ASKING_METHODS:
+                values = (*values, old.func.value)
+            if all(map(self._holds_no_tensor, values)):
+                return new
+            return clone(new, func=self.operator("call", [new.func], old.func))
+        name = _TEXT_METHODS.get(method)
+        if name is None or kind is not str or all(map(self._holds_no_tensor, values)):
             return new
         args = [new.func.value, *new.args]
         return clone(new, func=self.operator_name(name, old.func), args=args)

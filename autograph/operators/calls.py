@@ -17,6 +17,7 @@ from ..library import CONVERTED, is_dispatcher, is_marked
 from ..options import DEFAULT, ConversionOptions
 from .constructors import constructor, make
 from .dispatch import backend_of
+from .items import list_method
 
 Converter = Callable[[FunctionType, ConversionOptions], Callable[..., Any]]
 
@@ -57,7 +58,7 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     """
     kind = type(function)
     if kind is BuiltinFunctionType:
-        return function
+        return function if _watcher is None else list_method(function)
     if kind is FunctionType:
         converted: Any = function.__dict__.get(CONVERTED)
         # functools.wraps copies the attribute to wrappers: check whose it is.

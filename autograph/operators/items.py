@@ -97,3 +97,33 @@ def _backend_of(key: Any) -> Backend | None:
         return backend_of(key)
     ends = (key.start, key.stop, key.step)
     return next(filter(None, map(backend_of, ends)), None)
+
+
+#: Methods of lists, by what they may meet a tensor in: the arguments alone, or items.
+_COUNTING = frozenset({"extend", "insert", "pop"})
+_ASKING = frozenset({"count", "index", "remove", "sort"})
+LIST_METHODS = _COUNTING | _ASKING
+
+
+def list_method(function: Any) -> Any:
+    """A builtin function or method, such that it takes tensors if it is one of a list.
+
+    >>> items = [3, 1]
+    >>> list_method(items.sort)()
+    >>> items
+    [1, 3]
+    """
+    items = function.__self__
+    if type(items) is not list or function.__name__ not in LIST_METHODS:
+        return function
+
+    def staged(*args: Any, **options: Any) -> Any:
+        asked = args if function.__name__ in _COUNTING else (*args, *items)
+        backend = next(filter(None, map(backend_of, asked)), None)
+        name = f"list.{function.__name__}"
+        instead = None if backend is None else backend.builtin(name)
+        if instead is None:
+            return function(*args, **options)
+        return instead(items, *args, **options)
+
+    return staged

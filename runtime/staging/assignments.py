@@ -18,7 +18,15 @@ from runtime.staging.lists import StagedList
 from runtime.staging.rows import emit, item_of, kept_in, rows_like
 from runtime.staging.values import checked_parts
 
-__all__ = ["delitem", "gathered", "list_of", "setitem", "spread"]
+__all__ = [
+    "delitem",
+    "gathered",
+    "inserted",
+    "list_of",
+    "setitem",
+    "spread",
+    "taken_out",
+]
 
 _Path = Sequence[Any]
 
@@ -34,7 +42,7 @@ def setitem(items: list[Any], path: _Path, value: Any) -> None:
     if isinstance(path[-1], slice):
         raise _refused(
             "a slice whose ends are tensors was assigned to",
-            "assign the items one by one in a loop",
+            "make a list of the parts: `items = items[:i] + values + items[j:]`",
         )
     if not items:
         raise IndexError("list assignment index out of range")
@@ -61,13 +69,28 @@ def delitem(items: list[Any], path: _Path) -> None:
     if len(path) > 1 or isinstance(path[0], slice):
         raise _refused(
             "a tensor says which part of a list is deleted",
-            "delete single items of a list that a variable holds",
+            "make a list of the other parts: `items = items[:i] + items[j:]`",
         )
     if not items:
         raise IndexError("list assignment index out of range")
     whole = _listed(items)
     del whole[path[0]]
     items[:] = _items(whole, len(items) - 1)
+
+
+def inserted(items: list[Any], index: Any, value: Any) -> None:
+    """``items.insert(index, value)``."""
+    whole = _listed(items)
+    whole.insert(index, value)
+    items[:] = _items(whole, len(items) + 1)
+
+
+def taken_out(items: list[Any], index: Any) -> Any:
+    """``items.pop(index)``; IndexError is raised when the graph runs."""
+    whole = _listed(items)
+    value = whole.pop(index)
+    items[:] = _items(whole, len(items) - 1)
+    return value
 
 
 # --- lists as tensors -----------------------------------------------------------------

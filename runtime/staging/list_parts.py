@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import operator
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -23,8 +25,10 @@ from runtime.staging.sequences import weakened
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["Parts", "emit", "index_tensor", "like", "size_of"]
+__all__ = ["Parts", "emit", "index_tensor", "is_shared_in_place", "like", "size_of"]
 
+#: The argument of the instruction that stands for ``+=``, from Python 3.11 on.
+_INPLACE_ADD = 13
 _Self = TypeVar("_Self", bound="Parts")
 
 
@@ -231,6 +235,15 @@ def _as_buffer(buffer: Any, spec: TensorSpec) -> Any:
     if buffer.spec.weak and not spec.weak:
         buffer = convert.cast(buffer, spec.dtype)
     return buffer
+
+
+def is_shared_in_place(items: list[Any], frame: FrameType) -> bool:
+    """Whether a function is at ``items += …`` and has the list in two variables."""
+    if sum(value is items for value in frame.f_locals.values()) < 2:
+        return False
+    operation, argument = frame.f_code.co_code[frame.f_lasti :][:2]
+    name = dis.opname[operation]
+    return name == "INPLACE_ADD" or (name, argument) == ("BINARY_OP", _INPLACE_ADD)
 
 
 def size_of(tensor: Any) -> Any:

@@ -6,6 +6,7 @@ it is a buffer of rows for each tensor of an element, and the count of the eleme
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
@@ -22,7 +23,14 @@ from runtime.ops.reductions import reduce_any, reduce_sum
 from runtime.ops.sequences import range as range_of
 from runtime.ops.sorting import sort
 from runtime.staging.elements import Element, taken_apart
-from runtime.staging.list_parts import Parts, emit, index_tensor, like, size_of
+from runtime.staging.list_parts import (
+    Parts,
+    emit,
+    index_tensor,
+    is_shared_in_place,
+    like,
+    size_of,
+)
 from runtime.staging.maybe import holds_none
 from runtime.staging.sequences import StagedSequence, weakened
 from runtime.subgraph import adapted
@@ -230,8 +238,12 @@ class StagedList(Parts):
 
     def remove(self, value: Any) -> None:
         """Take the first element out that is equal to a value."""
+        self.pop(self.place_to_remove(value))
+
+    def place_to_remove(self, value: Any) -> Any:
+        """The first place of a value, which `remove` says is missing."""
         message = "list.remove(x): x not in list"
-        self.pop(emit("ListFind", self._found(value), message=message))
+        return emit("ListFind", self._found(value), message=message)
 
     def clear(self) -> None:
         """Take all elements out."""
@@ -289,6 +301,11 @@ class StagedList(Parts):
     def __radd__(self, other: Any) -> StagedList:
         if not isinstance(other, list):
             return NotImplemented
+        if type(other) is list and is_shared_in_place(other, sys._getframe(1)):
+            raise self._cannot(
+                "be added in place to a list that has two names",
+                "the list becomes another object, which one of them would not see",
+            )
         result = self._like(other)
         result.extend(self)
         return result

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.support import construct
 
+TABLE = [[1, 2], [3, 4]]
+
 
 @construct("`append` in a loop", (5,), (0,))
 def appended(n):
@@ -220,3 +222,57 @@ def deleted(i):
     items = [1, 2, 3]
     del items[i]
     return items
+
+
+@construct("`sort` of tensors in a list", (2, 9), (9, 2))
+def sorted_in_place(a, b):
+    items = [5, a, b]
+    items.sort()
+    items.sort(reverse=True)
+    return items
+
+
+@construct("`index`, `count`, `remove` of tensors", (2,), (9,))
+def found_by_value(x):
+    items = [5, 2, 5]
+    places = items.index(2), items.count(x)
+    items.remove(x)
+    return places, items
+
+
+@construct("`insert(i, x)`, `pop(i)` of a list of a known length", (0,), (-1,), (3,))
+def inserted_and_popped(i):
+    items = [5, 2, 6]
+    items.insert(i, 7)
+    return items.pop(i), items
+
+
+@construct("`items[i]` of a parameter, attribute or global", (1,), (-4,))
+def indexed_anywhere(i):
+    def at(items):
+        items[i] += 1
+        return items[i]
+
+    return at([5, 2, 6]), TABLE[i]
+
+
+@construct("`items += values` of a list with another name", (2,))
+def added_in_place(n):
+    items = [1]
+    other = items
+    items += [0] * n
+    return other
+
+
+@construct("`items[i:j] = values`", (1, 2))
+def slice_assigned(i, j):
+    items = [1, 2, 3]
+    items[i:j] = [7, 8, 9]
+    return items
+
+
+@construct("`grid[i] = row`", (1,))
+def row_assigned(i):
+    grid = [[1, 2], [3, 4]]
+    grid[i] = [5, 6]
+    return grid
