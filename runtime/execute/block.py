@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute.labels import find_labels
 from runtime.execute.numbers import bool_operation, python_operation, range_source
+from runtime.execute.precedence import ATOM
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
 from runtime.execute.regions import FUSED
@@ -133,7 +134,7 @@ class StraightBlock:
         definition = get(node.op)
         value = not definition.stateful and len(node.outputs) == 1
         inline = value and self.may_wait(node.outputs[0])
-        if any(not self.texts[tensor].atom for tensor in node.inputs):
+        if any(self.texts[tensor].steps for tensor in node.inputs):
             repeated = repeated_arguments(node)
             self.flush_inputs([node.inputs[index] for index in repeated])
         in_place = node.op in IN_PLACE
@@ -146,12 +147,12 @@ class StraightBlock:
         if in_place and gives_away:
             # No other variable is left that would hold the array in the next iteration.
             self.targets.setdefault(node.outputs[0], args[0].code)
-        code, atom = written or (self.program.call(node, args, gives_away), True)
+        code, level = written or (self.program.call(node, args, gives_away), ATOM)
         steps = [step for arg in args for step in arg.steps]
         names = frozenset().union(*(arg.names for arg in args))
         again = self.as_numpy(node, taken)
         order = self.program.in_order([*steps, self.program.step(node, again)])
-        text = Text(code, atom, None, names, order, form)
+        text = Text(code, level, None, names, order, form)
         if value:
             self.deliver(node.outputs[0], text, inline)
         else:
@@ -159,7 +160,7 @@ class StraightBlock:
 
     def _written(
         self, node: Node, args: list[Text]
-    ) -> tuple[list[Text], str, tuple[str, bool] | None]:
+    ) -> tuple[list[Text], str, tuple[str, int] | None]:
         """The operands as the node takes them, the form of its result, and its source.
 
         The source is None where the kernel is to be called.
@@ -167,7 +168,7 @@ class StraightBlock:
         program, scalars = self.program, self.scalars
         if not any(arg.form for arg in args):
             if node.op == "GatherV2" and scalars.is_row(node):
-                return args, "", (f"{args[0].wrapped}[{args[1].code}]", True)
+                return args, "", (f"{args[0].wrapped}[{args[1].code}]", ATOM)
             if node.op == "Range" and self._is_python_range(node):
                 return args, "range", range_source(node, args)
             if not scalars.is_python(node):
@@ -184,9 +185,9 @@ class StraightBlock:
             found.append(program.fit(arg, tensor, "int" if is_int else ""))
         if node.op == "Cast" and found[0].form == "int":
             dtype = node.outputs[0].dtype.name
-            return found, "", (f"np.{dtype}({found[0].code})", True)
+            return found, "", (f"np.{dtype}({found[0].code})", ATOM)
         if node.op == "GatherV2" and scalars.is_row(node):
-            return found, "", (f"{found[0].wrapped}[{found[1].code}]", True)
+            return found, "", (f"{found[0].wrapped}[{found[1].code}]", ATOM)
         if node.op == "Range" and self._is_python_range(node):
             return found, "range", range_source(node, found)
         return found, "", template(node, found)

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from runtime.execute.blocks import first_array
 from runtime.execute.labels import find_labels
 from runtime.execute.loops import LoopBlock, indented
+from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.prune import Live, has_effects, is_recursive_call
 from runtime.execute.regions import FUSED, LARGE
-from runtime.execute.text import Line, Step, Text, negated, normal
+from runtime.execute.text import Line, Step, Text, negated
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
 
@@ -69,7 +70,7 @@ class Block(LoopBlock):
             texts += child.results()
         form = self.scalars.form(output)
         then, otherwise = (self.program.fit(text, output, form) for text in texts)
-        code = _choice(test, then, otherwise, output)
+        code, level = _choice(test, then, otherwise, output)
         steps = self.program.in_order(
             [
                 *test.steps,
@@ -78,7 +79,7 @@ class Block(LoopBlock):
             ]
         )
         names = test.names | then.names | otherwise.names
-        self.deliver(output, Text(code, False, None, names, steps, form), inline)
+        self.deliver(output, Text(code, level, None, names, steps, form), inline)
         return True
 
     def _branches(self, node: Node) -> None:
@@ -144,7 +145,7 @@ class Block(LoopBlock):
         names = frozenset().union(*(arg.names for arg in args))
         steps = [step for arg in args for step in arg.steps]
         code = f"{name}({', '.join(arg.code for arg in args)})"
-        text = Text(code, True, None, names, self.program.in_order(steps))
+        text = Text(code, ATOM, None, names, self.program.in_order(steps))
         if value:
             self.deliver(node.outputs[0], text, inline)
         else:
@@ -193,13 +194,17 @@ def _size(live: Live) -> int:
     return total
 
 
-def _choice(test: Text, then: Text, otherwise: Text, output: SymbolicTensor) -> str:
+def _choice(
+    test: Text, then: Text, otherwise: Text, output: SymbolicTensor
+) -> tuple[str, int]:
+    parts = [test, then, otherwise]
+    source = f"{marker(1)} if {marker(0)} else {marker(2)}"
     if output.dtype.is_bool and output.shape.rank == 0:
         if otherwise.code in ("False", "np.False_"):
-            return normal(f"({test.code}) and ({then.code})")
-        if then.code in ("True", "np.True_"):
-            return normal(f"({test.code}) or ({otherwise.code})")
-    return normal(f"({then.code}) if ({test.code}) else ({otherwise.code})")
+            source = f"{marker(0)} and {marker(1)}"
+        elif then.code in ("True", "np.True_"):
+            source = f"{marker(0)} or {marker(2)}"
+    return filled(source, [(part.code, part.level) for part in parts])
 
 
 def _if_lines(test: Text, then: list[Line], otherwise: list[Line]) -> list[Line]:

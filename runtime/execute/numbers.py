@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.program import Program
 from runtime.execute.scalars import FORMS, SUMS
-from runtime.execute.text import Text, is_atom, normal
+from runtime.execute.text import Text
 from runtime.graph import Node
 from runtime.ops.define import code
 
 __all__ = ["bool_operation", "python_operation", "range_source"]
 
-Written = tuple[str, bool]
+Written = tuple[str, int]
 
 _BOOLS = {
     "LogicalAnd": "{0} & {1}",
@@ -30,20 +31,18 @@ def python_operation(
     (output,) = node.outputs
     for tensor, arg in zip(node.inputs, args):
         is_wide = arg.form == "wide" and node.op in SUMS
-        operands.append(program.fit(arg, tensor, "wide" if is_wide else "int"))
-    form = program.scalars.form(output)
-    if node.op == "Cast":
-        text, is_atomic = operands[0].code, operands[0].atom
-    else:
-        text = FORMS[node.op].format(*(operand.wrapped for operand in operands))
-        if any(not operand.atom for operand in operands):
-            text = normal(text)
-        is_atomic = is_atom(text)
+        operand = program.fit(arg, tensor, "wide" if is_wide else "int")
+        operands.append((operand.code, operand.level))
+    written = operands[0] if node.op == "Cast" else _filled(FORMS[node.op], operands)
     if output.dtype.is_bool:
-        return "bool", (text, is_atomic)
+        return "bool", written
     if program.scalars.wraps(node):
-        return "int", (f"{program.wrap(output.dtype)}({text})", True)
-    return form or "int", (text, is_atomic)
+        return "int", (f"{program.wrap(output.dtype)}({written[0]})", ATOM)
+    return program.scalars.form(output) or "int", written
+
+
+def _filled(source: str, operands: Sequence[tuple[str, int]]) -> Written:
+    return filled(source.format(*map(marker, range(len(operands)))), operands)
 
 
 def bool_operation(node: Node, args: Sequence[Text]) -> Written | None:
@@ -51,10 +50,7 @@ def bool_operation(node: Node, args: Sequence[Text]) -> Written | None:
     source = _BOOLS.get(node.op)
     if source is None or any(tensor.shape.rank != 0 for tensor in node.inputs):
         return None
-    text = source.format(*(arg.wrapped for arg in args))
-    if any(not arg.atom for arg in args):
-        text = normal(text)
-    return text, False
+    return _filled(source, [(arg.code, arg.level) for arg in args])
 
 
 def range_source(node: Node, args: Sequence[Text]) -> Written:
@@ -66,6 +62,6 @@ def range_source(node: Node, args: Sequence[Text]) -> Written:
     bounds = limit if (start, delta) == ("0", "1") else f"{start}, {limit}"
     step = "" if delta == "1" else f", {delta}"
     if not args:
-        return f"range({bounds}{step})", True
+        return f"range({bounds}{step})", ATOM
     first = "0, " if bounds == limit else ""
-    return f"checked_range({first}{bounds}{step})", True
+    return f"checked_range({first}{bounds}{step})", ATOM

@@ -15,11 +15,18 @@ from runtime.dtypes import DType
 from runtime.execute.blocks import BlockText, write_blocks
 from runtime.execute.in_blocks import in_blocks
 from runtime.execute.integers import checked_range, wrapping
+from runtime.execute.precedence import ATOM
 from runtime.execute.scalars import Scalars
-from runtime.execute.text import Step, Text, literal_attribute, scalar_text
+from runtime.execute.text import (
+    Step,
+    Text,
+    literal_attribute,
+    number_level,
+    scalar_text,
+)
 from runtime.graph import Graph, Node
-from runtime.ops.define import kernel_on_values
 from runtime.ops.buffers import filled
+from runtime.ops.define import kernel_on_values
 from runtime.ops.erf import erf
 from runtime.ops.registry import get
 from runtime.ops.tensor_arrays import IN_PLACE
@@ -128,18 +135,18 @@ class Program:
             return text if known is None else Text(known, form="bool")
         if form == "":
             if text.form == "bool":
-                return replace(text, code=f"np.bool_({text.code})", atom=True, form="")
+                return replace(text, code=f"np.bool_({text.code})", level=ATOM, form="")
             text = self.fit(text, tensor, "int")
             code = f"np.{tensor.dtype.name}({text.code})"
-            return replace(text, code=code, atom=True, form="")
+            return replace(text, code=code, level=ATOM, form="")
         if text.form == "":
             if text.number is not None:
-                atom = not text.number.startswith("-")
-                return Text(text.number, atom, text.number, form="int")
-            return replace(text, code=f"int({text.code})", atom=True, form="int")
+                level = number_level(text.number)
+                return Text(text.number, level, text.number, form="int")
+            return replace(text, code=f"int({text.code})", level=ATOM, form="int")
         if form == "int":
             code = f"{self.wrap(tensor.dtype)}({text.code})"
-            return replace(text, code=code, atom=True, form="int")
+            return replace(text, code=code, level=ATOM, form="int")
         return text
 
     def wrap(self, dtype: DType) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.dtypes import DType
+from runtime.execute.precedence import ATOM, UNARY, filled, marker
 from runtime.graph import Node
 from runtime.ops.define import Operand
 from runtime.ops.registry import Source, get
@@ -21,10 +22,9 @@ __all__ = [
     "Line",
     "Step",
     "Text",
-    "is_atom",
     "literal_attribute",
     "negated",
-    "normal",
+    "number_level",
     "repeated_arguments",
     "scalar_text",
     "template",
@@ -55,8 +55,8 @@ class Text:
     """An expression of generated source."""
 
     code: str
-    #: Whether it can stand next to any operator without parentheses.
-    atom: bool = True
+    #: How tightly it holds together: see `precedence`.
+    level: int = ATOM
     #: The Python number that it is, if it is a scalar constant.
     number: str | None = None
     #: The local variables that it reads.
@@ -69,7 +69,7 @@ class Text:
     @property
     def wrapped(self) -> str:
         """The expression as an operand."""
-        return self.code if self.atom else f"({self.code})"
+        return self.code if self.level == ATOM else f"({self.code})"
 
     def guarded(self, guard: str) -> tuple[Step, ...]:
         """The steps, taken only where `guard` holds."""
@@ -108,30 +108,33 @@ def scalar_text(array: np.ndarray[Any, Any]) -> Text | None:
     return Text(f"np.{array.dtype.name}({number})", number=number)
 
 
-def template(node: Node, args: Sequence[Text]) -> tuple[str, bool] | None:
-    """The node as an expression of these operands, and whether that is an atom.
+def template(node: Node, args: Sequence[Text]) -> tuple[str, int] | None:
+    """The node as an expression of these operands, and its level.
 
     None if the op has no source for them, and its kernel is to be called.
     """
     source = _source(node) or _safe_source(node, args)
     if source is None:
         return None
-    if not isinstance(source, str):
-        found = source([arg.wrapped for arg in args], node.attrs)
-        if found is None:
-            return None
-        text = found
-    else:
-        operands = [arg.wrapped for arg in args]
+    operands = [(arg.code, arg.level) for arg in args]
+    if isinstance(source, str):
         position = _number_position(source, node, args)
         if position is not None:
             number = args[position].number or ""
-            negative = number.startswith("-") and not source.startswith("np.")
-            operands[position] = f"({number})" if negative else number
-        text = source.format(*operands)
-    if any(not arg.atom for arg in args):
-        text = normal(text)
-    return text, is_atom(text)
+            operands[position] = number, number_level(number)
+        return filled(_with_markers(source, len(args)), operands)
+    found = source([marker(index) for index in range(len(args))], node.attrs)
+    return None if found is None else filled(found, operands)
+
+
+@functools.lru_cache(maxsize=1024)
+def _with_markers(source: str, count: int) -> str:
+    return source.format(*map(marker, range(count)))
+
+
+def number_level(number: str) -> int:
+    """The level of a Python number."""
+    return UNARY if number.startswith("-") else ATOM
 
 
 def _source(node: Node) -> Source | None:
@@ -162,12 +165,13 @@ def repeated_arguments(node: Node) -> set[int]:
     source = _source(node)
     if source is None:
         return set()
-    markers = [f"input{index}_" for index in range(len(node.inputs))]
+    count = len(node.inputs)
+    markers = [marker(index) for index in range(count)]
     if isinstance(source, str):
-        text = source.format(*markers)
+        text = _with_markers(source, count)
     else:
         text = source(markers, node.attrs) or " ".join(markers)
-    return {index for index, marker in enumerate(markers) if text.count(marker) != 1}
+    return {index for index, name in enumerate(markers) if text.count(name) != 1}
 
 
 def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | None:
@@ -184,12 +188,6 @@ def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | Non
         if args[position].number is not None and args[1 - position].number is None:
             return position
     return None
-
-
-@functools.lru_cache(maxsize=1024)
-def normal(code: str) -> str:
-    """The expression without parentheses that it does not need."""
-    return ast.unparse(ast.parse(code, mode="eval"))
 
 
 def wrapped_lines(code: str, width: int) -> list[str]:
@@ -216,17 +214,7 @@ def wrapped_lines(code: str, width: int) -> list[str]:
 
 def negated(text: Text) -> str:
     """``not`` the expression."""
-    return normal(f"not ({text.code})") if not text.atom else f"not {text.code}"
-
-
-def is_atom(code: str) -> bool:
-    """Whether an expression needs no parentheses beside any operator."""
-    if code.isidentifier() or _CALL.fullmatch(code):
-        return True
-    if _OPERATION.fullmatch(code):
-        return False
-    body = ast.parse(code, mode="eval").body
-    return isinstance(body, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
+    return filled(f"not {marker(0)}", [(text.code, text.level)])[0]
 
 
 def literal_attribute(value: Any, args: Sequence[str] = ()) -> str | None:
