@@ -29,7 +29,7 @@ __all__ = ["main"]
 #: What is imported, by the name of the measure, and how many milliseconds it may take.
 IMPORTS = {
     "import autograph": ("import autograph", 60),
-    "import autograph and compiler": ("import autograph; autograph.convert", None),
+    "import autograph and compiler": ("import autograph.pipeline, autograph.api", None),
     "import runtime": ("import runtime", 200),
     "NumPy alone": ("import numpy", None),
 }

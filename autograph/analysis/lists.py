@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import gast
 
 from autograph.analysis.assigned import assigned_values
+from autograph.lang.visitors import walk
 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 _DISPLAYS = (gast.List, gast.Tuple)

@@ -33,10 +33,13 @@ def suspends(expression: gast.AST) -> bool:
 
 
 def _bound(node: gast.AST, in_comprehension: bool = False) -> Iterator[str]:
-    if isinstance(node, gast.Name):
+    if node.__class__ is gast.Name:
         if isinstance(node.ctx, _WRITES) and not in_comprehension:
             yield node.id
-    elif isinstance(node, (*_FUNCTIONS, gast.ClassDef)):
+        return
+    if node.__class__ is gast.Constant:
+        return
+    if isinstance(node, (*_FUNCTIONS, gast.ClassDef)):
         yield node.name
         for decorator in node.decorator_list:
             yield from _bound(decorator)

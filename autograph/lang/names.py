@@ -30,13 +30,14 @@ def identifiers(tree: gast.AST) -> Iterator[str]:
     ['c', 'd', 'g']
     """
     for node in walk(tree):
-        yield from _identifiers_of(node)
+        if node.__class__ is gast.Name:
+            yield node.id
+        elif node.__class__ in _BINDING:
+            yield from _identifiers_of(node)
 
 
 def _identifiers_of(node: gast.AST) -> Iterator[str]:
-    if isinstance(node, gast.Name):
-        yield node.id
-    elif isinstance(node, gast.alias):
+    if isinstance(node, gast.alias):
         yield node.asname or node.name.partition(".")[0]
     elif isinstance(node, (gast.Global, gast.Nonlocal)):
         yield from node.names
@@ -57,6 +58,10 @@ _NAMED = (
     gast.TypeVar,
     gast.ParamSpec,
     gast.TypeVarTuple,
+)
+#: What has names besides `Name`.
+_BINDING = frozenset(
+    {gast.alias, gast.Global, gast.Nonlocal, gast.MatchMapping, *_NAMED}
 )
 
 

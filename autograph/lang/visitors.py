@@ -20,21 +20,46 @@ _Node = TypeVar("_Node", bound=gast.AST)
 Visited = Any
 
 
-def child_nodes(node: gast.AST) -> Iterator[gast.AST]:
-    """The direct children of `node`, in the order of its fields."""
+#: The fields that hold no nodes, or one that is as good as an enum: contexts
+#: (``Load``) and operators (``Add``) are told by the node that they are part of.
+_PLAIN = frozenset(
+    {"id", "attr", "arg", "asname", "module", "level", "kind", "type_comment"}
+    | {"ctx", "op", "ops", "is_async", "simple", "conversion", "type_ignores"}
+)
+_fields: dict[type, tuple[str, ...]] = {}
+
+
+def _fields_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a class of nodes that may hold others."""
+    found = _fields.get(kind)
+    if found is None:
+        found = tuple([name for name in kind._fields if name not in _PLAIN])
+        _fields[kind] = found
+    return found
+
+
+def child_nodes(node: gast.AST) -> list[gast.AST]:
+    """The direct children of `node`, in the order of its fields.
+
+    Without contexts and operators, such as ``Load`` and ``Add``.
+    """
+    found: list[gast.AST] = []
     attributes = node.__dict__
-    for name in node._fields:
+    for name in _fields_of(node.__class__):
         value = attributes.get(name)
-        if isinstance(value, list):
+        if value.__class__ is list:
             for item in value:
                 if isinstance(item, gast.AST):
-                    yield item
+                    found.append(item)
         elif isinstance(value, gast.AST):
-            yield value
+            found.append(value)
+    return found
 
 
 def walk(node: gast.AST) -> Iterator[gast.AST]:
     """`node` and all nodes below it, parents first, in the order of their fields.
+
+    As `child_nodes`, without contexts and operators.
 
     >>> tree = gast.parse("a = b + c")
     >>> [n.id for n in walk(tree) if isinstance(n, gast.Name)]
@@ -44,7 +69,9 @@ def walk(node: gast.AST) -> Iterator[gast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(list(child_nodes(node))))
+        children = child_nodes(node)
+        children.reverse()
+        stack += children
 
 
 def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
@@ -66,8 +93,9 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
         if node is not root and isinstance(node, _SCOPES):
             children = list(_outer_parts(node))
         else:
-            children = list(child_nodes(node))
-        stack.extend(reversed(children))
+            children = child_nodes(node)
+        children.reverse()
+        stack += children
 
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
@@ -144,10 +172,10 @@ class Transformer:
         """`node` with its children visited: the same object if none changed."""
         changes: dict[str, Any] = {}
         attributes = node.__dict__
-        for name in node._fields:
+        for name in _fields_of(node.__class__):
             value = attributes.get(name)
-            if isinstance(value, list):
-                visited = self.visit_list(value)
+            if value.__class__ is list:
+                visited: Any = self.visit_list(value)
             elif isinstance(value, gast.AST):
                 visited = self.visit(value)
             else:
