@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from runtime import dtypes
 from runtime.errors import InvalidArgumentError
+from runtime.ops import special_kernels
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.creation import zeros_like
 from runtime.ops.erf import erf as erf_kernel
@@ -27,6 +26,7 @@ from runtime.ops.pointwise import (
     unary_op,
 )
 from runtime.ops.registry import OpDef, apply_one, register
+from runtime.ops.special_kernels import in_double
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor import Tensor, operators
@@ -108,19 +108,6 @@ def _round(x: Array) -> Any:
     return np.rint(x) if x.dtype.kind in "fc" else x
 
 
-math_erf = np.vectorize(math.erf, otypes=[np.float64])
-math_erfc = np.vectorize(math.erfc, otypes=[np.float64])
-
-
-def in_double(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
-    """A kernel that computes in double precision."""
-
-    def kernel(x: Array) -> Array:
-        return np.asarray(function(x.astype(np.float64))).astype(x.dtype)
-
-    return kernel
-
-
 # --- ops ------------------------------------------------------------------------------
 
 unary_op("Neg", np.negative, SIGNED + INEXACT, source="-{0}")
@@ -133,7 +120,7 @@ unary_op("Sigmoid", _sigmoid, INEXACT)
 unary_op("Softplus", _softplus, FLOATS)
 unary_op("Softsign", _softsign, FLOATS)
 unary_op("Erf", erf_kernel, FLOATS)
-unary_op("Erfc", in_double(math_erfc), FLOATS)
+unary_op("Erfc", in_double(special_kernels.erfc), FLOATS)
 unary_op("Round", _round, SIGNED + INEXACT)
 
 #: The ops that are functions of NumPy, by the names in TensorFlow and in NumPy.

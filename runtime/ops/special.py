@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from runtime.ops import special_kernels as kernels
 from runtime.ops.convert import as_tensor
 from runtime.ops.creation import zeros_like
-from runtime.ops.functions import in_double, math_erf
 from runtime.ops.pointwise import (
     FLOATS,
     INEXACT,
@@ -19,6 +18,7 @@ from runtime.ops.pointwise import (
     unary_op,
 )
 from runtime.ops.reductions import reduce_sum
+from runtime.ops.special_kernels import in_double
 from runtime.tensor import Tensor
 
 __all__ = [
@@ -40,57 +40,6 @@ Array = np.ndarray[Any, Any]
 # --- kernels --------------------------------------------------------------------------
 
 
-def _lgamma(x: float) -> float:
-    try:
-        return math.lgamma(x)
-    except ValueError:  # A pole.
-        return math.inf
-
-
-def _normal_quantile(p: float) -> float:
-    # Imported late: statistics brings much along.
-    from statistics import NormalDist
-
-    if 0 < p < 1:
-        return NormalDist().inv_cdf(p)
-    return {0.0: -math.inf, 1.0: math.inf}.get(p, math.nan)
-
-
-_math_lgamma = np.vectorize(_lgamma, otypes=[np.float64])
-_quantile = np.vectorize(_normal_quantile, otypes=[np.float64])
-
-
-def _erfinv(x: Array) -> Any:
-    y = _quantile((x + 1) / 2) / math.sqrt(2)
-    # (x + 1) / 2 forgets the last digits of a small x; two Newton steps restore them.
-    for _ in range(2):
-        step = (math_erf(y) - x) * (math.sqrt(math.pi) / 2) * np.exp(y * y)
-        y = np.where(np.abs(x) < 0.5, y - step, y)
-    return y
-
-
-def _erfcinv(x: Array) -> Any:
-    return -_quantile(x / 2) / math.sqrt(2)
-
-
-def _digamma(x: Array) -> Any:
-    pole = (x <= 0) & (x == np.floor(x))
-    # Reflection for negative numbers, recurrence up to 10, then the asymptotic series.
-    z = np.where(x < 0, 1 - x, x)
-    shift = np.zeros_like(z)
-    for _ in range(10):
-        small = z < 10
-        shift = np.where(small, shift - 1 / z, shift)
-        z = np.where(small, z + 1, z)
-    w = 1 / (z * z)
-    series = w * (
-        1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132))))
-    )
-    result = np.log(z) - 1 / (2 * z) - series + shift
-    result = np.where(x < 0, result - math.pi / np.tan(math.pi * x), result)
-    return np.where(pole, math.nan, result)
-
-
 def _zero_times(x: Array, product: Any) -> Any:
     """The product, and 0 where `x` is 0 even if the other factor is infinite or NaN."""
     return np.where(x == 0, x.dtype.type(0), product)
@@ -98,11 +47,11 @@ def _zero_times(x: Array, product: Any) -> Any:
 
 # --- ops ------------------------------------------------------------------------------
 
-unary_op("Erfinv", in_double(_erfinv), FLOATS)
-unary_op("Erfcinv", in_double(_erfcinv), FLOATS)
-unary_op("Ndtri", in_double(_quantile), FLOATS)
-unary_op("Lgamma", in_double(_math_lgamma), FLOATS)
-unary_op("Digamma", in_double(_digamma), FLOATS)
+unary_op("Erfinv", in_double(kernels.erfinv), FLOATS)
+unary_op("Erfcinv", in_double(kernels.erfcinv), FLOATS)
+unary_op("Ndtri", in_double(kernels.quantile), FLOATS)
+unary_op("Lgamma", in_double(kernels.lgamma), FLOATS)
+unary_op("Digamma", in_double(kernels.digamma), FLOATS)
 binary_op("Xdivy", lambda x, y: _zero_times(x, np.true_divide(x, y)), INEXACT)
 binary_op("Xlogy", lambda x, y: _zero_times(x, x * np.log(y)), INEXACT)
 binary_op("Xlog1py", lambda x, y: _zero_times(x, x * np.log1p(y)), INEXACT)
