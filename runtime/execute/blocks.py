@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runtime.execute.elementwise import REDUCTIONS, needs_rows, steps_of
+from runtime.execute.elementwise import REDUCTIONS, is_total, needs_rows, steps_of
 from runtime.execute.regions import role
 from runtime.execute.text import scalar_text
 from runtime.graph import Graph, Node
@@ -101,6 +101,9 @@ class _Writer:
         found = [str(role(_dims(t), self._whole)) for t in self._body.inputs]
         found += [f"scratch {slot.dtype}" for slot in self._scratch]
         for tensor, slot in self._results.items():
+            if is_total(tensor.node):
+                found.append(f"{tensor.node.op.lower()} {slot.dtype}")
+                continue
             column = "" if _dims(tensor) == self._whole else "column "
             kept = " kept" if column and tensor.shape.rank == len(self._whole) else ""
             found.append(f"{column}result{kept} {slot.dtype}")
@@ -122,7 +125,9 @@ class _Writer:
             operands = self._operands(node)
             if node.op in _EXTREMES and _dims(output) == self._whole:
                 operands = _spread(node, operands)
-            if node.op in REDUCTIONS or _dims(output) != self._whole:
+            if is_total(node):
+                self._total(node, operands)
+            elif node.op in REDUCTIONS or _dims(output) != self._whole:
                 self._reduced(node, operands)
             else:
                 self._elementwise(index, node, operands)
@@ -165,6 +170,15 @@ class _Writer:
                 self.lines.append(step.replace("@", name))
         if slot is not None:
             self.lines.append(f"np.copyto({slot.name}, {name})")
+
+    def _total(self, node: Node, operands: Sequence[str]) -> None:
+        """What a block contributes to the total of the array."""
+        (output,) = node.outputs
+        reduce = "sum" if node.op == "Mean" else node.op.lower()
+        dtype = node.attrs.get("dtype")
+        wide = f", dtype=np.{dtype.name}" if dtype is not None else ""
+        name = self._results[output].name
+        self.lines.append(f"{name}[0] = np.{reduce}({operands[0]}{wide})")
 
     def _elementwise(self, index: int, node: Node, operands: Sequence[str]) -> None:
         (output,) = node.outputs
@@ -246,7 +260,8 @@ def first_array(body: Graph) -> int:
 
 def _shape_of_region(body: Graph) -> tuple[int | None, ...]:
     first = next(node for node in body.nodes if node.op != "Const")
-    tensors: Iterable[SymbolicTensor] = first.inputs if needs_rows(first) else ()
+    reduces = first.op in REDUCTIONS
+    tensors: Iterable[SymbolicTensor] = first.inputs if reduces else ()
     return _dims(next(iter(tensors), first.outputs[0]))
 
 

@@ -13,7 +13,14 @@ from typing import Any
 from runtime.graph import Node
 from runtime.ops.static import static_value
 
-__all__ = ["REDUCTIONS", "is_expression", "is_simple", "needs_rows", "steps_of"]
+__all__ = [
+    "REDUCTIONS",
+    "is_expression",
+    "is_simple",
+    "is_total",
+    "needs_rows",
+    "steps_of",
+]
 
 #: Ops that are ufuncs of NumPy, for all dtypes that they take here.
 _UFUNCS = {
@@ -100,7 +107,7 @@ _CAREFUL = frozenset({"FloorDiv", "FloorMod", "Pow"})
 
 def needs_rows(node: Node) -> bool:
     """Whether the operation looks at all elements of a row at once."""
-    return node.op in REDUCTIONS or node.op in _SOFTMAX
+    return node.op in _SOFTMAX or (node.op in REDUCTIONS and not is_total(node))
 
 
 def is_simple(node: Node) -> bool:
@@ -124,7 +131,7 @@ def is_simple(node: Node) -> bool:
     if node.op in _SOFTMAX:
         return _is_last(node.attrs["axis"], node)
     if node.op in REDUCTIONS:
-        return _is_row_reduction(node)
+        return _is_total(node) if is_total(node) else _is_row_reduction(node)
     return node.op in _UFUNCS or node.op in _STEPS or node.op == "LeakyRelu"
 
 
@@ -135,11 +142,25 @@ def _is_row_reduction(node: Node) -> bool:
     return node.inputs[0].shape.rank != 1 and _is_last(attrs["axis"], node)
 
 
+def _is_total(node: Node) -> bool:
+    """Whether blocks can be reduced on their own: see `runtime.execute.totals`."""
+    attrs, dtype = node.attrs, node.outputs[0].dtype
+    if "operands" in attrs or attrs.get("maybe_empty") or attrs["keepdims"]:
+        return False
+    # Half precision is added in another way, and integers have no exact mean.
+    return dtype.size > 2 and (dtype.is_floating or node.op != "Mean")
+
+
 def _is_last(axis: Any, node: Node) -> bool:
     if type(axis) is tuple and len(axis) == 1:
         (axis,) = axis
     rank = node.inputs[0].shape.rank
     return type(axis) is int and rank is not None and axis in (-1, rank - 1)
+
+
+def is_total(node: Node) -> bool:
+    """Whether the operation reduces a whole array to one number."""
+    return node.op in REDUCTIONS and not node.outputs[0].shape.rank
 
 
 def is_expression(node: Node) -> bool:

@@ -9,9 +9,10 @@ Generated source has such functions above the one that it is about::
 
 Each parameter has its kind: an ``array`` of the full shape, a ``row`` or ``column``
 beside it, a ``scalar``; ``scratch`` for intermediate values, and the ``result`` arrays,
-or ``column result`` for what is reduced. Called with the first of these the function
-gives the results, or None if the arrays are not of the kind that it is made for: the
-caller then computes them in the ordinary way.
+or ``column result`` for what is reduced. A ``sum``, ``mean``, ``max`` or ``min`` takes
+what a block contributes to that of the whole array. Called with the first of these the
+function gives the results, or None if the arrays are not of the kind that it is made
+for: the caller then computes them in the ordinary way.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from runtime.execute.regions import LARGE
+from runtime.execute.totals import combined, halves
 from runtime.ops.buffers import borrow, give_back, new_result
 from runtime.ops.threads import allowed_threads, share
 
@@ -57,11 +59,9 @@ class BlockFunction:
         self._function = function
         self._kinds = [kind for kind in kinds if not kind.startswith("scratch")]
         self._inputs = [kind for kind in kinds if kind in _PLACES]
-        self._results = [
-            (kind.startswith("column"), np.dtype(kind.split()[-1]), "kept" in kind)
-            for kind in kinds
-            if "result" in kind
-        ]
+        self._results = self._kinds[len(self._inputs) :]
+        self._totals = [kind.split()[0] for kind in self._results]
+        self._has_totals = not _TOTALS.isdisjoint(self._totals)
         self._first = self._inputs.index("array")
         self._scratch = [
             np.dtype(kind.split()[1]) for kind in kinds if kind.startswith("scratch")
@@ -77,27 +77,40 @@ class BlockFunction:
         size = inputs[self._first].size
         if size < LARGE or not self._are_fit(inputs, shape):
             return None
-        results = [
-            new_result(_reduced(shape, kept) if column else shape, dtype)
-            for column, dtype, kept in self._results
+        length = shape[-1] if self._in_rows else 1
+        if self._whole_rows and length > LONG_ROW:
+            return None
+        threads = allowed_threads() if size * self._work >= SHARED else 1
+        edges, columns = self._split(inputs, size // length, length, threads)
+        results = [_result(kind, shape, len(edges) - 1) for kind in self._results]
+        arrays = [
+            _flat(array, kind, length if self._in_rows else 0)
+            for array, kind in zip((*inputs, *results), self._kinds)
         ]
-        arrays = [*inputs, *results]
-        if self._in_rows:
-            length = shape[-1]
-            if self._whole_rows and length > LONG_ROW:
-                return None
-            flat = [
-                _as_rows(array, kind, length)
-                for array, kind in zip(arrays, self._kinds)
-            ]
-        else:
-            length = 1
-            flat = [
-                array if kind == "scalar" else array.reshape(-1)
-                for array, kind in zip(arrays, self._kinds)
-            ]
-        self._run(flat, size // length, length)
+        run = self._run_rows
+        if columns > 1:
+            run = partial(self._run_part, length, columns)
+        share(partial(run, arrays, edges), (len(edges) - 1) * columns, threads)
+        for place, kind in enumerate(self._totals):
+            if kind in _TOTALS:
+                results[place] = combined(kind, results[place], edges)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _split(
+        self, inputs: Sequence[Any], rows: int, length: int, threads: int
+    ) -> tuple[list[int], int]:
+        """The edges between blocks of rows, and in how many parts each row is split."""
+        item = max(a.itemsize for a, kind in zip(inputs, self._inputs) if kind in _WIDE)
+        room = BLOCK // item
+        if self._has_totals:
+            return halves(rows, room), 1
+        if length > room and not self._whole_rows:
+            return list(range(rows + 1)), -(-length // room)
+        count = -(-rows * length // room)
+        # A multiple of the threads, lest some wait for the last block.
+        count = min(rows, -(-count // threads) * threads)
+        # Even parts: NumPy computes single elements in another way than many.
+        return [number * rows // count for number in range(count + 1)], 1
 
     def _are_fit(self, inputs: Sequence[Any], shape: tuple[int, ...]) -> bool:
         """Whether the arrays have the shapes that they were written for."""
@@ -113,49 +126,30 @@ class BlockFunction:
                 return False
         return True
 
-    def _run(self, arrays: Sequence[Any], rows: int, length: int) -> None:
-        """Run the function on all blocks of so many rows, of `length` elements each."""
-        threads = allowed_threads() if rows * length * self._work >= SHARED else 1
-        item = max((a.itemsize for a in arrays if a.ndim), default=1)
-        room = BLOCK // item
-        columns = 1
-        if length > room and not self._whole_rows:
-            columns = -(-length // room)
-        count = rows if columns > 1 else min(rows, -(-rows * length // room))
-        # A multiple of the threads, lest some wait for the last block.
-        if threads > 1 and columns == 1:
-            count = min(rows, -(-count // threads) * threads)
-        if columns > 1:
-            split = partial(self._run_part, arrays, rows, count, length, columns)
-        else:
-            split = partial(self._run_rows, arrays, rows, count)
-        share(split, count * columns, threads)
-
-    # Even parts: NumPy computes single elements in another way than many.
-
     def _run_rows(
-        self, arrays: Sequence[Any], rows: int, count: int, number: int
+        self, arrays: Sequence[Any], edges: Sequence[int], number: int
     ) -> None:
-        """Run the function on one of `count` parts of so many rows."""
-        down = slice(number * rows // count, (number + 1) * rows // count)
+        """Run the function on the rows between two edges."""
+        down, here = slice(*edges[number : number + 2]), slice(number, number + 1)
         parts = [
-            array if kind in ("scalar", "row") else array[down]
+            array
+            if kind in ("scalar", "row")
+            else array[here if kind.split()[0] in _TOTALS else down]
             for array, kind in zip(arrays, self._kinds)
         ]
         self._compute(parts)
 
     def _run_part(
         self,
-        arrays: Sequence[Any],
-        rows: int,
-        count: int,
         length: int,
         columns: int,
+        arrays: Sequence[Any],
+        edges: Sequence[int],
         number: int,
     ) -> None:
         """Run the function on a part of one row, which has so many `columns`."""
         row, column = divmod(number, columns)
-        down = slice(row * rows // count, (row + 1) * rows // count)
+        down = slice(*edges[row : row + 2])
         across = slice(column * length // columns, (column + 1) * length // columns)
         parts = [
             _part(array, kind, down, across) for array, kind in zip(arrays, self._kinds)
@@ -184,15 +178,25 @@ def _part(array: Any, kind: str, down: slice, across: slice) -> Any:
     return array[down] if "column" in kind else array[down, across]
 
 
-def _as_rows(array: Any, kind: str, length: int) -> Any:
-    if kind in ("scalar", "row"):
-        return array
+def _flat(array: Any, kind: str, length: int) -> Any:
+    """An array as rows of this length, or as a vector if that is 0."""
+    if kind in ("scalar", "row") or not length:
+        return array if kind == "scalar" else array.reshape(-1)
     return array.reshape(-1, 1 if "column" in kind else length)
 
 
-def _reduced(shape: tuple[int, ...], kept: bool) -> tuple[int, ...]:
-    return (*shape[:-1], 1) if kept else shape[:-1]
+def _result(kind: str, shape: tuple[int, ...], blocks: int) -> Array:
+    """An array for a result; for a total one that takes the part of each block."""
+    dtype = kind.split()[-1]
+    if kind.split()[0] in _TOTALS:
+        return np.empty(blocks, dtype)
+    if "column" in kind:
+        shape = (*shape[:-1], 1) if "kept" in kind else shape[:-1]
+    return new_result(shape, dtype)
 
+
+_TOTALS = frozenset({"max", "mean", "min", "sum"})
+_WIDE = frozenset({"array"})
 
 #: The shape that an input has beside arrays of the full shape.
 _PLACES: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {

@@ -13,7 +13,13 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from runtime.execute.elementwise import is_expression, is_simple, needs_rows
+from runtime.execute.elementwise import (
+    REDUCTIONS,
+    is_expression,
+    is_simple,
+    is_total,
+    needs_rows,
+)
 from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -77,15 +83,24 @@ class _Region:
     made: set[SymbolicTensor] = field(default_factory=set)
     #: Whether shapes are known to fit, so that nothing in it can fail.
     is_safe: bool = True
+    #: Whether it looks at rows, and whether at the whole array: only one of them.
+    in_rows: bool = False
+    has_totals: bool = False
 
     def takes(self, node: Node) -> bool:
         """Whether all that the node does is work on arrays of this shape."""
         roles = []
         for tensor in node.inputs:
             found = role(_dims(tensor), self.dims)
-            if found is None or (found == "row" and tensor in self.made):
+            inside = tensor in self.made
+            if found is None or (found in ("row", "scalar") and inside):
                 return False
             roles.append(found)
+        in_rows = needs_rows(node) or bool({"row", "column"} & set(roles))
+        if (in_rows and self.has_totals) or (is_total(node) and self.in_rows):
+            return False
+        if is_total(node):
+            return roles == ["array"]
         if needs_rows(node):
             return roles == ["array"] and len(self.dims) > 1 and self.dims[-1] != 1
         dims = _dims(node.outputs[0])
@@ -104,12 +119,17 @@ class _Region:
         self.nodes[node] = place
         self.made.update(node.outputs)
         self.is_safe &= _fits(node)
+        self.has_totals |= is_total(node)
+        roles = {role(_dims(tensor), self.dims) for tensor in node.inputs}
+        self.in_rows |= needs_rows(node) or bool({"row", "column"} & roles)
 
     def join(self, other: _Region) -> None:
         """Take over another region of this shape."""
         self.nodes |= other.nodes
         self.made |= other.made
         self.is_safe &= other.is_safe
+        self.in_rows |= other.in_rows
+        self.has_totals |= other.has_totals
 
     def is_worth_it(self) -> bool:
         """Whether arrays may be large enough, and operations enough."""
@@ -188,12 +208,14 @@ def _take(node: Node, place: int, regions: Sequence[_Region]) -> bool:
     if not whole.takes(node):
         return False
     whole.add(node, place)
-    first.nodes, first.made, first.is_safe = whole.nodes, whole.made, whole.is_safe
+    if whole.in_rows and whole.has_totals:
+        return False
+    vars(first).update(vars(whole))
     return True
 
 
 def _begin(node: Node, place: int) -> _Region | None:
-    reads = node.inputs if needs_rows(node) else node.outputs
+    reads = node.inputs if node.op in REDUCTIONS else node.outputs
     dims = _dims(reads[0])
     if not dims or (None not in dims and math.prod(dims) < LARGE):  # type: ignore[arg-type]
         return None

@@ -149,6 +149,23 @@ def test_reductions_of_rows(dims):
     check(lambda x: tf.reduce_min(tf.cast(x > 0, tf.int32) * 7, axis=-1), x)
 
 
+@pytest.mark.parametrize("dims", [(300,), (13, 40), (7,), (1000,)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_totals(dims, dtype):
+    rng = np.random.default_rng(1)
+    x, y = (tf.constant(rng.standard_normal(dims).astype(dtype)) for _ in range(2))
+    check(lambda x, y: tf.reduce_mean(tf.square(x - y)), x, y)
+    check(
+        lambda x, y: (tf.reduce_sum(tf.exp(x) * y), tf.reduce_max(x * y)),
+        x,
+        y,
+        blocks=2,
+    )
+    check(lambda x: tf.reduce_min(tf.cast(x * 3.0, tf.float64) + 1), x)
+    check(lambda x: tf.reduce_sum(tf.cast(x > 0.0, tf.int32) * 2), x)
+    check(lambda x: tf.sigmoid(x) + tf.reduce_sum(tf.tanh(x) - 1.0), x, blocks=2)
+
+
 def test_a_square_array_is_not_mixed_up_with_its_reduced_rows():
     x = tf.constant(numbers(6, 6))
     check(lambda x: tf.square(x) + tf.reduce_sum(tf.exp(x) * 2.0, axis=-1), x)
