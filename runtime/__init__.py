@@ -11,6 +11,7 @@ from __future__ import annotations
 from runtime import (
     autograph,
     bitwise,
+    compat,
     config,
     dtypes,
     errors,
@@ -272,7 +273,8 @@ __all__ = [
     "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh",
     "autograph", "bitwise", "bool", "boolean_mask", "broadcast_static_shape",
     "broadcast_to", "case", "cast", "clip_by_global_norm", "clip_by_norm",
-    "clip_by_value", "complex", "complex64", "complex128", "concat", "cond", "config",
+    "clip_by_value", "compat", "complex", "complex64", "complex128", "concat", "cond",
+    "config",
     "constant", "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum",
     "debugging", "device", "divide", "double", "dtypes", "einsum", "ensure_shape",
     "equal", "errors", "executing_eagerly", "exp", "expand_dims", "eye", "fill",

@@ -1,0 +1,30 @@
+"""Names of TensorFlow 1 do what those of TensorFlow 2 do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import runtime as tf
+
+
+def test_programs_with_names_of_tensorflow_1() -> None:
+    variable, seen = tf.Variable(0), []
+
+    @tf.function
+    def walk(numbers: Any) -> Any:
+        for number in numbers:
+            tf.compat.v1.assign(variable, number)
+            tf.compat.v1.assign_add(variable, 3)
+            tf.compat.v1.assign_sub(variable, 1)
+            tf.compat.v1.py_func(lambda n: seen.append(int(n)), [number], [])
+        return tf.compat.v1.to_float(variable)
+
+    assert walk(tf.constant([5, 6])).numpy() == 8.0
+    assert (int(variable), seen) == (8, [5, 6])
+
+
+def test_dtypes_of_casts() -> None:
+    v1 = tf.compat.v1
+    casts = (v1.to_float, v1.to_double, v1.to_int32, v1.to_int64)
+    expected = [tf.float32, tf.float64, tf.int32, tf.int64]
+    assert [cast(1.5).dtype for cast in casts] == expected
