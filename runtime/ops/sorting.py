@@ -137,8 +137,34 @@ def _infer_top_k(
 def _top_k(x: Array, *, k: int, sorted: bool, index_type: DType) -> tuple[Array, Array]:
     if not x.ndim or not 0 <= k <= x.shape[-1]:
         raise ValueError
-    places = _descending_places(x, -1)[..., :k]
+    places = _largest(x, k) if x.size > _MANY * max(k, 1) else None
+    if places is None:
+        places = _descending_places(x, -1)[..., :k]
     return np.take_along_axis(x, places, -1), places.astype(index_type.np_dtype)
+
+
+#: From so many elements for each of the largest on it is worth while not to sort all.
+_MANY = 32
+
+
+def _largest(x: Array, k: int) -> Array | None:
+    """The places of the `k` largest of each row, in order; None to sort all."""
+    rows = x.reshape(-1, x.shape[-1])
+    if not k or (x.dtype.kind == "f" and np.isnan(rows.max(-1)).any()):
+        return None
+    last = x.shape[-1] - k
+    least = np.partition(rows, last, -1)[:, last, None]
+    chosen = rows > least
+    same = rows == least
+    # Of those that are equal to the least, the first ones.
+    wanted = k - chosen.sum(-1, keepdims=True)
+    if (same.sum(-1, keepdims=True) == wanted).all():
+        chosen |= same
+    else:
+        chosen |= same & (np.cumsum(same, -1) <= wanted)
+    places = np.nonzero(chosen)[1].reshape(-1, k)
+    order = _descending_places(np.take_along_axis(rows, places, -1), -1)
+    return np.take_along_axis(places, order, -1).reshape(*x.shape[:-1], k)
 
 
 define("TopKV2", _top_k, _infer_top_k, takes="fiu")
@@ -232,19 +258,44 @@ def _infer_unique(x: TensorSpec, *, out_idx: DType) -> tuple[TensorSpec, ...]:
 def _unique(x: Array, *, out_idx: DType) -> tuple[Array, Array, Array]:
     if x.ndim != 1:
         raise ValueError
-    _, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True
-    )
-    # NumPy sorts the elements; here they stand in the order in which they occur.
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    first, inverse, counts = _classes(x)
+    # They are sorted; here they stand in the order in which they occur.
+    begins = np.zeros(len(x), bool)
+    begins[first] = True
+    place = (np.cumsum(begins) - 1)[first]
     numpy_type = out_idx.np_dtype
-    return (
-        x[first[order]],
-        place[inverse.reshape(-1)].astype(numpy_type),
-        counts[order].astype(numpy_type),
-    )
+    ordered = np.empty(len(first), numpy_type)
+    ordered[place] = counts
+    return x[begins], place[inverse].astype(numpy_type), ordered
+
+
+def _classes(x: Array) -> tuple[Array, Array, Array]:
+    """For the different elements where each occurs first and how often; and for each
+    element which it is of these.
+    """
+    if x.dtype.kind not in "iu" or not x.size:
+        _, first, inverse, counts = np.unique(
+            x, return_index=True, return_inverse=True, return_counts=True
+        )
+        return first, inverse.reshape(-1), counts
+    low, high = int(x.min()), int(x.max())
+    if high - low > 2 * x.size or x.dtype == np.uint64:
+        order = np.argsort(x, kind="stable")
+        ordered = x[order]
+        new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        inverse = np.empty(len(x), np.intp)
+        inverse[order] = np.cumsum(new) - 1
+        starts = np.flatnonzero(new)
+        return order[starts], inverse, np.diff(starts, append=len(x))
+    # Few different numbers are counted, and need not be sorted.
+    numbers = x.astype(np.int64) - low
+    counts = np.bincount(numbers)
+    kept = np.flatnonzero(counts)
+    which = np.zeros(len(counts), np.intp)
+    which[kept] = np.arange(len(kept))
+    first = np.empty(len(counts), np.intp)
+    first[numbers[::-1]] = np.arange(len(x))[::-1]
+    return first[kept], which[numbers], counts[kept]
 
 
 define("UniqueWithCounts", _unique, _infer_unique)
@@ -292,10 +343,34 @@ def _searchsorted(rows: Array, values: Array, *, side: Any, out_type: DType) -> 
         raise ValueError
     if rows.ndim == 1:
         return np.searchsorted(rows, values, side).astype(out_type.np_dtype)
-    result = np.empty(values.shape, out_type.np_dtype)
-    for place in np.ndindex(rows.shape[:-1]):
-        result[place] = np.searchsorted(rows[place], values[place], side)
-    return result
+    if values.shape[-1] > _FEW:
+        result = np.empty(values.shape, out_type.np_dtype)
+        for place in np.ndindex(rows.shape[:-1]):
+            result[place] = np.searchsorted(rows[place], values[place], side)
+        return result
+    return _bisected(rows, values, side).astype(out_type.np_dtype)
+
+
+#: Up to so many values for each row all rows are searched at once.
+_FEW = 32
+
+
+def _bisected(rows: Array, values: Array, side: str) -> Array:
+    """The places of the values, by halving all the intervals in each step."""
+    low = np.zeros(values.shape, np.intp)
+    high = np.full(values.shape, rows.shape[-1], np.intp)
+    for _ in range(rows.shape[-1].bit_length()):
+        middle = (low + high) >> 1
+        found = np.take_along_axis(rows, np.minimum(middle, rows.shape[-1] - 1), -1)
+        # NaNs come last, as where NumPy sorts.
+        if side == "left":
+            right = (found < values) | ((found == found) & (values != values))
+        else:
+            right = ~(values < found) & ((found == found) | (values != values))
+        right &= low < high
+        low = np.where(right, middle + 1, low)
+        high = np.where(right, high, middle)
+    return low
 
 
 define("SearchSorted", _searchsorted, _infer_searchsorted, takes="fiu")

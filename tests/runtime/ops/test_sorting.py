@@ -70,6 +70,25 @@ def test_top_k(agree: Any, k: int, shape: Any) -> None:
     np.testing.assert_array_equal(largest, dynamic)
 
 
+@pytest.mark.parametrize("shape", [(400,), (3, 200)])
+@pytest.mark.parametrize("values", [2, 1000])
+@pytest.mark.parametrize("k", [0, 1, 5])
+def test_a_few_of_many(shape: Any, values: int, k: int) -> None:
+    x = RANDOM.integers(0, values, shape).astype("float32")
+
+    largest, indices = tf.nn.top_k(x, k)
+
+    places = np.argsort(-x, -1, kind="stable")[..., :k]
+    np.testing.assert_array_equal(indices, places)
+    np.testing.assert_array_equal(largest, np.take_along_axis(x, places, -1))
+
+
+def test_top_k_takes_nan_for_the_largest() -> None:
+    x = np.arange(100, dtype="float32")
+    x[[7, 3]] = np.nan
+    assert tf.nn.top_k(x, 3).indices.numpy().tolist() == [3, 7, 99]
+
+
 def test_top_k_gives_a_named_tuple() -> None:
     result = tf.nn.top_k([1, 3, 3], 2)
 
@@ -101,11 +120,39 @@ def test_unique(agree: Any, x: Any) -> None:
     assert count.tolist() == [array.tolist().count(item) for item in y.tolist()]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64", "float32"])
+def test_unique_of_far_numbers(dtype: str) -> None:
+    kinds = np.array([3, 100, 1e18 if "64" in dtype else 7, 0]).astype(dtype)
+    x = kinds[RANDOM.integers(0, 4, 50)]
+
+    y, index, count = tf.unique_with_counts(x)
+
+    expected = list(dict.fromkeys(x.tolist()))
+    assert y.numpy().tolist() == expected
+    np.testing.assert_array_equal(y.numpy()[index.numpy()], x)
+    assert count.numpy().tolist() == [x.tolist().count(value) for value in expected]
+
+
 def test_unique_gives_a_named_tuple() -> None:
     result = tf.unique([4, 4], tf.int64)
 
     assert result.y.numpy().tolist() == [4]
     assert result.idx.dtype is tf.int64
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("length", [0, 1, 5, 8])
+def test_searchsorted_in_many_rows(side: Any, length: int) -> None:
+    rows = np.sort(RANDOM.integers(0, 6, (2, 5, length)).astype("float32"))
+    rows[:, 3:, 3:] = np.nan
+    wanted = RANDOM.integers(-1, 7, (2, 5, 4)).astype("float32")
+    wanted[0, :, 2] = np.nan
+
+    found = tf.searchsorted(rows, wanted, side).numpy()
+
+    for place in np.ndindex(2, 5):
+        expected = np.searchsorted(rows[place], wanted[place], side)
+        np.testing.assert_array_equal(found[place], expected)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
