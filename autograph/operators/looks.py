@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from ..library import functions_of, is_library_module
 from .opaque import read_buffer, read_generator, read_iterator, undo_buffer
 from .slots import (
+    AttributeSlot,
     CacheSlot,
     CellSlot,
     ClassSlot,
@@ -33,6 +34,7 @@ from .slots import (
     KeySlot,
     MemberSlot,
     Slot,
+    class_value,
 )
 
 Parts = Any  # list[Any] | dict[Any, Any]
@@ -230,7 +232,7 @@ def _attribute_slot(name: str, value: Any, key: Any) -> Slot | None:
     cached = getattr(type(value), key, None)
     if isinstance(cached, functools.cached_property):
         return CacheSlot(name, value.__dict__, key)
-    return KeySlot(name, value.__dict__, key)
+    return AttributeSlot(name, value.__dict__, key, class_value(type(value), key))
 
 
 def _read_class(cls: type) -> dict[str, Any]:

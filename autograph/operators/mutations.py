@@ -171,7 +171,9 @@ class Snapshot:
         """What is not as it was."""
         for seen in self._seen:
             if seen.changed():
-                yield _change(seen)
+                change = _change(seen)
+                if change.places:
+                    yield change
 
 
 def _pairs(parts: Parts) -> Iterable[tuple[Any, Any]]:
@@ -189,7 +191,9 @@ def _change(seen: _Seen) -> Change:
     for key in {**before, **after}:
         old, new = before.get(key, UNBOUND), after.get(key, UNBOUND)
         if not _same(old, new):
-            places.append((look.slot(seen.name_of(key), value, key), old, new))
+            slot = look.slot(seen.name_of(key), value, key)
+            if slot is None or not slot.are_alike(old, new):
+                places.append((slot, old, new))
     return Change(seen, places)
 
 

@@ -42,6 +42,10 @@ class Slot:
         """The same place, seen from a statement inside of the one with ``outer``."""
         return self
 
+    def are_alike(self, old: Any, new: Any) -> bool:
+        """Whether two different values mean the same there."""
+        return False
+
     def read(self) -> Any:
         """The value; `UNBOUND` if there is none."""
         raise NotImplementedError
@@ -88,6 +92,40 @@ class KeySlot(Slot):
             dict.__setitem__(self.owner, self.key, value)
         else:
             dict.pop(self.owner, self.key, None)
+
+
+def class_value(cls: type, name: str) -> Any:
+    """What objects of a class have as an attribute that they do not have themselves.
+
+    It is `UNBOUND` if there is nothing, or if the class computes it.
+    """
+    value = getattr(cls, name, UNBOUND)
+    return UNBOUND if hasattr(type(value), "__get__") else value
+
+
+class AttributeSlot(KeySlot):
+    """An attribute of an object whose class has a value for those that have none.
+
+    An object that is given that value has it either way.
+    """
+
+    __slots__ = ("_default",)
+
+    def __init__(self, name: str, owner: Any, key: Hashable, default: Any) -> None:
+        super().__init__(name, owner, key)
+        self._default = default
+
+    def are_alike(self, old: Any, new: Any) -> bool:
+        """Whether both are what the class has."""
+        return all(value is UNBOUND or value is self._default for value in (old, new))
+
+    def read(self) -> Any:
+        """The attribute."""
+        return dict.get(self.owner, self.key, self._default)
+
+    def write(self, value: Any) -> None:
+        """Set the attribute, or leave it to the class."""
+        super().write(UNBOUND if value is self._default else value)
 
 
 class CacheSlot(KeySlot):

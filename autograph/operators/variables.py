@@ -22,7 +22,7 @@ from .culprits import check_rebound, check_replaced, endless, refusal, user_vari
 from .dispatch import UNBOUND, Backend, State, backend_of
 from .looks import stored_names
 from .mutations import Change, Snapshot, reachable_names
-from .slots import ContentsSlot, Key, Slot
+from .slots import ContentsSlot, Key, Slot, class_value
 from .trials import Found, Running, Trial, current, put_back, replace
 from .unbound import tried
 
@@ -347,7 +347,9 @@ class Variables:
 
     def _write_member(self, owner: Any, kind: str, key: str, value: Any) -> None:
         if kind == "attribute":
-            if value is not UNBOUND:
+            if value is not UNBOUND and value is class_value(type(owner), key):
+                vars(owner).pop(key, None)
+            elif value is not UNBOUND:
                 setattr(owner, key, value)
             elif getattr(owner, key, UNBOUND) is not UNBOUND:
                 delattr(owner, key)

@@ -321,3 +321,25 @@ def dict_index(i):
 def item_assignment(xs, i):
     xs[i] = 0
     return sum(xs)
+
+
+class Counter:
+    count = 0
+    last = None
+
+    def add(self, x):
+        if x > 0:
+            self.count += 1
+            self.last = x
+
+
+@construct("`self.n += 1` with a value of the class", (2,), (0,))
+def default_of_class(n):
+    one, other = Counter(), Counter()
+    for i in range(n):
+        one.add(i)
+    if n > 1:
+        other.count = 0
+    else:
+        other.count = 5
+    return one.count, one.last, other.count, Counter.count
