@@ -84,7 +84,13 @@ _STEPS = {
         "sums = np.sum({out}, axis=-1, keepdims=True)",
         "np.divide({out}, sums, out={out})",
     ),
-    "Softplus": ("np.logaddexp({0}, 0, out={out})",),
+    "Softplus": (
+        "np.abs({0}, out={out})",
+        "np.negative({out}, out={out})",
+        "np.exp({out}, out={out})",
+        "np.log1p({out}, out={out})",
+        "np.add(np.maximum({0}, 0), {out}, out={out})",
+    ),
     "Softsign": (
         "np.abs({0}, out={out})",
         "np.add({out}, 1, out={out})",

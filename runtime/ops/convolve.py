@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from runtime.ops.buffers import new_result
+
 __all__ = ["convolve", "convolve_depthwise", "spread"]
 
 Array = np.ndarray[Any, Any]
@@ -47,7 +49,7 @@ def convolve(
         wide = (x.astype(np.float32), filters.astype(np.float32))
         return convolve(*wide, lengths, strides, pads, dilations).astype(np.float16)
     inside, outside = filters.shape[-2:]
-    result = np.empty((len(x), *lengths, outside), x.dtype)
+    result = new_result((len(x), *lengths, outside), x.dtype)
     if not result.size or not filters.size:
         result.fill(0)
         return result
@@ -96,7 +98,7 @@ def _rows(x: Array, filters: Array, strides: Ints, dilations: Ints, out: Array) 
     matrix = filters.reshape(width, outside)
     line = math.prod(lengths[1:])
     images, rows = _block(number, lengths[0], line * width * x.itemsize)
-    scratch = np.empty((images * rows * line, width), x.dtype)
+    scratch = new_result((images * rows * line, width), x.dtype)
     for part in _blocks(number, lengths[0], images, rows):
         target = out[part]
         copied = scratch[: target.size // outside]
@@ -116,7 +118,7 @@ def _columns(
     matrix = filters.reshape(width, outside)
     line = math.prod(lengths[1:])
     images, rows = _block(number, lengths[0], line * width * x.itemsize)
-    scratch = np.empty(images * rows * line * width, x.dtype)
+    scratch = new_result((images * rows * line * width,), x.dtype)
     for part in _blocks(number, lengths[0], images, rows):
         target = out[part]
         count = target.size // outside
@@ -135,8 +137,8 @@ def _sliding(x: Array, filters: Array, pads: Pads, dilation: int, out: Array) ->
     most = images * (rows + more) * line
     # Where a window ends in the next row, or after the last one, the product is not
     # used.
-    source = np.zeros((most + 2 * wide, inside), x.dtype)
-    sums = np.empty((2, most + 2 * wide, outside), x.dtype)
+    source = new_result((most + 2 * wide, inside), x.dtype)
+    sums = new_result((2, most + 2 * wide, outside), x.dtype)
     matrices = filters.reshape(tall, wide * inside, outside)
     for part in _blocks(number, height, images, rows):
         target = out[part]

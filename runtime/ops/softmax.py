@@ -28,18 +28,19 @@ def _softmax(logits: Array, *, axis: int) -> Array:
     if not logits.size:
         return logits
     # Without the largest element exp cannot overflow.
-    powers = np.exp(logits - logits.max(axis, keepdims=True))
-    result: Array = powers / powers.sum(axis, keepdims=True)
-    return result
+    powers: Array = logits - np.maximum.reduce(logits, axis, keepdims=True)
+    np.exp(powers, out=powers)
+    powers /= np.add.reduce(powers, axis, keepdims=True)
+    return powers
 
 
 def _log_softmax(logits: Array, *, axis: int) -> Array:
     axis = normal_axis(axis, logits.ndim)
     if not logits.size:
         return logits
-    shifted = logits - logits.max(axis, keepdims=True)
-    result: Array = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
-    return result
+    shifted: Array = logits - np.maximum.reduce(logits, axis, keepdims=True)
+    shifted -= np.log(np.add.reduce(np.exp(shifted), axis, keepdims=True))
+    return shifted
 
 
 define("Softmax", _softmax, _infer_softmax, takes="f")
