@@ -48,6 +48,7 @@ class ConcreteFunction:
         self._specs = specs
         self._executable: Executable | None = None
         self._one_tensor = trace.results.is_tensor
+        self._kinds = _kinds(specs)
         self.__name__ = signature.name
 
     # --- what it is -------------------------------------------------------------------
@@ -151,6 +152,11 @@ class ConcreteFunction:
         by position. Raises InvalidArgumentError for a tensor that does not fit and
         TypeError for another Python argument than it was traced with.
         """
+        if self._kinds and not kwargs and current_graph() is None:
+            arrays = [arg._array for arg in args if type(arg) is EagerTensor]
+            kinds = [(array.dtype, array.shape) for array in arrays]
+            if kinds == self._kinds and len(args) == len(arrays):
+                return self.call_flat(arrays)
         return self._call_on_tensors(self._bind(args, kwargs))
 
     def call_flat(self, arrays: Sequence[Array]) -> Any:
@@ -279,6 +285,21 @@ class ConcreteFunction:
 
     def _call_text(self) -> str:
         return f"ConcreteFunction {header(self._signature, self._specs)}"
+
+
+def _kinds(
+    specs: tuple[tuple[Any, ...], dict[str, Any]],
+) -> list[tuple[np.dtype[Any], tuple[int | None, ...]]]:
+    """The dtypes and shapes of arguments that are tensors by position, and all known.
+
+    Calls with such tensors need no further look; for others the list is empty.
+    """
+    found = []
+    for spec in specs[0]:
+        if not isinstance(spec, TensorSpec) or not spec.shape.is_fully_defined():
+            return []
+        found.append((spec.dtype.np_dtype, tuple(spec.shape)))
+    return [] if specs[1] else found
 
 
 def _described(value: TensorSpec | Tensor) -> str:
