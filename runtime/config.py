@@ -115,14 +115,16 @@ class threading:  # noqa: N801
 
     @classmethod
     def get_intra_op_parallelism_threads(cls) -> int:
-        """The threads that one operation may use; 0 leaves it to the executor."""
+        """The threads that one operation may use; 0 stands for all processors."""
         return cls._intra
 
     @classmethod
     def set_intra_op_parallelism_threads(cls, num_threads: int) -> None:
-        """Set how many threads one operation may use; 0 leaves it to the executor.
+        """Set how many threads one operation may use; 0 means all processors.
 
-        The NumPy executor runs an operation as NumPy does, whatever the number.
+        Elementwise operations on large arrays in a graph are shared between threads;
+        the results do not depend on their number. What NumPy's linear algebra uses is
+        its own affair.
         """
         cls._intra = _count(num_threads)
 

@@ -19,6 +19,9 @@ from runtime.tensor import SymbolicTensor
 
 __all__ = ["BlockText", "first_array", "write_blocks"]
 
+#: Wider lines are split.
+WIDTH = 88
+
 #: Ops whose result must not lie where an operand lies.
 _APART = frozenset({"Erf"})
 
@@ -49,13 +52,22 @@ def write_blocks(
     """
     writer = _Writer(body, hints)
     writer.write()
-    kinds = ", ".join(f'"{kind}"' for kind in writer.kinds())
+    kinds = [f'"{kind}"' for kind in writer.kinds()]
     if any(map(needs_rows, body.nodes)):
-        kinds += ", whole_rows=True"
-    parameters = ", ".join(writer.parameters())
-    head = [f"@in_blocks({kinds})", f"def {name}({parameters}):"]
-    lines = [*head, *(f"    {line}" for line in writer.lines)]
-    return BlockText(lines)
+        kinds.append("whole_rows=True")
+    head = [
+        *_listed("@in_blocks(", kinds, ")"),
+        *_listed(f"def {name}(", writer.parameters(), "):"),
+    ]
+    return BlockText([*head, *(f"    {line}" for line in writer.lines)])
+
+
+def _listed(start: str, parts: Sequence[str], end: str) -> list[str]:
+    """A line, or one for each part if it were too wide."""
+    line = f"{start}{', '.join(parts)}{end}"
+    if len(line) <= WIDTH:
+        return [line]
+    return [start, *(f"    {part}," for part in parts), end]
 
 
 @dataclass
@@ -163,7 +175,7 @@ class _Writer:
             steps = [step.format(*operands, out="@") for step in steps_of(node)]
             code = steps[0].replace(", out=@", "")
         slot = self._results.get(output)
-        name = self._names[output] = self._free(_REDUCED.get(node.op, node.op.lower()))
+        name = self._names[output] = self._free(_REDUCED.get(node.op, "value"))
         self.lines.append(f"{name} = {code}")
         if node.op not in REDUCTIONS:
             for step in steps[1:]:

@@ -220,7 +220,10 @@ class Program:
 
     def block_function(self, body: Graph, hints: Mapping[SymbolicTensor, str]) -> str:
         """The name of the function that computes the body of a region in blocks."""
-        name = self._new_global(f"{hints[body.outputs[0]]}_blocks")
+        hint = hints[body.outputs[0]]
+        if hint.startswith("result"):
+            hint = next(iter(self.functions.values()))
+        name = self._new_global(f"{hint}_blocks")
         hints = {t: clean(hint) for t, hint in hints.items()}
         self.blocks.append(write_blocks(name, body, hints))
         return name

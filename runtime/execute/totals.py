@@ -67,6 +67,5 @@ def combined(kind: str, parts: Array, edges: Sequence[int]) -> Any:
 
     total = add(0, edges[-1])
     if kind == "mean":
-        # As NumPy does: in the type that a number and a count of it have.
-        return total.dtype.type(total / np.intp(edges[-1]))
+        return total / edges[-1]
     return total
