@@ -1,18 +1,23 @@
 """Graphs in other forms: TensorFlow's GraphDef, SVG drawings, text for Graphviz.
 
 `runtime.graph` stands below the ops and cannot import this: `Graph.exports` is this
-package, for the methods of `Graph` and `Node` that need it.
+package, for the methods of `Graph` and `Node` that need it. What writes the forms is
+imported when the first graph is written.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
+from typing import TYPE_CHECKING, Any
 
 from runtime.graph import Graph
-from runtime.graph_export.definitions import graph_def, node_def, op_type
-from runtime.graph_export.dot import to_dot
-from runtime.graph_export.names import near, operation, tensor
-from runtime.graph_export.svg import to_svg
+
+if TYPE_CHECKING:
+    from runtime.graph_export.definitions import graph_def, node_def, op_type
+    from runtime.graph_export.dot import to_dot
+    from runtime.graph_export.names import near, operation, tensor
+    from runtime.graph_export.svg import to_svg
 
 __all__ = [
     "graph_def",
@@ -24,5 +29,25 @@ __all__ = [
     "to_dot",
     "to_svg",
 ]
+
+_HOMES = {
+    "graph_def": "definitions",
+    "near": "names",
+    "node_def": "definitions",
+    "op_type": "definitions",
+    "operation": "names",
+    "tensor": "names",
+    "to_dot": "dot",
+    "to_svg": "svg",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+    found = globals()[name] = getattr(home, name)
+    return found
+
 
 Graph.exports = sys.modules[__name__]
