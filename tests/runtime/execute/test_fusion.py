@@ -27,6 +27,14 @@ def traced(function, *values):
     return tf.function(function).get_concrete_function(*values).graph
 
 
+def bits(value):
+    """The bits of the elements; all NaNs are one."""
+    array = np.array(value)
+    if array.dtype.kind == "f":
+        array[np.isnan(array)] = np.nan
+    return array.tobytes()
+
+
 def check(function, *values, blocks=1):
     """The graph in blocks against the interpreter; gives the source."""
     graph = traced(function, *values)
@@ -38,7 +46,7 @@ def check(function, *values, blocks=1):
         one, other = np.asarray(one), np.asarray(other)
         assert one.dtype == other.dtype
         assert one.shape == other.shape
-        assert one.tobytes() == other.tobytes(), executable.source
+        assert bits(one) == bits(other), executable.source
     return executable.source
 
 
@@ -278,7 +286,7 @@ STEPS = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     choices=st.lists(
         st.tuples(st.integers(0, 7), st.integers(0, 9), st.integers(0, 9)),
@@ -302,7 +310,7 @@ def test_any_program(choices, rows, length, seed):
     graph = traced(program, tf.constant(x), tf.constant(row))
     found = compile_graph(graph)([x, row])
     for one, other in zip(found, interpreter.run(graph, [x, row]), strict=True):
-        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+        assert bits(one) == bits(other)
 
 
 # --- threads --------------------------------------------------------------------------
