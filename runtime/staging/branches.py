@@ -39,6 +39,7 @@ from runtime.staging.values import (
 )
 from runtime.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
 from runtime.tensor import Tensor
+from runtime.variable import Variable
 
 State = tuple[Any, ...]
 Branch = Callable[[State], tuple[Any, State]]
@@ -187,6 +188,12 @@ class _Merge:
         return lambda outputs: pack([part(outputs) for part in parts])
 
     def _leaf(self, one: Any, other: Any, name: str) -> _Rebuild:
+        if one is not RAISED and other is not RAISED:
+            then_graph, else_graph = self._graphs
+            one, other = (
+                _read(then_graph, one, other),
+                _read(else_graph, other, one),
+            )
         raw_one, bound_one = _split(one)
         raw_other, bound_other = _split(other)
         for raw in (raw_one, raw_other):
@@ -242,6 +249,14 @@ def _have_same_parts(one: Any, other: Any) -> bool:
     if (buffer_of(one) is None) != (buffer_of(other) is None):
         return False
     return same_structure(one, other)
+
+
+def _read(graph: Graph, value: Any, beside: Any) -> Any:
+    """A `tf.Variable` as its value at the end of its branch, beside a tensor."""
+    if isinstance(value, Variable) and (beside is MISSING or can_be_tensor(beside)):
+        with building(graph):
+            return value.read_value()
+    return value
 
 
 def _split(value: Any) -> tuple[Any, Any]:

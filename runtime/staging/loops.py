@@ -43,6 +43,7 @@ from runtime.subgraph import (
     trace_subgraph,
 )
 from runtime.tensor import SymbolicTensor
+from runtime.variable import Variable
 
 State = tuple[Any, ...]
 #: One iteration: from the state to whether to go on, and the new state.
@@ -168,6 +169,7 @@ class _Layout:
                 value = adopted(slot.template, value, slot.name)
                 value = with_open_lists(slot.template, value, slot.name)
                 parts = self._parts(slot, value)
+                parts = [_read(*pair) for pair in zip(slot.leaves, parts)]
                 fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, parts)]
             except _Misfit as misfit:
                 if not self._settle(slot, value):
@@ -260,6 +262,12 @@ class _Layout:
             return True
         if same_object(leaf.start, part):
             return True
+        if isinstance(leaf.start, Variable) and can_be_tensor(part):
+            assert self._graph is not None
+            with building(self._graph):
+                leaf.start = leaf.start.read_value()
+            leaf.carried = True
+            return False
         is_member = not slot.name.isidentifier()  # an attribute or item of an object
         if leaf.start is not MISSING or is_member or not can_be_tensor(part):
             raise _Misfit(leaf.start, part)
@@ -267,6 +275,12 @@ class _Layout:
         leaf.start = state_tensor(part if parts is None else parts[0]).spec
         leaf.carried, leaf.flagged, leaf.bound = True, True, False
         return False
+
+
+def _read(leaf: _Leaf, part: Any) -> Any:
+    """A `tf.Variable` as its value at the end of an iteration, where it was none."""
+    starts_without = leaf.carried or leaf.start is MISSING
+    return part.read_value() if isinstance(part, Variable) and starts_without else part
 
 
 def _refuse(slot: _Slot, before: Any, after: Any) -> None:
