@@ -218,11 +218,10 @@ class optimizer:  # noqa: N801
         They act on functions that run for the first time from then on. Passes are
         switched off by False for ``constant_folding``, ``arithmetic_optimization``,
         ``dependency_optimization``, ``function_optimization``, ``layout_optimizer`` and
-        ``loop_optimization``, and by True for ``disable_model_pruning`` and, all of
-        them, ``disable_meta_optimizer``; the other options are kept. Results are the
-        same whatever they say, but for ``fast_math``: True allows rewrites of float
-        arithmetic that change the last bits. Raises ValueError for an option that
-        there is not.
+        ``loop_optimization``, and all of them by True for ``disable_meta_optimizer``;
+        the other options are kept. Results are the same whatever they say, but for
+        ``fast_math``: True allows rewrites of float arithmetic that change the last
+        bits. Raises ValueError for an option that there is not.
 
         >>> optimizer.set_experimental_options({"constant_folding": True})
         """

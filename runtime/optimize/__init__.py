@@ -44,8 +44,9 @@ __all__ = ["FAST_MATH", "PASSES", "Pass", "chosen_passes", "optimize"]
 class Pass(NamedTuple):
     """A rewrite: ``run(graph)`` changes a copy and gives how many nodes it changed.
 
-    ``option`` is the name under which `tf.config.optimizer` switches it. ``opens`` says
-    that its changes may give the others more to do.
+    ``option`` is the name under which `tf.config.optimizer` switches it; without one it
+    cannot be done without: the others count on it that all nodes are needed. ``opens``
+    says that its changes may give the others more to do.
     """
 
     run: Callable[[Graph], int]
@@ -59,7 +60,7 @@ class Pass(NamedTuple):
 
 
 PASSES = (
-    Pass(dead_code, "disable_model_pruning"),
+    Pass(dead_code, ""),
     Pass(inline_calls, "function_optimization"),
     Pass(identities, "dependency_optimization"),
     Pass(invariant_state, "loop_optimization", opens=True),
@@ -72,7 +73,7 @@ PASSES = (
     Pass(duplicates, "arithmetic_optimization"),
     Pass(invariant_code, "loop_optimization"),
     Pass(counted_loops, "loop_optimization"),
-    Pass(dead_code, "disable_model_pruning"),
+    Pass(dead_code, ""),
 )
 
 #: Not exact: only for those who ask for it.
@@ -120,10 +121,4 @@ def chosen_passes(options: Mapping[str, Any] | None = None) -> tuple[Pass, ...]:
     if options.get("disable_meta_optimizer"):
         return ()
     known = (FAST_MATH, *PASSES) if options.get(FAST_MATH.option) else PASSES
-    return tuple([item for item in known if _is_on(item.option, options)])
-
-
-def _is_on(option: str, options: Mapping[str, Any]) -> bool:
-    if option.startswith("disable_"):
-        return not options.get(option, False)
-    return options.get(option, True) is not False
+    return tuple([item for item in known if options.get(item.option) is not False])

@@ -27,8 +27,9 @@ where(c, x, x)         all          also for a constant `c`
 --x, not not x, ...    all          of what is its own inverse
 =====================  ===========  ==================================================
 
-The result must be known to have the shape of what stands for it. Which of several NaNs
-comes out is no part of the meaning.
+The result must be known to have the shape of what stands for it, and an operand that is
+not needed any more must be one that cannot fail: ``(n // 0) * 0`` is an error. Which of
+several NaNs comes out is no part of the meaning.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ import numpy as np
 
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import Editor, Rule, Tensors, sweep
-from runtime.optimize.facts import constant, number, same_shape
+from runtime.optimize.facts import can_drop, constant, number, same_shape
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["arithmetic"]
@@ -69,7 +70,7 @@ def _same(tensor: SymbolicTensor, node: Node, other: SymbolicTensor) -> Tensors 
 def _filled(value: Any, node: Node, editor: Editor) -> Tensors | None:
     """A scalar constant for the result of a node, if that is a scalar."""
     (output,) = node.outputs
-    if output.shape.rank != 0:
+    if output.shape.rank != 0 or not all(map(can_drop, node.inputs)):
         return None
     array = np.array(value, output.dtype.np_dtype)
     return (editor.constant(array, node, output._spec.weak),)
@@ -193,13 +194,15 @@ def _select(node: Node, editor: Editor) -> Tensors | None:
     condition, x, y = node.inputs
     (output,) = node.outputs
     if x is y:
-        chosen = x
+        chosen, other = x, condition
     else:
         value = constant(condition)
         if value is None or not (value.all() or not value.any()):
             return None
-        chosen = x if value.all() else y
-    scalar = condition.shape.rank == 0 and (x is y)
+        chosen, other = (x, y) if value.all() else (y, x)
+    if not can_drop(other):
+        return None
+    scalar = condition.shape.rank == 0 and x is y
     return (chosen,) if scalar or same_shape(chosen, output) else None
 
 

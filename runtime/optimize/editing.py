@@ -31,6 +31,7 @@ __all__ = [
     "copy_graph",
     "first_captured",
     "free_name",
+    "make_constants",
     "make_node",
     "move_nodes",
     "nested_graphs",
@@ -203,6 +204,30 @@ def add_captures(node: Node, tensors: Iterable[SymbolicTensor]) -> list[Tensors]
                 add_placeholder(graph, tensor)
         found.append([graph.inputs[place - offset] for graph in graphs])
     return found
+
+
+def make_constants(graph: Graph, values: Iterable[tuple[SymbolicTensor, Any]]) -> bool:
+    """Replace inputs of a graph by constants, where they are used; whether any is.
+
+    The inputs themselves are left to the caller.
+    """
+    used = {id(tensor) for node in graph.nodes for tensor in node.inputs}
+    used.update(map(id, graph.outputs))
+    editor = Editor(graph)
+    for tensor, array in values:
+        if id(tensor) in used:
+            spec = TensorSpec(array.shape, of_array(array), weak=tensor._spec.weak)
+            attrs = {"value": array}
+            node = make_node(graph, "Const", (), attrs, (spec,), tensor.node)
+            node.name = free_name(graph, node.name)
+            editor.nodes.append(node)
+            editor.replace((tensor,), node.outputs)
+    if editor.changes:
+        for node in graph.nodes:
+            node.inputs = editor.resolve(node.inputs)
+        graph.nodes = editor.nodes + graph.nodes
+        graph.outputs = list(editor.resolve(graph.outputs))
+    return bool(editor.changes)
 
 
 def move_nodes(source: Graph, target: Graph, nodes: Iterable[Node]) -> None:

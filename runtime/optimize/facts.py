@@ -12,9 +12,12 @@ from runtime.ops.python_calls import PYTHON_CALLS
 from runtime.ops.registry import get
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["cannot_fail", "constant", "is_pure", "number", "same_shape"]
+__all__ = ["can_drop", "cannot_fail", "constant", "is_pure", "number", "same_shape"]
 
 Array = np.ndarray[Any, Any]
+
+#: How many nodes `can_drop` looks at.
+MAX_LOOKED_AT = 32
 
 #: Pure ops that are left alone: what they make is changed in place by later nodes, or
 #: what they call is not of this package.
@@ -92,6 +95,29 @@ def cannot_fail(node: Node) -> bool:
         fits = _shapes_known(tensors) or _one_shape(node.inputs)
         return fits and _divides(node.inputs[1])
     return op in _SHAPED and not node.attrs.get("operands") and _is_regular(tensors)
+
+
+def can_drop(tensor: SymbolicTensor) -> bool:
+    """Whether nobody would miss it that the tensor is not computed.
+
+    A program fails where it computes something that fails, though nothing comes of it:
+    ``(x // 0) * 0``. So nothing on the way to the tensor may fail, unless it stays in
+    any case. What captures stand for is not followed.
+    """
+    waiting, budget = [tensor], MAX_LOOKED_AT
+    while waiting and budget:
+        node = waiting.pop().node
+        budget -= 1
+        if node.op == "Placeholder":
+            if node.graph.parent is not None:
+                return False
+        elif node.op in CONTROL_FLOW:
+            return False
+        elif not get(node.op).stateful:
+            if not cannot_fail(node):
+                return False
+            waiting += node.inputs
+    return not waiting
 
 
 def _shapes_known(tensors: Any) -> bool:

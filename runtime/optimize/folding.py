@@ -29,7 +29,7 @@ import numpy as np
 from runtime.graph import Graph, Node
 from runtime.ops.registry import as_array, get, run_kernel
 from runtime.optimize.editing import Editor, Tensors, sweep
-from runtime.optimize.facts import is_pure
+from runtime.optimize.facts import can_drop, is_pure
 
 __all__ = ["constant_folding"]
 
@@ -86,19 +86,21 @@ def _constant(result: Any, node: Node, editor: Editor) -> Tensors | None:
 
 def _shape(node: Node, editor: Editor) -> Tensors | None:
     shape = node.inputs[0].shape
-    if not shape.is_fully_defined():
+    if not shape.is_fully_defined() or not can_drop(node.inputs[0]):
         return None
     return _known(shape.dims, node, editor)
 
 
 def _rank(node: Node, editor: Editor) -> Tensors | None:
     rank = node.inputs[0].shape.rank
-    return None if rank is None else _known(rank, node, editor)
+    known = rank is not None and can_drop(node.inputs[0])
+    return _known(rank, node, editor) if known else None
 
 
 def _size(node: Node, editor: Editor) -> Tensors | None:
     size = node.inputs[0].shape.num_elements()
-    return None if size is None else _known(size, node, editor)
+    known = size is not None and can_drop(node.inputs[0])
+    return _known(size, node, editor) if known else None
 
 
 def _known(value: Any, node: Node, editor: Editor) -> Tensors | None:

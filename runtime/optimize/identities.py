@@ -29,12 +29,11 @@ from runtime.optimize.editing import (
     Tensors,
     bodies_of,
     first_captured,
-    make_node,
+    make_constants,
     nested_graphs,
     sweep,
 )
-from runtime.optimize.facts import number, same_shape
-from runtime.tensor import SymbolicTensor
+from runtime.optimize.facts import constant, number, same_shape
 
 __all__ = ["constants_inside", "identities"]
 
@@ -95,9 +94,8 @@ def _bring_in(node: Node) -> int:
         return 0
     offset = 0 if node.op == "While" else 1
     for graph in bodies_of(node):
-        _make_constants(
-            graph, [(graph.inputs[i - offset], node.inputs[i].node) for i in places]
-        )
+        values = [(graph.inputs[i - offset], constant(node.inputs[i])) for i in places]
+        make_constants(graph, values)
     dropped = set(places)
     for graph in bodies_of(node):
         graph.inputs = [
@@ -109,20 +107,3 @@ def _bring_in(node: Node) -> int:
         tensor for place, tensor in enumerate(node.inputs) if place not in dropped
     )
     return 1
-
-
-def _make_constants(graph: Graph, pairs: list[tuple[SymbolicTensor, Node]]) -> None:
-    """Replace inputs by constants, where they are used at all."""
-    used = {id(tensor) for node in graph.nodes for tensor in node.inputs}
-    used.update(map(id, graph.outputs))
-    editor = Editor(graph)
-    for tensor, origin in pairs:
-        if id(tensor) in used:
-            spec = origin.outputs[0].spec
-            value = make_node(graph, "Const", (), origin.attrs, (spec,), tensor.node)
-            editor.nodes.append(value)
-            editor.replaced[id(tensor)] = value.outputs[0]
-    for node in graph.nodes:
-        node.inputs = editor.resolve(node.inputs)
-    graph.nodes = editor.nodes + graph.nodes
-    graph.outputs = list(editor.resolve(graph.outputs))

@@ -12,22 +12,27 @@ After::
 
     %1 = Exp(%0)                       %2 = Exp(%0)
 
-Exact: the same nodes run in the same order, and keep their lines. Calls are inlined
+Exact: the same nodes run in the same order, and keep their lines; nothing that can fail
+is left out. Calls are inlined
 whatever their size, as generated source has always written them in place; a graph that
 calls itself stays a function.
 """
 
 from __future__ import annotations
 
-from runtime.execute.prune import is_recursive_call
+import numpy as np
+
+from runtime.execute.prune import has_effects, is_recursive_call
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import (
     Editor,
     Tensors,
+    bodies_of,
+    make_constants,
     move_nodes,
     sweep,
 )
-from runtime.optimize.facts import constant, number
+from runtime.optimize.facts import can_drop, constant, number
 
 __all__ = ["inline_calls", "known_branches"]
 
@@ -43,7 +48,8 @@ def inline_calls(graph: Graph) -> int:
 def known_branches(graph: Graph) -> int:
     """Put the branch that a constant chooses in the place of the conditional.
 
-    An assertion that is known to hold is removed.
+    Within a branch the condition is a constant. A result that is the same tensor in all
+    branches is that tensor, and an assertion that is known to hold is removed.
     """
     return sweep(graph, {"If": _if, "Case": _case, "Assert": _assert})
 
@@ -78,9 +84,10 @@ def _inline(source: Graph, inputs: Tensors, node: Node, editor: Editor) -> Tenso
 def _if(node: Node, editor: Editor) -> Tensors | None:
     test = number(node.inputs[0])
     if test is None:
+        _tell_branches(node, editor)
+        _same_results(node, editor)
         return None
-    taken = node.attrs["then_graph" if test else "else_graph"]
-    return _inline(taken, node.inputs[1:], node, editor)
+    return _choose(node.attrs["then_graph" if test else "else_graph"], node, editor)
 
 
 def _case(node: Node, editor: Editor) -> Tensors | None:
@@ -89,9 +96,46 @@ def _case(node: Node, editor: Editor) -> Tensors | None:
     if len(branches) == 1:
         index = 0
     if index is None:
+        _same_results(node, editor)
         return None
     taken = int(index) if 0 <= index < len(branches) else len(branches) - 1
-    return _inline(branches[taken], node.inputs[1:], node, editor)
+    return _choose(branches[taken], node, editor)
+
+
+def _choose(graph: Graph, node: Node, editor: Editor) -> Tensors | None:
+    """The branch in place; what only the others need must be nothing that can fail."""
+    used = {id(tensor) for inner in graph.nodes for tensor in inner.inputs}
+    used.update(map(id, graph.outputs))
+    for tensor, inner in zip(node.inputs[1:], graph.inputs):
+        if id(inner) not in used and not can_drop(tensor):
+            return None
+    return _inline(graph, node.inputs[1:], node, editor)
+
+
+def _tell_branches(node: Node, editor: Editor) -> None:
+    """Within the branches of an If it is known what the condition is."""
+    condition = node.inputs[0]
+    for place, tensor in enumerate(node.inputs[1:]):
+        if tensor is condition and tensor.shape.rank == 0:
+            for graph, value in zip(bodies_of(node), (True, False)):
+                known = graph.inputs[place], np.array(value)
+                editor.changes += make_constants(graph, [known])
+
+
+def _same_results(node: Node, editor: Editor) -> None:
+    """What all branches hand on as they got it is there without them."""
+    graphs = bodies_of(node)
+    places = {id(tensor): place for place, tensor in enumerate(graphs[0].inputs)}
+    pairs = []
+    for index, output in enumerate(node.outputs):
+        place = places.get(id(graphs[0].outputs[index]))
+        if place is not None and all(
+            graph.outputs[index] is graph.inputs[place] for graph in graphs
+        ):
+            pairs.append((output, node.inputs[1 + place]))
+    stays = len(pairs) < len(node.outputs) or has_effects(node)
+    if pairs and (stays or all(map(can_drop, node.inputs))):
+        editor.replace(*zip(*pairs))
 
 
 def _assert(node: Node, editor: Editor) -> Tensors | None:

@@ -60,7 +60,9 @@ def _keeps_all(source: DType, target: DType) -> bool:
 
 def _reshape(node: Node, editor: Editor) -> Tensors | None:
     source = node.inputs[0].node
-    if source.op != "Reshape" or node.attrs.get("operands"):
+    if source.op != "Reshape":
+        return None
+    if node.attrs.get("operands") or source.attrs.get("operands"):
         return None
     if 0 in node.attrs["shape"] or not source.inputs[0].shape.is_fully_defined():
         return None

@@ -53,23 +53,29 @@ def invariant_state(graph: Graph) -> int:
 
 
 def _settle(graph: Graph) -> int:
+    if not any(node.op == "While" for node in graph.nodes):
+        return 0
     editor = Editor(graph)
+    used = {id(tensor) for node in graph.nodes for tensor in node.inputs}
+    used.update(map(id, graph.outputs))
     for node in graph.nodes:
         if editor.replaced:
             node.inputs = editor.resolve(node.inputs)
         if node.op == "While":
-            _settle_loop(node, editor)
+            _settle_loop(node, editor, used)
     graph.outputs = list(editor.resolve(graph.outputs))
     return editor.changes
 
 
-def _settle_loop(node: Node, editor: Editor) -> None:
+def _settle_loop(node: Node, editor: Editor, used: set[int]) -> None:
     body = node.attrs["body_graph"]
     count = len(node.outputs)
     fixed = [i for i in range(count) if body.outputs[i] is body.inputs[i]]
     if not fixed:
         return
-    kept = [i for i in range(count) if i not in set(fixed)]
+    kept = [i for i in range(count) if body.outputs[i] is not body.inputs[i]]
+    if not any(id(node.outputs[i]) in used for i in kept) and not has_effects(node):
+        return  # nothing else would keep a loop alive that may fail, or run for ever
     inits = [node.inputs[i] for i in fixed]
     editor.replace([node.outputs[i] for i in fixed], inits)
     order = [*kept, *range(count, len(node.inputs)), *fixed]

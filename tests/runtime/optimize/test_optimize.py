@@ -129,6 +129,31 @@ def test_a_loop_that_does_not_run_computes_nothing_that_fails() -> None:
         concrete(tf.constant(1), tf.ones([2]), tf.ones([3]))
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda n: (7 // n) * 0,
+        lambda n: 7 // n - 7 // n,
+        lambda n: (7 // n) == (7 // n),
+        lambda n: tf.logical_and(7 // n > 0, False),
+        lambda n: tf.where(True, n, 7 // n),
+        lambda n: tf.where(7 // n > 0, n, n),
+        lambda n: tf.cond(7 // n > 0, lambda: n, lambda: n),
+        lambda n: choose(7 // n, n),
+        lambda n: tf.while_loop(lambda m: 7 // m > 9, lambda m: m, [n])[0],
+    ],
+)
+def test_what_fails_is_not_simplified_away(program: Any) -> None:
+    concrete = tf.function(program, autograph=False).get_concrete_function(N)
+    assert concrete(tf.constant(7)) is not None
+    with pytest.raises(tf.errors.InvalidArgumentError, match="FloorDiv"):
+        concrete(tf.constant(0))
+
+
+def choose(quotient: Any, n: Any) -> Any:
+    return tf.cond(tf.constant(True), lambda: n, lambda: quotient)
+
+
 def test_effects_stay_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     variable = tf.Variable(1.0)
 
@@ -211,8 +236,10 @@ def test_passes_are_switched() -> None:
     assert body(tf.function(double), X) == "    return x + 6.0\n"
     with options(disable_meta_optimizer=True):
         assert chosen_passes() == ()
-    with options(disable_model_pruning=True):
-        assert "dead_code" not in [item.name for item in chosen_passes()]
+    with options(loop_optimization=False):
+        names = [item.name for item in chosen_passes()]
+        assert names.count("dead_code") == 2
+        assert "invariant_code" not in names
     assert chosen_passes() == PASSES
 
 
