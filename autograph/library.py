@@ -166,7 +166,8 @@ def is_library_module(name: str) -> bool:
     if package in _packages or package in sys.stdlib_module_names:
         return True
     module = sys.modules.get(package)
-    path = getattr(module, "__file__", None)
+    # Not getattr: a module may have code for names that it has not.
+    path = vars(module).get("__file__") if isinstance(module, ModuleType) else None
     if path is None:
         try:
             spec = importlib.util.find_spec(package)

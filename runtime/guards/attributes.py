@@ -18,6 +18,7 @@ __all__ = [
     "getter",
     "has_special_access",
     "may_be_kept",
+    "overridden",
     "special_methods",
 ]
 
@@ -150,6 +151,21 @@ def getter(owner: Any, name: str) -> Iterator[tuple[type, str]]:
             if part is not None and not is_library(base):
                 yield base, part
             return
+
+
+def overridden(owner: Any, name: str) -> Iterator[type]:
+    """The classes whose methods of that name are called through `super`."""
+    calls_super = False
+    for base in type(owner).__mro__:
+        method = base.__dict__.get(name)
+        if method is not None and not is_library(base):
+            if calls_super:
+                yield base
+            function = getattr(method, "__func__", method)
+            code = getattr(function, "__code__", None)
+            calls_super = code is not None and "__class__" in code.co_freevars
+            if not calls_super:
+                return
 
 
 def may_be_kept(owner: Any, name: str) -> bool:

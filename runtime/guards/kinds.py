@@ -114,6 +114,8 @@ class _Looking:
         if kind in _SETS:
             return Members(value) if all(map(is_plain, value)) else Sized(value)
         is_list, is_dict = _container(kind)
+        if (is_list or is_dict) and is_open(kind):
+            self._meet(value, step)  # It may have attributes, too.
         if (is_list or is_dict) and (self.budget < len(value) or depth > _DEPTH):
             return Sized(value)
         if is_list and all(map(is_plain, value)):

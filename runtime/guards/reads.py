@@ -18,6 +18,7 @@ __all__ = [
     "attribute",
     "cell",
     "defaults",
+    "member",
     "own",
     "parts",
     "property_of",
@@ -145,6 +146,13 @@ def own(owner: Reference, key: str, name: str) -> Read:
     variables = "object.__getattribute__({}, '__dict__')"
     absent = f"{key!r} not in {variables}"
     return Read(owner, key, name, get, f"{variables}[{key!r}]", absent)
+
+
+def member(cls: type, key: str) -> Read:
+    """What a class itself has of a name."""
+    template = f"{{}}.__dict__[{key!r}]"
+    name = f"`{cls.__qualname__}.{key}`"
+    return Read(Reference(cls), key, name, lambda cls: cls.__dict__[key], template)
 
 
 def property_of(cls: type, key: str, part: str) -> Read:

@@ -26,6 +26,7 @@ from runtime.guards.attributes import (
     getter,
     has_special_access,
     may_be_kept,
+    overridden,
     present,
     special_methods,
 )
@@ -329,7 +330,7 @@ class Watch:
     def _meet_function(self, function: Any, quiet: bool, name: str) -> None:
         if isinstance(function, FunctionType):
             self._linked[id(function)] = function
-            if quiet or name in self._silent:
+            if quiet or name in self._silent or is_library(function):
                 self._add(function)
             else:
                 self._methods.setdefault(name, []).append(function)
@@ -374,8 +375,7 @@ class Watch:
                 # Its class has it: it lives as long as what is read through it.
                 self._roots.append(self._object(descriptor, label))
             for cls, part in getter(known.value, name):
-                read = reads.property_of(cls, name, part)
-                self._add_read((id(cls), name), read)
+                self._add_read((id(cls), name), reads.property_of(cls, name, part))
             if may_be_kept(known.value, name):
                 read = reads.own(known.reference, name, f"`{label}`")
                 known.reads.append(read)
@@ -387,6 +387,8 @@ class Watch:
         known.reads.append(read)
         if kind is Kind.METHOD:
             self._meet_function(value, False, name)
+            for base in overridden(known.value, name):
+                self._add_read((id(base), name), reads.member(base, name))
             read.expected = Method(value)
             self._found[read] = []
         elif kind is Kind.VALUE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import gc
@@ -1185,3 +1186,56 @@ def test_what_a_partial_was_given_is_seen() -> None:
     assert float(rated(X)) == 31.0
     step.keywords["plus"][0] = 2.0
     assert [float(rated(X)), float(rated(X)), traces(rated)] == [32.0, 32.0, 3]
+
+
+# --- what Python calls in between -----------------------------------------------------
+
+level = 2.0
+
+
+@contextlib.contextmanager
+def at_level() -> Any:
+    yield level
+
+
+def test_what_a_generator_of_a_context_manager_reads_is_seen() -> None:
+    global level
+
+    @tf.function
+    def raised(x: Any) -> Any:
+        with at_level() as found:
+            return x * found
+
+    assert float(raised(X)) == 20.0
+    level = 3.0
+    assert float(raised(X)) == 30.0
+
+
+def test_methods_behind_super_are_seen() -> None:
+    class Base:
+        def scaled(self, x: Any) -> Any:
+            return x * 2.0
+
+    class Derived(Base):
+        def scaled(self, x: Any) -> Any:
+            return super().scaled(x) + 1.0
+
+    model = Derived()
+    step = tf.function(lambda x: model.scaled(x))
+    assert float(step(X)) == 21.0
+    Base.scaled = lambda self, x: x * 3.0  # type: ignore[method-assign]
+    assert [float(step(X)), float(step(X)), traces(step)] == [31.0, 31.0, 2]
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+def test_attributes_of_containers_are_seen(kind: Any) -> None:
+    class Config(kind):  # type: ignore[misc]
+        rate = 2.0
+
+    config: Any = Config()
+    step = tf.function(lambda x: x * config.rate + len(config))
+    assert float(step(X)) == 20.0
+    config.rate = 3.0
+    assert float(step(X)) == 30.0
+    config.append(1) if kind is list else config.update(a=1)
+    assert float(step(X)) == 31.0
