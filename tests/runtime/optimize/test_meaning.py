@@ -112,7 +112,12 @@ def test_floats_to_the_bit(seed: int, data: Random) -> None:
         assert bits(interpreter.run(optimised, inputs)) == expected, str(graph)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+# What runs is compared with the interpreter in tests/runtime/execute; this is for the
+# verifier between passes.
+@settings(
+    max_examples=settings().max_examples // 4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     seed=st.integers(0, 2**32),
     values=st.lists(st.integers(-3, 9), min_size=4, max_size=4),
@@ -141,6 +146,7 @@ def test_each_pass_alone(item: Any) -> None:
             assert bits(interpreter.run(alone, inputs)) == expected
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(value=st.floats(width=32))
 @example(value=struct.unpack("f", b"\x01\0\0\0")[0])
 def test_division_by_powers_of_two(value: float) -> None:
