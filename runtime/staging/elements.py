@@ -19,9 +19,12 @@ __all__ = [
     "Element",
     "ElementDict",
     "ElementList",
+    "Fixed",
     "changed_element",
+    "contents_of",
     "plain_kind",
     "taken_apart",
+    "with_contents",
 ]
 
 
@@ -64,9 +67,14 @@ class Element:
         return self.is_single and self.specs[0].rank in (0, None)
 
     @property
+    def is_nested(self) -> bool:
+        """Whether an element is a structure."""
+        return bool(nest.is_nested(self.structure))
+
+    @property
     def is_single(self) -> bool:
         """Whether an element is a tensor, and not a structure."""
-        return len(self.specs) == 1 and not nest.is_nested(self.structure)
+        return len(self.specs) == 1 and not self.is_nested
 
     def with_specs(self, specs: Iterable[TensorSpec]) -> Element:
         """The element with other specs for its tensors."""
@@ -161,6 +169,21 @@ def _own(value: Any, name: str) -> Any:
     rebuilt = nest.rebuild(value, [_own(part, name) for _, part in inside])
     kind = _KINDS.get(type(value))
     return rebuilt if kind is None else kind(rebuilt)
+
+
+def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
+    """The lists and dicts of the program's in an element, with what is in them now."""
+    found = []
+    if type(value) in (list, dict):
+        found.append((value, contents_of(value)))
+    for _, part in nest.children(value) or ():
+        found += with_contents(part)
+    return found
+
+
+def contents_of(value: Any) -> list[Any]:
+    """The items of a list, or the values of a dict."""
+    return list(value.values() if isinstance(value, dict) else value)
 
 
 def _can_change(value: Any) -> bool:

@@ -114,6 +114,10 @@ def _as_lists(
         first = _as_list(one, name, second.element)
     if first is None or second is None:
         return None
+    with building(one.graph):
+        first = first.beside(second.element)
+    with building(other.graph):
+        second = second.beside(first.element)
     first.element.joined(second.element, name)
     if _is_chosen(one, other):
         return chosen(first, None), chosen(second, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dis
 import operator
 import sys
@@ -16,12 +17,20 @@ from runtime.context import current_graph
 from runtime.errors import StagedStateError
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops import convert
+from runtime.ops.flow import optional_parts
 from runtime.ops.values import to_array
 from runtime.specs import TensorSpec
-from runtime.staging.elements import Element, taken_apart
-from runtime.staging.maybe import fitted, flagged
+from runtime.staging.elements import (
+    Element,
+    Fixed,
+    contents_of,
+    taken_apart,
+    with_contents,
+)
+from runtime.staging.maybe import MaybeNone, fitted, flagged
 from runtime.staging.rows import emit
 from runtime.staging.sequences import weakened
+from runtime.staging.values import can_be_tensor
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
@@ -35,7 +44,15 @@ _Self = TypeVar("_Self", bound="Parts")
 class Parts:
     """The buffers and the count of a list, and the graph that they belong to."""
 
-    __slots__ = ("__weakref__", "_buffers", "_count", "_element", "_graph", "name")
+    __slots__ = (
+        "__weakref__",
+        "_buffers",
+        "_count",
+        "_element",
+        "_given",
+        "_graph",
+        "name",
+    )
 
     def __init__(
         self, element: Element, buffers: Iterable[Any], count: Any, name: str
@@ -46,6 +63,9 @@ class Parts:
         #: The variable that holds it, for messages.
         self.name = name
         self._graph = current_graph()
+        #: The lists and dicts that are elements, with what was in them then; shared by
+        #: all lists that stand for one of the program's.
+        self._given: list[tuple[Any, list[Any]]] = []
 
     @classmethod
     def of(
@@ -69,7 +89,10 @@ class Parts:
             raise ValueError("an empty list does not tell what its elements are")
         specs = element.specs
         columns = list(zip(*(tensors for _, tensors in parts))) or [()] * len(specs)
-        return cls(element, map(buffer_of, specs, columns), count, name)
+        made = cls(element, map(buffer_of, specs, columns), count, name)
+        for item in items:
+            made._given += with_contents(item)
+        return made
 
     @property
     def element(self) -> Element:
@@ -83,12 +106,15 @@ class Parts:
 
     def _flatten(self) -> tuple[Any, ...]:
         """The tensors that the list is in the graph: the buffers, and the count."""
+        self._check_given()
         return (*self._buffers, self._count)
 
     def _unflatten(self: _Self, parts: Sequence[Any]) -> _Self:
         """A list of such elements made of such tensors."""
         *buffers, count = parts
-        return type(self)(self._element, buffers, count, self.name)
+        made = type(self)(self._element, buffers, count, self.name)
+        made._given = self._given
+        return made
 
     def _same_structure(self, other: Parts) -> bool:
         return self._element.is_like(other._element)
@@ -98,9 +124,9 @@ class Parts:
         return [*[name] * len(self._buffers), f"len_{name}"]
 
     def __copy__(self: _Self) -> _Self:
-        copy = type(self)(self._element, self._buffers, self._count, self.name)
-        copy._graph = self._graph
-        return copy
+        same = type(self)(self._element, self._buffers, self._count, self.name)
+        same._graph, same._given = self._graph, self._given
+        return same
 
     def __autograph_parts__(self) -> list[Any]:
         """What the compiler compares to see whether the list was changed."""
@@ -135,6 +161,20 @@ class Parts:
                 "be used here",
                 "the branch or the loop body that made or changed it has ended",
             )
+        self._check_given()
+
+    def _check_given(self) -> None:
+        """Refuse to go on where an element would have to change with a list."""
+        for given, contents in self._given:
+            now = contents_of(given)
+            if len(now) != len(contents) or any(map(operator.is_not, now, contents)):
+                raise state_error(
+                    "AG210",
+                    f"a {type(given).__name__} was put into the list {self.name!r}, "
+                    "whose length a tensor decides, and changed afterwards; a graph "
+                    "keeps a copy, which would not change",
+                    "change it before, or put a copy of it into the list",
+                )
 
     def _cannot(self, what: str, why: str) -> StagedStateError:
         return state_error(
@@ -173,12 +213,38 @@ class Parts:
         joined = self.element.joined(other, self.name)
         self._buffers = list(map(_as_buffer, self._buffers, joined.specs))
 
+    @property
+    def _holds_only_none(self) -> bool:
+        return self._element.leaves == (Fixed(None),) and not self._element.is_nested
+
+    def beside(self: _Self, element: Element) -> _Self:
+        """The list; if it is of nothing but None, one that can hold such elements."""
+        if not self._holds_only_none or type(element.structure) is not MaybeNone:
+            return self
+        opened = copy.copy(self)
+        opened._admit(element.specs[0])
+        return opened
+
+    def _admit(self, spec: TensorSpec) -> None:
+        """Hold values of the spec, of which all are None so far."""
+        nothing = fitted(None, MaybeNone(0, 0), iter((spec, spec)))
+        self._element, tensors = taken_apart(nothing, self.name)
+        self._buffers = [
+            emit("ListRepeat", buffer_of(part, [tensor]), self._count)
+            for part, tensor in zip(self._element.specs, tensors)
+        ]
+
     def _write(self, op: str, value: Any, *places: Any) -> None:
         """Put an element into all buffers."""
         self._check()
+        found = optional_parts(value)
+        single = value if found is None else found[0]
+        if self._holds_only_none and can_be_tensor(single):
+            self._admit(state_tensor(single).spec)
         value = fitted(value, self._element.structure, iter(self._element.leaves))
         element, tensors = taken_apart(value, self.name)
         self._widen(element)
+        self._given += with_contents(value)
         self._become(
             [
                 emit(op, buffer, self._count, *places, adapted(tensor, buffer.spec))

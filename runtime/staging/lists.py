@@ -210,6 +210,7 @@ class StagedList(Parts):
         self._check()
         other = self._like(values)
         self._widen(other.element)
+        self._given += other._given
         columns = [
             emit("ListExtend", buffer, self._count, adapted(column, buffer.spec))
             for buffer, column in zip(self._buffers, other._columns())
@@ -253,7 +254,9 @@ class StagedList(Parts):
     def copy(self) -> StagedList:
         """The same elements in another list."""
         self._check()
-        return StagedList(self._element, self._buffers, self._count, self.name)
+        same = StagedList(self._element, self._buffers, self._count, self.name)
+        same._given = self._given
+        return same
 
     def reverse(self) -> None:
         """Turn the order round."""

@@ -276,3 +276,23 @@ def row_assigned(i):
     grid = [[1, 2], [3, 4]]
     grid[i] = [5, 6]
     return grid
+
+
+@construct("list changed after it was appended", (2,))
+def changed_after_append(n):
+    rows = []
+    for i in range(n):
+        row = [i, 0]
+        rows.append(row)
+        row[1] = 5
+    return rows
+
+
+@construct("`[None] * n`, `items[i] is None`", (6,), (1,))
+def memory(n):
+    known = [None] * (n + 2)
+    known[0], known[1] = 0, 1
+    for i in range(2, n + 1):
+        if known[i] is None:
+            known[i] = known[i - 1] + known[i - 2]
+    return known[n], known
