@@ -32,7 +32,9 @@ Ints = Sequence[int]
 Pads = Sequence[tuple[int, int]]
 
 #: How many bytes of scratch memory a block takes: about the second level cache.
-BLOCK = 1 << 21
+BLOCK = 1 << 22
+#: From so many rows on a product takes no less time for each of them.
+TALL = 1 << 10
 #: Windows with at most so many elements are few rows of long runs.
 FEW = 32
 
@@ -133,7 +135,9 @@ def _sliding(x: Array, filters: Array, pads: Pads, dilation: int, out: Array) ->
     tall, wide, inside, _ = filters.shape
     line = x.shape[2] + sum(pads[1])
     more = (tall - 1) * dilation
-    images, rows = _block(number, height, line * (inside + 2 * outside) * x.itemsize)
+    # As many bytes for each row as leave matrices of about TALL rows.
+    each = max((inside + 2 * outside) * x.itemsize, BLOCK // TALL // wide)
+    images, rows = _block(number, height, line * each)
     most = images * (rows + more) * line
     # Where a window ends in the next row, or after the last one, the product is not
     # used.

@@ -72,7 +72,13 @@ def _check_batch(dims: Dims, places: Dims, batch_dims: int) -> None:
 
 def check_bounds(indices: Array, length: int, what: str = "") -> None:
     """Raise InvalidArgumentError unless all indices count places from the front."""
-    if indices.size and (indices.min() < 0 or indices.max() >= length):
+    if indices.ndim:
+        # A negative number is a large one without its sign.
+        plain = indices.view(f"u{indices.itemsize}") if indices.size else indices
+        fits = not indices.size or np.maximum.reduce(plain, axis=None) < length
+    else:
+        fits = 0 <= indices < length
+    if not fits:
         wrong = np.argwhere((indices < 0) | (indices >= length))[0]
         place = f"[{', '.join(map(str, wrong))}]" if indices.ndim else ""
         raise InvalidArgumentError(

@@ -32,7 +32,7 @@ def _scan(
 ) -> None:
     """Define the op of a running reduction that begins with the value `start`.
 
-    `plain` is NumPy's name for it.
+    `plain` is the name of the ufunc in source.
     """
 
     def kernel(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
@@ -53,13 +53,13 @@ def _scan(
         if plain is None or attrs["exclusive"] or attrs["reverse"]:
             return None
         axis = code(attrs["axis"], args)
-        return f"np.{plain}({args[0]}, axis={axis}, dtype={args[0]}.dtype)"
+        return f"np.{plain}.accumulate({args[0]}, axis={axis}, dtype={args[0]}.dtype)"
 
     define(name, kernel, _infer_scan, source=source, takes=takes)
 
 
-_scan("Cumsum", np.add, 0, "fiuc", "cumsum")
-_scan("Cumprod", np.multiply, 1, "fiuc", "cumprod")
+_scan("Cumsum", np.add, 0, "fiuc", "add")
+_scan("Cumprod", np.multiply, 1, "fiuc", "multiply")
 _scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f")
 
 

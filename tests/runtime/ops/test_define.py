@@ -174,7 +174,7 @@ SOURCES = [
     (lambda x, n: tf.one_hot(n, 3), "np.where(n[..., None] == np.arange(3),"),
     (lambda x, n: tf.reduce_sum(x, n), "Sum(x, axis=n, keepdims=False)"),
     (lambda x, n: tf.einsum("ij->ji", x), "np.einsum('ij->ji', x)"),
-    (lambda x, n: tf.cumsum(x), "np.cumsum(x, axis=0, dtype=x.dtype)"),
+    (lambda x, n: tf.cumsum(x), "np.add.accumulate(x, axis=0, dtype=x.dtype)"),
     (lambda x, n: tf.range(n), "Range(start=0, limit=n, delta=1, dtype=tf.int32)"),
     (lambda x, n: x[n, 1:], "x[n, 1:]"),
 ]
