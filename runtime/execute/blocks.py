@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from runtime.execute.elementwise import REDUCTIONS, is_total, needs_rows, steps_of
 from runtime.execute.regions import role
@@ -18,6 +19,9 @@ from runtime.ops.registry import get
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["BlockText", "first_array", "write_blocks"]
+
+#: So many results are considered as scratch.
+FEW = 8
 
 #: Wider lines are split.
 WIDTH = 88
@@ -94,9 +98,12 @@ class _Writer:
         for tensor in body.outputs:
             slot = _Slot(tensor.dtype.name, self._free(hints.get(tensor, "y")))
             self._results[tensor] = slot
+        #: Where the values lie that are no results.
+        self._homes: dict[SymbolicTensor, _Slot] = {}
         self._last: dict[SymbolicTensor, int] = {}
-        self._places = {node: index for index, node in enumerate(body.nodes)}
-        for index, node in enumerate(body.nodes):
+        self._nodes = _near_use(body)
+        self._places = {node: index for index, node in enumerate(self._nodes)}
+        for index, node in enumerate(self._nodes):
             self._last.update(dict.fromkeys(node.inputs, index))
 
     def _free(self, hint: str) -> str:
@@ -130,9 +137,7 @@ class _Writer:
 
     def write(self) -> None:
         """Write all statements."""
-        for index, node in enumerate(self._body.nodes):
-            if node.op == "Const":
-                continue
+        for index, node in enumerate(self._nodes):
             (output,) = node.outputs
             operands = self._operands(node)
             if node.op in _EXTREMES and _dims(output) == self._whole:
@@ -143,10 +148,12 @@ class _Writer:
                 self._reduced(node, operands)
             else:
                 self._elementwise(index, node, operands)
-            for slot in (*self._scratch, *self._results.values()):
-                held = slot.value
-                if held is not None and self._last.get(held, -1) <= index:
-                    slot.value = None if held not in self._results else held
+            for tensor in (*node.inputs, output):
+                slot = self._homes.get(tensor)
+                if slot is not None and self._last.get(tensor, -1) <= index:
+                    del self._homes[tensor]
+                    if slot.value is tensor:
+                        slot.value = None
 
     def _operands(self, node: Node) -> list[str]:
         numbers = [_number(tensor) for tensor in node.inputs]
@@ -196,6 +203,8 @@ class _Writer:
         (output,) = node.outputs
         slot = self._results.get(output) or self._slot(index, node)
         slot.value = output
+        if output not in self._results:
+            self._homes[output] = slot
         self._names[output] = slot.name
         for step in steps_of(node):
             line = step.format(*operands, out=slot.name)
@@ -208,7 +217,7 @@ class _Writer:
         (output,) = node.outputs
         waiting = [
             slot
-            for result, slot in self._results.items()
+            for result, slot in islice(self._results.items(), FEW)
             if self._may_wait_in(slot, output, result, index)
         ]
         slots = [
@@ -262,6 +271,22 @@ def _may_overwrite(node: Node, operand: SymbolicTensor) -> bool:
     steps = steps_of(node)
     places = [i for i, tensor in enumerate(node.inputs) if tensor is operand]
     return not any(f"{{{place}}}" in step for place in places for step in steps[1:])
+
+
+def _near_use(body: Graph) -> list[Node]:
+    """The operations, each shortly before its first use: this takes least scratch."""
+    order: dict[Node, None] = {}
+    stack = [(tensor.node, False) for tensor in reversed(body.outputs)]
+    while stack:
+        node, ready = stack.pop()
+        if node in order or node.op in ("Const", "Placeholder"):
+            continue
+        if ready:
+            order[node] = None
+        else:
+            stack.append((node, True))
+            stack += [(tensor.node, False) for tensor in reversed(node.inputs)]
+    return list(order)
 
 
 def first_array(body: Graph) -> int:

@@ -38,6 +38,9 @@ Part = tuple[Any, ...]
 #: cost more than is saved, and threads meet more often at the interpreter's lock.
 BLOCK = 1 << 19
 
+#: As many arrays as this are usually in use at a time.
+USUAL = 8
+
 #: With fewer elements times operations other threads would come too late.
 SHARED = 1 << 20
 
@@ -101,7 +104,9 @@ class BlockFunction:
     ) -> tuple[list[int], int]:
         """The edges between blocks of rows, and in how many parts each row is split."""
         item = max(a.itemsize for a, kind in zip(inputs, self._inputs) if kind in _WIDE)
-        room = BLOCK // item
+        # Where many arrays are in use, each has less of the cache.
+        many = max(1, (len(self._scratch) + len(self._kinds)) // USUAL)
+        room = max(1, BLOCK // item // many)
         if self._has_totals:
             return halves(rows, room), 1
         if length > room and not self._whole_rows:

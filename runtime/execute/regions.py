@@ -10,7 +10,7 @@ first and the last needs its results or could tell the difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from runtime.execute.elementwise import (
@@ -39,9 +39,6 @@ MANY = 3
 _HEAVY = frozenset({"Elu", "LogSoftmax", "Sigmoid", "Softmax"})
 
 _CALM = frozenset({"Const", "Identity", "StopGradient", FUSED})
-
-#: So many regions may grow at a time.
-WIDE = 16
 
 Dims = tuple["int | None", ...]
 
@@ -86,37 +83,12 @@ class _Region:
     #: Whether it looks at rows, and whether at the whole array: only one of them.
     in_rows: bool = False
     has_totals: bool = False
-
-    def takes(self, node: Node) -> bool:
-        """Whether all that the node does is work on arrays of this shape."""
-        roles = []
-        for tensor in node.inputs:
-            found = role(_dims(tensor), self.dims)
-            inside = tensor in self.made
-            if found is None or (found in ("row", "scalar") and inside):
-                return False
-            roles.append(found)
-        in_rows = needs_rows(node) or bool({"row", "column"} & set(roles))
-        if (in_rows and self.has_totals) or (is_total(node) and self.in_rows):
-            return False
-        if is_total(node):
-            return roles == ["array"]
-        if needs_rows(node):
-            return roles == ["array"] and len(self.dims) > 1 and self.dims[-1] != 1
-        dims = _dims(node.outputs[0])
-        if dims == self.dims:
-            return "array" in roles
-        # An operation on what the reduction of rows gave.
-        if dims != (*self.dims[:-1], 1) or not is_expression(node):
-            return False
-        return all(
-            found == "scalar" or (found == "column" and tensor in self.made)
-            for found, tensor in zip(roles, node.inputs)
-        )
+    #: The place of the last node.
+    last: int = 0
 
     def add(self, node: Node, place: int) -> None:
         """Make the node, at this place of the program, a part of it."""
-        self.nodes[node] = place
+        self.nodes[node] = self.last = place
         self.made.update(node.outputs)
         self.is_safe &= _fits(node)
         self.has_totals |= is_total(node)
@@ -135,6 +107,38 @@ class _Region:
         """Whether arrays may be large enough, and operations enough."""
         count = len(self.nodes) + sum(node.op in _HEAVY for node in self.nodes)
         return count >= (MANY if None in self.dims else 2)
+
+
+def _takes(regions: Sequence[_Region], node: Node) -> bool:
+    """Whether all that the node does is work on arrays of the shape of the regions,
+    which become one with it.
+    """
+    whole = regions[0].dims
+    if any(region.dims != whole for region in regions):
+        return False
+    inside = [any(t in region.made for region in regions) for t in node.inputs]
+    roles = [role(_dims(tensor), whole) for tensor in node.inputs]
+    for found, is_made in zip(roles, inside):
+        if found is None or (is_made and found in ("row", "scalar")):
+            return False
+    in_rows = needs_rows(node) or "row" in roles or "column" in roles
+    in_rows = in_rows or any(region.in_rows for region in regions)
+    if in_rows and (is_total(node) or any(region.has_totals for region in regions)):
+        return False
+    if is_total(node):
+        return roles == ["array"]
+    if needs_rows(node):
+        return roles == ["array"] and len(whole) > 1 and whole[-1] != 1
+    dims = _dims(node.outputs[0])
+    if dims == whole:
+        return "array" in roles
+    # An operation on what the reduction of rows gave.
+    if dims != (*whole[:-1], 1) or not is_expression(node):
+        return False
+    return all(
+        found == "scalar" or (found == "column" and is_made)
+        for found, is_made in zip(roles, inside)
+    )
 
 
 def _fits(node: Node) -> bool:
@@ -166,52 +170,44 @@ def with_regions(graph: Graph, live: Live) -> Live:
         region = home.get(node)
         if region is None:
             nodes.append(node)
-        elif place == max(region.nodes.values()):
+        elif place == region.last:
             fused = _fused(region, used)
             bodies[fused] = (find_live(fused.attrs["graph"]),)
             nodes.append(fused)
     return replace(live, nodes=tuple(nodes), bodies=bodies)
 
 
-def _find(live: Live) -> list[_Region]:
-    found: list[_Region] = []
-    grows: list[_Region] = []
+def _find(live: Live) -> Iterable[_Region]:
+    found: dict[_Region, None] = {}
+    #: The region that made a tensor, as long as it grows.
+    maker: dict[SymbolicTensor, _Region] = {}
+    grows: dict[_Region, None] = {}
     for place, node in enumerate(live.nodes):
-        inputs = set(live.inputs_of(node))
+        touched = list(dict.fromkeys(maker[t] for t in node.inputs if t in maker))
+        touched = [region for region in touched if region in grows]
         simple = node.op not in CONTROL_FLOW and is_simple(node)
-        touched = [region for region in grows if not inputs.isdisjoint(region.made)]
-        if simple and touched and _take(node, place, touched):
-            for other in touched[1:]:
-                found.remove(other)
-                grows.remove(other)
+        if simple and touched and _takes(touched, node):
+            home = max(touched, key=lambda region: len(region.nodes))
+            for other in touched:
+                if other is not home:
+                    home.join(other)
+                    maker.update(dict.fromkeys(other.made, home))
+                    del found[other], grows[other]
+            home.add(node, place)
+            maker[node.outputs[0]] = home
             continue
         begun = _begin(node, place) if simple else None
-        calm = node.op in _CALM or (begun is not None and begun.is_safe)
-        if not calm and grows:
-            effects = has_effects(node)
-            grows = [region for region in grows if region.is_safe and not effects]
-        grows = [region for region in grows if region not in touched]
+        for region in touched:
+            del grows[region]
+        if grows and node.op not in _CALM and not (begun is not None and begun.is_safe):
+            if has_effects(node):
+                grows = {}
+            elif not all(region.is_safe for region in grows):
+                grows = {region: None for region in grows if region.is_safe}
         if begun is not None:
-            found.append(begun)
-            grows = [*grows[-WIDE:], begun]
+            found[begun] = grows[begun] = None
+            maker[node.outputs[0]] = begun
     return found
-
-
-def _take(node: Node, place: int, regions: Sequence[_Region]) -> bool:
-    """Add the node to the regions that it reads, which become one; or leave them."""
-    first = regions[0]
-    if not all(region.dims == first.dims for region in regions):
-        return False
-    whole = _Region(first.dims)
-    for region in regions:
-        whole.join(region)
-    if not whole.takes(node):
-        return False
-    whole.add(node, place)
-    if whole.in_rows and whole.has_totals:
-        return False
-    vars(first).update(vars(whole))
-    return True
 
 
 def _begin(node: Node, place: int) -> _Region | None:
@@ -220,7 +216,7 @@ def _begin(node: Node, place: int) -> _Region | None:
     if not dims or (None not in dims and math.prod(dims) < LARGE):  # type: ignore[arg-type]
         return None
     region = _Region(dims)
-    if not region.takes(node):
+    if not _takes([region], node):
         return None
     region.add(node, place)
     return region
