@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from runtime.devices import current_device, no_device
@@ -36,6 +36,8 @@ __all__ = [
 
 _graph: ContextVar[Graph | None] = ContextVar("graph", default=None)
 _scope: ContextVar[str] = ContextVar("name scope", default="")
+#: Those around each scope that is open here: the object may be shared by threads.
+_outer_scopes: ContextVar[tuple[str, ...]] = ContextVar("outer scopes", default=())
 _watcher: ContextVar[Callable[[Any], None] | None] = ContextVar("watcher", default=None)
 _run_eagerly = False
 
@@ -96,7 +98,6 @@ class name_scope:  # noqa: N801 (the name in TensorFlow)
         if not isinstance(name, str):
             raise ValueError(f"the name of a name_scope is a string, not {name!r}")
         self._name = name
-        self._tokens: list[Token[str]] = []
 
     @property
     def name(self) -> str:
@@ -111,11 +112,14 @@ class name_scope:  # noqa: N801 (the name in TensorFlow)
             full = graph.unique_name(name) + "/"
         else:
             full = f"{_scope.get()}{name}/"
-        self._tokens.append(_scope.set(full))
+        _outer_scopes.set((*_outer_scopes.get(), _scope.get()))
+        _scope.set(full)
         return full
 
     def __exit__(self, *raised: object) -> None:
-        _scope.reset(self._tokens.pop())
+        *outer, scope = _outer_scopes.get()
+        _outer_scopes.set(tuple(outer))
+        _scope.set(scope)
 
 
 def get_current_name_scope() -> str:

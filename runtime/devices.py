@@ -11,7 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,8 @@ def _is_there(spec: DeviceSpec) -> bool:
 # --- scopes ---------------------------------------------------------------------------
 
 _requested: ContextVar[str] = ContextVar("device", default="")
+#: What was requested around each scope that is open here: scopes are shared by threads.
+_outer: ContextVar[tuple[str, ...]] = ContextVar("outer devices", default=())
 _soft_placement = False
 
 #: The device that the scopes in force ask for, '' where none does. (The bare C function
@@ -153,13 +155,16 @@ class device:  # noqa: N801
 
     def __init__(self, device_name: str | DeviceSpec | None) -> None:
         self._name = device_name
-        self._tokens: list[Token[str]] = []
 
     def __enter__(self) -> None:
-        self._tokens.append(_requested.set(_full_name(self._name)))
+        name = _full_name(self._name)
+        _outer.set((*_outer.get(), _requested.get()))
+        _requested.set(name)
 
     def __exit__(self, *raised: object) -> None:
-        _requested.reset(self._tokens.pop())
+        *outer, name = _outer.get()
+        _outer.set(tuple(outer))
+        _requested.set(name)
 
 
 @contextmanager

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextvars
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
+import runtime as tf
 from runtime import config, context
 from runtime.graph import Graph
 from runtime.ops.convert import constant
@@ -87,6 +90,23 @@ def test_name_scopes_are_objects() -> None:
     assert context.get_current_name_scope() == ""
     with pytest.raises(ValueError, match="name of a name_scope is a string, not 3"):
         context.name_scope(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scope", [tf.name_scope("a"), tf.device("/cpu:0")])
+def test_threads_share_scopes(scope: Any) -> None:
+    inside, left = threading.Barrier(2, timeout=10), threading.Barrier(2, timeout=10)
+
+    def enter(is_first: bool) -> str:
+        with scope:
+            inside.wait()
+            if not is_first:
+                left.wait()
+        if is_first:
+            left.wait()
+        return context.get_current_name_scope() + context.current_device()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(enter, [True, False])) == ["", ""]
 
 
 def test_run_functions_eagerly_is_in_config() -> None:
