@@ -295,12 +295,8 @@ class Graph:
 
     def mark(self) -> Mark:
         """What `roll_back` needs to drop the nodes that are added from now on."""
-        return Mark(
-            len(self.nodes),
-            dict(self._names),
-            dict(self._constants),
-            dict(self._checked),
-        )
+        names, constants = dict(self._names), dict(self._constants)
+        return Mark(len(self.nodes), names, constants, dict(self._checked))
 
     def roll_back(self, mark: Mark) -> None:
         """Drop the nodes that were added since; inputs for captures remain."""
