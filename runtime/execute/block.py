@@ -240,7 +240,7 @@ class StraightBlock:
         if node.op == "While":
             loop, inits = self.live.loops.get(node), node.inputs[: len(node.outputs)]
             if loop is not None and loop.elements is not None:
-                inits = *inits, node.inputs[loop.elements]
+                inits = *inits, loop.elements
             return any(tensor is output for tensor in inits)
         return node.op == "If" and node.inputs[0] is output
 
@@ -279,16 +279,20 @@ class StraightBlock:
         """The user's names for the values of a graph."""
         return dict(find_labels(graph.nodes))
 
+    def _reads(self, node: Node, tensor: SymbolicTensor) -> int:
+        """How often a node reads a tensor."""
+        return sum(used is tensor for used in self.live.inputs_of(node))
+
     def _is_python_range(self, node: Node) -> bool:
         """Whether loops take all ints of a ``Range``, and nobody else reads it."""
         loops = self.live.loops
         for _, user in self.users[node.outputs[0]]:
             loop = loops.get(user) if user is not None else None
-            if user is None or loop is None or loop.element is None:
+            if user is None or loop is None or loop.elements is not node.outputs[0]:
                 return False
-            if self.scalars.form(loop.element) != "int":
+            if loop.element is not None and self.scalars.form(loop.element) != "int":
                 return False
-            if sum(tensor is node.outputs[0] for tensor in user.inputs) > 1:
+            if self._reads(user, node.outputs[0]) > 1:
                 return False
         return all(tensor.dtype.is_integer for tensor in node.inputs)
 

@@ -27,8 +27,8 @@ class Counted:
     ``index`` is the position of the number among the state, and ``limit`` the tensor
     that it stays below, in the graph of the loop. A loop whose test is a part of its
     state (``condition``) also ends where ``flag``, a tensor of the body, is ``stop``.
-    ``elements`` is the position of the input whose elements the loop takes one by one,
-    ``element`` the tensor of the body that is the present one.
+    ``elements`` is the tensor outside that has as many rows as there are iterations,
+    ``element`` the tensor of the body that is the present row.
     """
 
     index: int
@@ -36,7 +36,7 @@ class Counted:
     condition: int | None = None
     flag: SymbolicTensor | None = None
     stop: bool = False
-    elements: int | None = None
+    elements: SymbolicTensor | None = None
     element: SymbolicTensor | None = None
 
     @property
@@ -191,8 +191,8 @@ def _conjunction(
 
 def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
     """The loop as one over the elements of a tensor, if it takes each of them."""
-    index, outer_start = body.inputs[counted.index], node.inputs[counted.index]
-    if constant_int(outer_start) != 0:
+    index, start = body.inputs[counted.index], node.inputs[counted.index]
+    if constant_int(start) != 0:
         return None
     for inner in body.nodes:
         if inner.op != "GatherV2" or inner.inputs[1] is not index:
@@ -204,7 +204,10 @@ def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
             continue
         source = node.inputs[position]
         if source.dtype.kind in "biuf" and _is_length(counted.limit, source):
-            return replace(counted, elements=position, element=inner.outputs[0])
+            return replace(counted, elements=source, element=inner.outputs[0])
+    source_of_limit = _measured(counted.limit)
+    if source_of_limit is not None and source_of_limit.shape.rank:
+        return replace(counted, elements=source_of_limit)
     return None
 
 
@@ -215,8 +218,13 @@ def _is_length(limit: SymbolicTensor, source: SymbolicTensor) -> bool:
     number = constant_int(limit)
     if number is not None:
         return number == source.shape[0]
+    return _measured(limit) is _source(source)
+
+
+def _measured(limit: SymbolicTensor) -> SymbolicTensor | None:
+    """The tensor whose first dimension this is."""
     node = _source(limit).node
     if node.op != "StridedSlice" or node.attrs["key"] != (0,):
-        return False
+        return None
     shape = _source(node.inputs[0]).node
-    return shape.op == "Shape" and _source(shape.inputs[0]) is _source(source)
+    return _source(shape.inputs[0]) if shape.op == "Shape" else None

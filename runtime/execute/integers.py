@@ -24,14 +24,15 @@ def wrapping(bits: int) -> Callable[[int], int]:
     return wrap
 
 
-def checked_range(start: int, limit: int, delta: int = 1) -> range:
+def checked_range(*bounds: int) -> range:
     """Python's ``range``, where `Range` makes one; it raises as that does.
 
     >>> checked_range(1, 4)
     range(1, 4)
     """
-    numbers = range(start, limit, delta) if delta else range(0)
-    if not numbers:
-        bounds = {"start": int(start), "limit": int(limit), "delta": int(delta)}
-        get("Range").kernel(**bounds, dtype=int64)
-    return numbers
+    given = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    start, limit, delta = map(int, given)
+    if (limit - start if delta > 0 else start - limit) <= 0:
+        bounds_of_kernel = {"start": start, "limit": limit, "delta": delta}
+        get("Range").kernel(**bounds_of_kernel, dtype=int64)
+    return range(start, limit, delta)

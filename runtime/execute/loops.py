@@ -123,11 +123,13 @@ class LoopBlock(StraightBlock):
         """Assign expressions that wait for something else than to start the loop."""
         waiting = {node.inputs[position] for position in state}
         if loop is not None:
-            first = loop.index if loop.elements is None else loop.elements
-            range_alone = loop.elements is not None and len(self.pending) == 1
-            if not range_alone:
-                self.flush_inputs([node.inputs[first]])
-            waiting.add(node.inputs[first])
+            rows = loop.elements
+            first = node.inputs[loop.index] if rows is None else rows
+            # A range may wait for the head of the loop, if nothing else waits.
+            if rows is None or len(self.pending) > 1:
+                self.flush_inputs([first])
+            waiting.add(first)
+            self.hold(self.texts[first], self.index + 0.5)
         others = [i for i, tensor in enumerate(self.pending) if tensor not in waiting]
         if others:
             self.flush(others[-1] + 1)
@@ -235,7 +237,7 @@ class LoopBlock(StraightBlock):
         if loop.elements is None:
             numbers = self._numbers(node, loop)
             return Line(f"for {index.code if index else '_'} in {numbers}:")
-        rows = self.texts[node.inputs[loop.elements]]
+        rows = self.texts[loop.elements]
         target, source = "_", rows.code
         if element is not None:
             target = element.code

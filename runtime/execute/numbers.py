@@ -63,5 +63,5 @@ def range_source(node: Node, args: Sequence[Text]) -> Written:
     step = "" if delta == "1" else f", {delta}"
     if not args:
         return f"range({bounds}{step})", ATOM
-    first = "0, " if bounds == limit else ""
+    first = "0, " if step and bounds == limit else ""
     return f"checked_range({first}{bounds}{step})", ATOM

@@ -49,6 +49,9 @@ class Live:
         for index, tensor in enumerate(node.inputs):
             if read is None or index in read:
                 yield tensor
+        loop = self.loops.get(node)
+        if loop is not None and loop.elements is not None:
+            yield loop.elements
 
 
 def find_live(
@@ -78,9 +81,7 @@ def find_live(
         if node.op in _RULES:
             read = _RULES[node.op](node, results, found, counted)
             found.reads[node] = frozenset(read)
-            needed.update(node.inputs[index] for index in read)
-        else:
-            needed.update(node.inputs)
+        needed.update(found.inputs_of(node))
     inputs = frozenset(i for i, tensor in enumerate(graph.inputs) if tensor in needed)
     return replace(found, nodes=tuple(reversed(nodes)), inputs=inputs)
 
@@ -191,7 +192,7 @@ def _live_counted_loop(
     live.loops[node] = loop
     read = state | set(body.inputs) - loop.hidden
     if loop.elements is not None:
-        return read | {loop.elements}
+        return read
     count = len(node.outputs)
     found = {i for i, t in enumerate(node.inputs) if t is loop.limit and i >= count}
     return read | {loop.index} | found

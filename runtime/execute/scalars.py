@@ -211,7 +211,7 @@ class Scalars:
         if _is_int(loop.element):
             self._note(loop.element)
             self._look_at(loop.element)
-            source = node.inputs[loop.elements].node
+            source = loop.elements.node
             self._bounds[loop.element] = self._range_bounds(source, loop.element.dtype)
 
     def _range_bounds(self, node: Node, dtype: DType) -> Bounds:

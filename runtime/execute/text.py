@@ -206,10 +206,12 @@ def wrapped_lines(code: str, width: int) -> list[str]:
     call = getattr(statement, "value", None)
     if not isinstance(call, ast.Call) or not (call.args or call.keywords):
         return [code]
-    parts: list[ast.AST] = [*call.args, *call.keywords]
-    texts = [ast.get_source_segment(code, part) for part in parts]
-    offset = len(code[: call.func.end_col_offset])
-    return [f"{code[:offset]}(", *(f"    {text}," for text in texts), ")"]
+    source = code.encode()
+    parts: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    # Not ast.get_source_segment, which goes through the whole code for each of them.
+    spans = [source[part.col_offset : part.end_col_offset] for part in parts]
+    head = source[: call.func.end_col_offset].decode()
+    return [f"{head}(", *(f"    {span.decode()}," for span in spans), ")"]
 
 
 def negated(text: Text) -> str:

@@ -21,9 +21,8 @@ After::
 
 Exact: the counter starts at a constant that is not negative, every iteration adds 1 and
 runs only while the counter is below the limit. So it goes through all integers up to
-there, and never wraps around. As long as the limit is the length of ``range(n)``, item
-number i of that is there, and is i; and ``n`` itself will do for the limit, which is
-not reached from 0 if ``n`` is negative.
+there, and never wraps around. As long as the limit is the length of ``range(3)``, item
+number i of that is there, and is i.
 """
 
 from __future__ import annotations
@@ -31,10 +30,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from runtime.graph import Graph, Node
-from runtime.ops.define import Operand
 from runtime.optimize.editing import (
     Editor,
-    add_captures,
     bodies_of,
     free_name,
     nested_graphs,
@@ -67,8 +64,7 @@ def _count(node: Node) -> int:
     if limit is not None and "trip_count" not in node.attrs:
         node.attrs["trip_count"] = max(0, int(limit) - loop.start)
         changes = 1
-    changes += _simplify_items(node, loop)
-    return changes + _simplify_limit(node, loop)
+    return changes + _simplify_items(node, loop)
 
 
 class _Loop(NamedTuple):
@@ -162,42 +158,21 @@ def _is_counter(inner: Node, node: Node, loop: _Loop) -> bool:
     return _is_plain_range(source.node) and _is_length(loop.limit, source)
 
 
-def _simplify_limit(node: Node, loop: _Loop) -> int:
-    """Count up to the ``n`` of ``range(n)`` itself, not to the length of the range."""
-    source = _measured(loop.limit)
-    if source is None or source.node.op != "Range" or not _is_plain_range(source.node):
-        return 0
-    limit = source.node.attrs["limit"]
-    if not isinstance(limit, Operand):
-        return 0
-    value = source.node.inputs[limit.index]
-    if value.dtype is not loop.limit.dtype:
-        return 0
-    ((inner, _),) = add_captures(node, (value,))
-    test = node.attrs["cond_graph"].outputs[0].node
-    test.inputs = (test.inputs[0], inner)
-    return 1
-
-
 def _is_plain_range(node: Node) -> bool:
-    """Whether it is ``range(n)``, whose items are their numbers."""
+    """Whether it is ``range(3)``, whose items are their numbers.
+
+    ``range(n)`` of a tensor refuses an `n` that is negative, so it has to stay.
+    """
     start, delta = node.attrs["start"], node.attrs["delta"]
+    if node.attrs.get("operands"):
+        return False
     return type(start) is type(delta) is int and start == 0 and delta == 1
-
-
-def _measured(length: SymbolicTensor) -> SymbolicTensor | None:
-    """The tensor whose first dimension it is."""
-    node = length.node
-    if node.op != "StridedSlice" or node.attrs["key"] != (0,):
-        return None
-    shape = node.inputs[0].node
-    return shape.inputs[0] if shape.op == "Shape" else None
 
 
 def _is_length(limit: SymbolicTensor, items: SymbolicTensor) -> bool:
     """Whether there are (at least) `limit` items."""
     value = number(limit)
     dims = items.shape.dims
-    if value is not None and dims and dims[0] is not None:
-        return bool(value <= dims[0])
-    return _measured(limit) is items
+    if value is None or not dims or dims[0] is None:
+        return False
+    return bool(value <= dims[0])
