@@ -146,6 +146,19 @@ def _call_watched(executable: Executable, arrays: Sequence[Any]) -> Sequence[Any
 on_switch(_watch)
 
 
+class Interpreted(Executable):
+    """A graph that is nested too deeply for Python: it takes 20 loops, 100 blocks."""
+
+    def __init__(self, graph: Graph, source: str) -> None:
+        self.name = graph.name
+        self.graph = graph
+        self.source = source
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The results, node by node."""
+        return interpreter.run(self.graph, arrays)
+
+
 def compile_graph(graph: Graph) -> Executable:
     """Write and compile the source of a graph."""
     program = Program()
@@ -175,7 +188,11 @@ def compile_graph(graph: Graph) -> Executable:
     source = "\n".join([*text, ""])
     namespace = program.namespace()
     filename = f"<graph {graph.name} {next(_numbers)}>"
-    exec(compile(source, filename, "exec"), namespace)
+    try:
+        code = compile(source, filename, "exec")
+    except (SyntaxError, RecursionError, MemoryError):
+        return Interpreted(graph, source)
+    exec(code, namespace)
     executable = Executable(
         graph,
         source,
