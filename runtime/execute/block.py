@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute.labels import find_labels
 from runtime.execute.numbers import bool_operation, python_operation, range_source
+from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
@@ -34,7 +35,7 @@ LONG = 60
 
 _ALIASES = frozenset({"Identity", "StopGradient"})
 
-_WITH_BODIES = CONTROL_FLOW | {FUSED}
+_WITH_BODIES = CONTROL_FLOW | {AT_ONCE, FUSED}
 
 
 class StraightBlock:

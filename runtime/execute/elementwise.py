@@ -15,6 +15,7 @@ from runtime.ops.static import static_value
 
 __all__ = [
     "REDUCTIONS",
+    "fits",
     "is_expression",
     "is_simple",
     "is_total",
@@ -162,6 +163,13 @@ def _is_last(axis: Any, node: Node) -> bool:
         (axis,) = axis
     rank = node.inputs[0].shape.rank
     return type(axis) is int and rank is not None and axis in (-1, rank - 1)
+
+
+def fits(node: Node) -> bool:
+    """Whether the shapes of the operands are known to fit each other."""
+    several = {tensor for tensor in node.inputs if tensor.shape.rank != 0}
+    known = all(tensor.shape.is_fully_defined() for tensor in several)
+    return len(several) < 2 or known
 
 
 def is_total(node: Node) -> bool:

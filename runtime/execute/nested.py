@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from runtime.execute.blocks import first_array
 from runtime.execute.labels import find_labels
 from runtime.execute.loops import LoopBlock, indented
+from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.prune import Live, has_effects, is_recursive_call
 from runtime.execute.regions import FUSED, LARGE
@@ -33,6 +34,8 @@ class Block(LoopBlock):
             self._call(node)
         elif node.op == FUSED:
             self._fused(node)
+        elif node.op == AT_ONCE:
+            self._at_once(node)
         else:
             if node.op == "If" and self._is_small(node) and self._if_expression(node):
                 return
@@ -178,6 +181,26 @@ class Block(LoopBlock):
         results = Line(f"{', '.join(targets.values())} = {found}")
         self.lines += [Line("else:"), *indented([results])]
 
+    def _at_once(self, node: Node) -> None:
+        """Write operations that do not depend on each other as functions to run."""
+        self.flush_inputs(node.inputs)
+        calls: list[str] = []
+        steps: list[Step] = []
+        for inner in node.attrs["nodes"]:
+            taken = self.take(inner.inputs, statement=True)
+            args, _, written = self._written(inner, taken)
+            code = written[0] if written else self.program.call(inner, args)
+            calls.append(f"lambda: {code}")
+            steps.append(self.program.step(inner, self.as_numpy(inner, taken)))
+        names = []
+        for inner in node.attrs["nodes"]:
+            several = [self._name(t, self.index + 0.5) for t in inner.outputs]
+            text = ", ".join(several)
+            names.append(text if len(several) == 1 else f"({text})")
+        self.program.uses_at_once = True
+        code = f"{', '.join(names)} = at_once({', '.join(calls)})"
+        self.lines.append(Line(code, self.program.in_order(steps)))
+
 
 # --- lines ----------------------------------------------------------------------------
 
@@ -186,7 +209,7 @@ def _size(live: Live) -> int:
     """The number of nodes, those of sub-graphs included; effects count as many."""
     total = 0
     for node in live.nodes:
-        if node.op == FUSED:
+        if node.op in (AT_ONCE, FUSED):
             return SMALL + 1
         if node.op != "Const":
             total += SMALL + 1 if has_effects(node) else 1

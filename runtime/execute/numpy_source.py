@@ -167,6 +167,8 @@ def compile_graph(graph: Graph) -> Executable:
     head = ["import numpy as np"]
     if program.uses_dtypes:
         head.append("from runtime import dtypes as tf")
+    if program.uses_at_once:
+        head.append("from runtime.ops.threads import at_once")
     if program.blocks:
         head.append("from runtime.execute.in_blocks import in_blocks")
     for module, helper in (("buffers", "filled"), ("erf", "erf")):

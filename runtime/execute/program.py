@@ -30,6 +30,7 @@ from runtime.ops.define import kernel_on_values
 from runtime.ops.erf import erf
 from runtime.ops.registry import get
 from runtime.ops.tensor_arrays import IN_PLACE
+from runtime.ops.threads import at_once
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["Program"]
@@ -42,6 +43,7 @@ RESERVED = frozenset(
     {
         "np",
         "tf",
+        "at_once",
         "erf",
         "filled",
         "held",
@@ -67,6 +69,7 @@ class Program:
         #: What the lines above the function find in ``held``.
         self.held: dict[str, Any] = {}
         self.uses_dtypes = False
+        self.uses_at_once = False
         self._globals: set[str] = set(RESERVED)
         self._locals: set[str] = set()
         self._constants: dict[int, tuple[Any, str]] = {}
@@ -236,6 +239,7 @@ class Program:
             "held": self.held,
             "erf": erf,
             "filled": filled,
+            "at_once": at_once,
             "in_blocks": in_blocks,
             "kernel": lambda op: get(op).kernel,
             "kernel_on_values": kernel_on_values,

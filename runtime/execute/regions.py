@@ -15,11 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from runtime.execute.elementwise import (
     REDUCTIONS,
+    fits,
     is_expression,
     is_simple,
     is_total,
     needs_rows,
 )
+from runtime.execute.parallel import with_groups
 from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -90,7 +92,7 @@ class _Region:
         """Make the node, at this place of the program, a part of it."""
         self.nodes[node] = self.last = place
         self.made.update(node.outputs)
-        self.is_safe &= _fits(node)
+        self.is_safe &= fits(node)
         self.has_totals |= is_total(node)
         roles = {role(_dims(tensor), self.dims) for tensor in node.inputs}
         self.in_rows |= needs_rows(node) or bool({"row", "column"} & roles)
@@ -141,16 +143,11 @@ def _takes(regions: Sequence[_Region], node: Node) -> bool:
     )
 
 
-def _fits(node: Node) -> bool:
-    """Whether the shapes of the operands are known to fit each other."""
-    several = {tensor for tensor in node.inputs if _dims(tensor) != ()}
-    return len(several) < 2 or not any(None in (_dims(t) or ()) for t in several)
-
-
 def with_regions(graph: Graph, live: Live) -> Live:
     """The same program with the node ``Fused`` in place of each region.
 
-    This goes for the bodies of control flow, too.
+    This goes for the bodies of control flow, too. Then heavy operations are grouped:
+    see `runtime.execute.parallel`.
     """
     bodies = dict(live.bodies)
     for node, inner in live.bodies.items():
@@ -159,7 +156,7 @@ def with_regions(graph: Graph, live: Live) -> Live:
     live = replace(live, bodies=bodies)
     regions = [region for region in _find(live) if region.is_worth_it()]
     if not regions:
-        return live
+        return with_groups(live)
     home = {node: region for region in regions for node in region.nodes}
     used = {graph.outputs[index] for index in live.outputs}
     for node in live.nodes:
@@ -174,7 +171,7 @@ def with_regions(graph: Graph, live: Live) -> Live:
             fused = _fused(region, used)
             bodies[fused] = (find_live(fused.attrs["graph"]),)
             nodes.append(fused)
-    return replace(live, nodes=tuple(nodes), bodies=bodies)
+    return with_groups(replace(live, nodes=tuple(nodes), bodies=bodies))
 
 
 def _find(live: Live) -> Iterable[_Region]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from runtime import config
 
-__all__ = ["allowed_threads", "run_all", "share"]
+__all__ = ["allowed_threads", "at_once", "share"]
 
 
 def _cores() -> int:
@@ -130,7 +130,7 @@ def share(run: Callable[[int], Any], count: int, threads: int) -> None:
         raise errors[min(errors)]
 
 
-def run_all(parts: Sequence[Callable[[], Any]]) -> list[Any]:
+def at_once(*parts: Callable[[], Any]) -> list[Any]:
     """What each of the functions gives, computed at the same time where threads allow.
 
     They must not depend on each other. What the first one raises (in their order) is

@@ -25,7 +25,7 @@ def test_each_part_runs_once(count, number):
 def test_another_thread_helps():
     # Each waits for the other: one thread alone would wait for ever.
     meet = threading.Barrier(2, timeout=20)
-    seen = threads.run_all([lambda: (meet.wait(), threading.get_ident())[1]] * 2)
+    seen = threads.at_once(*[lambda: (meet.wait(), threading.get_ident())[1]] * 2)
     assert len(set(seen)) == 2
 
 
@@ -40,14 +40,14 @@ def test_the_first_error_is_raised():
 
 
 def test_results_are_in_order():
-    assert threads.run_all([lambda i=i: i * i for i in range(9)]) == [
+    assert threads.at_once(*[lambda i=i: i * i for i in range(9)]) == [
         i * i for i in range(9)
     ]
 
 
 def test_shared_work_is_not_split_again():
     assert threads.allowed_threads() == 2
-    assert threads.run_all([threads.allowed_threads] * 2) == [1, 1]
+    assert threads.at_once(*[threads.allowed_threads] * 2) == [1, 1]
     assert threads.allowed_threads() == 2
 
 
@@ -62,12 +62,12 @@ def test_the_program_decides_how_many():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own():
-    threads.run_all([int, int])
+    threads.at_once(int, int)
     child = os.fork()
     if not child:
         status = 1
         try:
-            status = 0 if threads.run_all([int, int]) == [0, 0] else 1
+            status = 0 if threads.at_once(int, int) == [0, 0] else 1
         finally:
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0

@@ -1,0 +1,100 @@
+"""Finding heavy operations that do not depend on each other, to run them at once.
+
+NumPy computes most operations on one thread: sorting, running sums, picking elements.
+Two of these that are next to each other, but for light operations that cannot fail and
+read neither, run on two threads. What BLAS does is left alone: it has threads of its
+own, and two of its calls at a time get into each other's way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from runtime.execute.elementwise import fits, is_simple
+from runtime.execute.prune import CONTROL_FLOW, Live
+from runtime.graph import Node
+from runtime.ops.registry import get
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["AT_ONCE", "with_groups"]
+
+#: The op of the nodes that stand for several others. It is known to the writer of
+#: source only.
+AT_ONCE = "AtOnce"
+
+#: How long an operation has to take, by the estimate in nanoseconds.
+LONG = 1_000_000
+
+#: Nanoseconds for each element of the largest operand or result.
+_COSTS = {
+    **dict.fromkeys(("ArgMax", "ArgMin"), 1),
+    **dict.fromkeys(("Cumprod", "Cumsum", "Where"), 4),
+    **dict.fromkeys(("GatherNd", "GatherV2", "ScatterNd", "Bincount"), 4),
+    **dict.fromkeys(("SegmentMax", "SegmentMean", "SegmentMin", "SegmentSum"), 6),
+    **dict.fromkeys(("UnsortedSegmentMax", "UnsortedSegmentSum"), 6),
+    **dict.fromkeys(("StatelessRandomNormalV2", "StatelessRandomUniformV2"), 6),
+    **dict.fromkeys(("CumulativeLogsumexp", "SearchSorted", "Sort"), 30),
+    **dict.fromkeys(("ArgSort", "TopKV2", "UniqueWithCounts"), 60),
+}
+
+
+def _is_heavy(node: Node) -> bool:
+    cost = _COSTS.get(node.op)
+    if cost is None or get(node.op).stateful:
+        return False
+    tensors = (*node.inputs, *node.outputs)
+    if any(tensor.dtype.kind == "O" for tensor in tensors):
+        return False  # Python objects need the interpreter's lock.
+    sizes = [tensor.shape.num_elements() or 0 for tensor in tensors]
+    return cost * max(sizes) >= LONG
+
+
+def _is_light(node: Node) -> bool:
+    """Whether the node may just as well run before what stood in front of it."""
+    if node.op == "Const":
+        return True
+    if node.op in CONTROL_FLOW or not is_simple(node):
+        return False
+    sizes = [tensor.shape.num_elements() for tensor in node.inputs]
+    return fits(node) and all(size is not None and size < LONG for size in sizes)
+
+
+def with_groups(live: Live) -> Live:
+    """The same program with one node in place of heavy ones that can run at once."""
+    if sum(map(_is_heavy, live.nodes)) < 2:
+        return live
+    nodes: list[Node] = []
+    group: list[Node] = []
+    made: set[SymbolicTensor] = set()
+    #: Where the last node of the group stands in `nodes`.
+    last = 0
+
+    def close() -> None:
+        if len(group) > 1:
+            nodes[last] = _at_once(group)
+            for node in group[:-1]:
+                nodes.remove(node)
+        group.clear()
+        made.clear()
+
+    for node in live.nodes:
+        heavy = _is_heavy(node)
+        if not made.isdisjoint(live.inputs_of(node)) or not (heavy or _is_light(node)):
+            close()
+        if heavy:
+            group.append(node)
+            made.update(node.outputs)
+            last = len(nodes)
+        nodes.append(node)
+    close()
+    return replace(live, nodes=tuple(nodes))
+
+
+def _at_once(group: Sequence[Node]) -> Node:
+    inputs = dict.fromkeys(tensor for node in group for tensor in node.inputs)
+    first = group[0]
+    attrs = {"nodes": tuple(group)}
+    node = Node(first.graph, AT_ONCE, tuple(inputs), attrs, first.name, first.location)
+    node.outputs = tuple(tensor for inner in group for tensor in inner.outputs)
+    return node
