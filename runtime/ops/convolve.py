@@ -24,6 +24,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from runtime.ops.buffers import new_result
+from runtime.ops.threads import allowed_threads, share
 
 __all__ = ["convolve", "convolve_depthwise", "spread"]
 
@@ -35,6 +36,8 @@ Pads = Sequence[tuple[int, int]]
 BLOCK = 1 << 22
 #: From so many rows on a product takes no less time for each of them.
 TALL = 1 << 10
+#: From so many elements on it is worth while to wake other threads.
+MANY = 1 << 17
 #: Windows with at most so many elements are few rows of long runs.
 FEW = 32
 
@@ -261,18 +264,22 @@ def convolve_depthwise(
         x = np.repeat(x, times, axis=-1)
     width = channels * times
     height, length = lengths
-    result = np.zeros((len(x), height, length, width), x.dtype)
-    if not result.size:
+    result = new_result((len(x), height, length, width), x.dtype)
+    if not result.size or not filters.size:
+        result.fill(0)
         return result
     x = _padded(x, pads)
     taps = filters.reshape(tall, wide_, width)
     # A row of windows at once: the factors are repeated along it.
     factors = np.tile(taps, (1, 1, length))
-    images, rows = _block(len(x), height, 3 * length * width * x.itemsize)
-    scratch = np.empty((images, rows, length * width), x.dtype)
-    for part in _blocks(len(x), height, images, rows):
-        target = result[part].reshape(-1, part[1].stop - part[1].start, length * width)
-        product = scratch[: target.shape[0], : target.shape[1]]
+    images, rows = _block(len(x), height, 4 * length * width * x.itemsize)
+    parts = list(_blocks(len(x), height, images, rows))
+
+    def fill(index: int) -> None:
+        part = parts[index]
+        high = part[1].stop - part[1].start
+        target = result[part].reshape(-1, high, length * width)
+        product = np.empty(target.shape, x.dtype)
         start, stop = part[1].start * strides[0], (part[1].stop - 1) * strides[0] + 1
         for level, place in np.ndindex(tall, wide_):
             down, right = level * dilations[0], place * dilations[1]
@@ -281,8 +288,13 @@ def convolve_depthwise(
                 start + down : stop + down : strides[0],
                 right : right + (length - 1) * strides[1] + 1 : strides[1],
             ].reshape(target.shape)
-            np.multiply(windows, factors[level, place], out=product)
-            np.add(target, product, out=target)
+            if level == place == 0:
+                np.multiply(windows, factors[level, place], out=target)
+            else:
+                np.multiply(windows, factors[level, place], out=product)
+                np.add(target, product, out=target)
+
+    share(fill, len(parts), allowed_threads() if x.size >= MANY else 1)
     return result
 
 

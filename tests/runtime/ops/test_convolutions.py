@@ -147,6 +147,7 @@ def test_depthwise(
     agree: Any, monkeypatch: Any, strides: Any, times: int, block: int
 ) -> None:
     monkeypatch.setattr(kernels, "BLOCK", block)
+    monkeypatch.setattr(kernels, "MANY", block)
     x, w = batch(2, 7, 6, 3), batch(3, 2, 3, times)
 
     (found,) = agree(
