@@ -337,6 +337,8 @@ define(
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The shape as a vector of integers: known when the program runs at the latest."""
     tensor, out_type = as_tensor(input), as_dtype(out_type)
+    if type(tensor) is EagerTensor and current_graph() is None:
+        return EagerTensor(np.array(tensor._array.shape, out_type.np_dtype))
     if tensor.shape.is_fully_defined():
         value = np.array(tensor.shape.as_list(), out_type.np_dtype)
         return convert_to_tensor(value, name=name)

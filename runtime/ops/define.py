@@ -24,7 +24,7 @@ from runtime.dtypes import DType, of_array
 from runtime.errors import InvalidArgumentError
 from runtime.ops.partial import Unknown
 from runtime.ops.quick import FALL_BACK, quiet
-from runtime.ops.registry import OpDef, apply, as_array, get, register
+from runtime.ops.registry import OpDef, apply, as_array, register
 from runtime.ops.static import plain, static_value
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -111,11 +111,15 @@ def define(
         return run_kernel(*arrays, **{key: _number(attrs[key]) for key in attrs})
 
     _on_values[name] = run_on_values
+    if not stateful:
+        _pure[name] = kernel, takes
     rule = template(source) if isinstance(source, str) else source
     register(OpDef(name, run_kernel, run_infer, stateful, rule, strong))
 
 
 _on_values: dict[str, Callable[..., Any]] = {}
+#: For ops without effects the kernel, and what its first input may be.
+_pure: dict[str, tuple[Callable[..., Any], str]] = {}
 
 
 def kernel_on_values(op: str) -> Callable[..., Any]:
@@ -147,9 +151,10 @@ def run(op: str, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any
 
 def _run_quickly(op: str, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """The results of a kernel without effects; None: it takes the general way."""
-    definition = get(op)
-    if definition.stateful or definition.calls_python:
+    known = _pure.get(op)
+    if known is None:
         return None
+    kernel, takes = known
     if not _PLAIN.issuperset(map(type, attrs.values())):
         for value in attrs.values():
             items = value if type(value) is tuple else (value,)
@@ -160,8 +165,10 @@ def _run_quickly(op: str, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> A
         if type(tensor) is not EagerTensor:
             return None
         arrays.append(tensor._array)
+    if takes and arrays[0].dtype.kind not in takes:
+        return None
     try:
-        result = quiet.run(definition.kernel, *arrays, **attrs)
+        result = quiet.run(kernel, *arrays, **attrs)
     except FALL_BACK:
         return None
     if type(result) is tuple:

@@ -21,7 +21,7 @@ from runtime.context import current_graph
 from runtime.dtypes import DType
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.ops.convert import as_tensor, promote
-from runtime.ops.quick import FALL_BACK, quiet
+from runtime.ops.quick import FALL_BACK, attempt, quiet
 from runtime.ops.registry import (
     OpDef,
     Source,
@@ -292,6 +292,13 @@ def binary_function(
                     return EagerTensor(
                         result if type(result) is np.ndarray else as_array(result)
                     )
+        elif type(y) in array_holders and current_graph() is None:
+            b = y._array
+            left = beside(x, b.dtype)
+            if left is not None and left.dtype is b.dtype and b.dtype.num in numbers:
+                found = attempt(kernel, left, b)
+                if found is not None:
+                    return found
         return general(op, x, y, name or label, reflected)
 
     _describe(function, function_name, doc)

@@ -12,7 +12,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.ops.arguments import int_argument, together
+from runtime.ops.arguments import INTS, int_argument, together
 from runtime.ops.convert import as_tensor, cast, promote_all
 from runtime.ops.define import code, define, run
 from runtime.ops.partial import (
@@ -106,6 +106,12 @@ def range(
     if limit is None:
         start, limit = 0, start
     bounds = [_bound(value) for value in (start, limit, delta)]
+    if dtype is None and INTS.issuperset(map(type, bounds)):
+        found = dtypes.int32 if max(map(abs, bounds)) < 2**31 else dtypes.int64
+        start, limit, delta = bounds
+        return run(
+            "Range", start=start, limit=limit, delta=delta, dtype=found, name=name
+        )
     if dtype is not None:
         found = as_dtype(dtype)
     else:
