@@ -16,7 +16,7 @@ from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.ops.convert import convert_to_tensor, promote_all
 from runtime.ops.static import plain
 from runtime.shapes import TensorShape
-from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 __all__ = [
     "INTS",
@@ -104,6 +104,13 @@ def together(values: Sequence[Any], op: str, name: str | None) -> list[Any]:
     Raises DTypeMismatchError.
     """
     first = values[0]
+    if type(first) is EagerTensor:
+        kind = first._array.dtype
+        for value in values:
+            if type(value) is not EagerTensor or value._array.dtype is not kind:
+                break
+        else:
+            return list(values)
     if isinstance(first, Tensor):
         dtype = first.dtype
         for value in values:

@@ -310,6 +310,8 @@ def _infer_place(x: TensorSpec, *, axis: Any, output_type: DType) -> TensorSpec:
     return spec(reduced(dims, axis, False), output_type)
 
 
+_PLACES = {"ArgMax": np.ndarray.argmax, "ArgMin": np.ndarray.argmin}
+
 _place("ArgMax", np.argmax)
 _place("ArgMin", np.argmin)
 
@@ -343,4 +345,10 @@ def _run_place(
 ) -> Any:
     place = 0 if axis is None else int_argument(axis, "axis")
     found = as_dtype(output_type)
+    if type(input) is EagerTensor and current_graph() is None and type(place) is int:
+        array = input._array
+        if array.dtype.kind in "fiub" and array.ndim:
+            index = attempt(_PLACES[op], array, place)
+            if index is not None and index._array.dtype is found.np_dtype:
+                return index
     return run(op, as_tensor(input), axis=place, output_type=found, name=name)
