@@ -43,6 +43,7 @@ from runtime.staging import (
 from runtime.staging.builtins import BUILTINS
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.list_methods import METHODS
+from runtime.staging.list_rows import RowList
 from runtime.staging.lists import StagedList
 from runtime.staging.reasons import explaining
 from runtime.staging.repetition import repeated
@@ -360,7 +361,7 @@ SymbolicTensor.method_of_text = staticmethod(method_of_text)
 SymbolicTensor.repeated = staticmethod(repeated)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
-StagedList.__autograph_backend__ = _Lists()
+StagedList.__autograph_backend__ = RowList.__autograph_backend__ = _Lists()
 StagedTruth.__autograph_backend__ = _STAGING
 StagedOptional.__autograph_backend__ = _OptionalStaging()
 Variable.__autograph_backend__ = _STAGING

@@ -92,8 +92,10 @@ class Values(Transformer):
     def _target(self, node: Any) -> Any:
         """``ag.target(xs)[i]`` in an assignment, if a tensor may choose the item."""
         keys, items = keys_of(node)
-        ends = [end for key in keys for end in ends_of(key)]
-        if all(map(self._holds_no_tensor, ends)) or not self._may_be_list(items):
+        asked = [end for key in keys for end in ends_of(key)]
+        if len(keys) > 1:  # it may be a library's list of lists
+            asked.append(items)
+        if all(map(self._holds_no_tensor, asked)) or not self._may_be_list(items):
             return self.generic_visit(node)
         args = [self.visit(items)]
         if len(keys) > 1:

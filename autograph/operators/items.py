@@ -39,7 +39,9 @@ def target(items: Any, depth: int = 1) -> Any:
     >>> row
     [5, 2, 3]
     """
-    if type(items) is list or (depth > 1 and type(items) in (dict, tuple)):
+    if type(items) is list:
+        return Target(items, depth)
+    if depth > 1 and (type(items) in (dict, tuple) or _is_whole(items)):
         return Target(items, depth)
     return items
 
@@ -66,7 +68,8 @@ class Target:
             if type(key) is slice:
                 return getitem(items, key.start, key.stop, key.step)
             return getitem(items, key)
-        if not self._path and (type(self._items) is not list or not _backend_of(key)):
+        is_list = type(self._items) is list and _backend_of(key)
+        if not (self._path or is_list or _is_whole(self._items)):
             return target(self._items[key], self._depth - 1)
         return Target(self._items, self._depth - 1, (*self._path, key))
 
@@ -86,9 +89,14 @@ class Target:
 
     def _staged(self, name: str, key: Any) -> Callable[..., None] | None:
         """What a library does for an assignment, if an index is a tensor of one."""
-        found = filter(None, map(_backend_of, (*self._path, key)))
+        found = filter(None, map(_backend_of, (self._items, *self._path, key)))
         backend = next(found, None)
         return None if backend is None else backend.builtin(name)
+
+
+def _is_whole(items: Any) -> bool:
+    """Whether it is a library's own list, which knows what its items are."""
+    return hasattr(type(items), "__autograph_parts__")
 
 
 def _backend_of(key: Any) -> Backend | None:

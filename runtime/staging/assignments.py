@@ -31,7 +31,7 @@ __all__ = [
 _Path = Sequence[Any]
 
 
-def setitem(items: list[Any], path: _Path, value: Any) -> None:
+def setitem(items: Any, path: _Path, value: Any) -> None:
     """``items[i][j] = value`` for the ``path`` ``(i, j)``.
 
     IndexError is raised when the graph runs.
@@ -39,6 +39,9 @@ def setitem(items: list[Any], path: _Path, value: Any) -> None:
     Raises:
         StagedStateError: AG210, items of several kinds, or lists to be replaced.
     """
+    if isinstance(items, StagedList):
+        items.set_within(path, value)
+        return
     if isinstance(path[-1], slice):
         raise _refused(
             "a slice whose ends are tensors was assigned to",

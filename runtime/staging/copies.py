@@ -25,7 +25,7 @@ class Copies:
             return self._made[id(value)][1]
         copy = value
         if type(value) is StagedList:
-            copy = value.copy()
+            copy = value.again()
         elif type(value) is list:
             copy = list(map(self.of, value))
         elif type(value) is tuple or type(value) is dict:

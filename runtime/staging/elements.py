@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from runtime import nest
 from runtime.graph import state_error
@@ -20,6 +20,7 @@ __all__ = [
     "ElementDict",
     "ElementList",
     "Fixed",
+    "Row",
     "changed_element",
     "contents_of",
     "plain_kind",
@@ -40,6 +41,12 @@ class Fixed:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Row(NamedTuple):
+    """A list of an open length in an element; those of all elements are as long."""
+
+    rows: Any
+
+
 @dataclass(frozen=True)
 class Element:
     """What the elements of a list are.
@@ -50,6 +57,9 @@ class Element:
 
     structure: Any
     leaves: tuple[TensorSpec | Fixed, ...]
+
+    #: The list for the tensor of a `Row`, given what `pack` is. Set by those lists.
+    list_of_row: ClassVar[Callable[[Any, Any], Any]]
 
     @classmethod
     def number(cls, buffer: TensorSpec) -> Element:
@@ -85,15 +95,20 @@ class Element:
         ]
         return Element(self.structure, tuple(leaves))
 
-    def pack(self, tensors: Sequence[Any], shared: bool = False) -> Any:
-        """An element made of tensors; ``shared`` if the list still has it, too."""
+    def pack(self, tensors: Sequence[Any], shared: Any = None) -> Any:
+        """An element made of tensors.
+
+        ``shared`` is given if the list still has it, too: what is shared by all that
+        stand for the list.
+        """
         found = iter(tensors)
         leaves = [
             next(found) if isinstance(leaf, TensorSpec) else leaf.value
             for leaf in self.leaves
         ]
         value = with_none(nest.pack_sequence_as(self.structure, leaves))
-        return _shared(value) if shared else value
+        value = value if shared is None else _shared(value)
+        return _with_rows(value, lambda rows: Element.list_of_row(rows, shared))
 
     def is_like(self, other: Element) -> bool:
         """Whether the other one differs at most in the specs of its tensors."""
@@ -127,8 +142,9 @@ class Element:
         ]
         if not nest.is_nested(self.structure):
             return texts[0]
-        kind = type(self.structure).__name__
-        return f"{kind}({', '.join(texts)})"
+        kind = type(self.structure)
+        name = "list" if kind is Row else kind.__name__
+        return f"{name}({', '.join(texts)})"
 
 
 def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
@@ -153,8 +169,23 @@ def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
     return Element(structure, tuple(leaves)), tensors
 
 
+def _with_rows(value: Any, make: Callable[[Any], Any]) -> Any:
+    """The structure with a list for each `Row` in it."""
+    if type(value) is Row:
+        return make(value.rows)
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    parts = [_with_rows(part, make) for _, part in inside]
+    same = all(part is old for part, (_, old) in zip(parts, inside))
+    return value if same else nest.rebuild(value, parts)
+
+
 def _own(value: Any, name: str) -> Any:
     """The element as a structure of its own, of plain lists and dicts."""
+    as_rows = getattr(type(value), "as_rows", None)
+    if as_rows is not None:
+        return Row(as_rows(value))
     if _can_change(value):
         raise state_error(
             "AG210",
@@ -174,6 +205,9 @@ def _own(value: Any, name: str) -> Any:
 def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
     """The lists and dicts of the program's in an element, with what is in them now."""
     found = []
+    shared = getattr(type(value), "as_rows", None) and value._shared
+    if shared:
+        return [(shared, contents_of(shared))]
     if type(value) in (list, dict):
         found.append((value, contents_of(value)))
     for _, part in nest.children(value) or ():
@@ -182,7 +216,9 @@ def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
 
 
 def contents_of(value: Any) -> list[Any]:
-    """The items of a list, or the values of a dict."""
+    """The items of a list, the values of a dict, or which version something is."""
+    if hasattr(value, "version"):
+        return [value.version]
     return list(value.values() if isinstance(value, dict) else value)
 
 

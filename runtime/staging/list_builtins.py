@@ -18,7 +18,7 @@ Builtin = Callable[..., Any]
 def for_lists(name: str, staged: Builtin | None) -> Builtin | None:
     """The staged builtin ``name``, such that it can be given lists, too."""
     own = OF_LISTS.get(name)
-    if staged is None or name == "chosen":
+    if staged is None or name in ("chosen", "setitem"):
         return staged
 
     def builtin(*args: Any, **options: Any) -> Any:

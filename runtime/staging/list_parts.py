@@ -41,6 +41,40 @@ _INPLACE_ADD = 13
 _Self = TypeVar("_Self", bound="Parts")
 
 
+class Shared:
+    """What lists have in common that stand for one of the program's."""
+
+    def __init__(self) -> None:
+        #: Whether another list still has it as an element.
+        self.is_row = False
+        #: The lists and dicts that became elements, with what was in them then.
+        self.given: list[tuple[Any, list[Any]]] = []
+        #: Another object after each change, and after each of a list in the list.
+        self.version = object()
+        self.within = object()
+        #: Whether the lists in it are surely as many objects, which nothing else has.
+        self.is_apart = True
+        #: Whether it was changed by way of a list that it is in.
+        self.is_stale = False
+        self._graph = current_graph()
+
+    def give(self, value: Any) -> None:
+        """Note the lists and dicts in an element that is put into the list."""
+        for given, contents in with_contents(value):
+            if isinstance(given, Shared):
+                known = any(given is other for other, _ in self.given)
+                if known or given._graph is not current_graph() or given.is_row:
+                    self.is_apart = False
+            self.given.append((given, contents))
+
+    def change_within(self) -> None:
+        """Note that a list in the list is changed."""
+        self.within = object()
+        for given, _ in self.given:
+            if isinstance(given, Shared):
+                given.is_stale = True
+
+
 class Parts:
     """The buffers and the count of a list, and the graph that they belong to."""
 
@@ -49,8 +83,8 @@ class Parts:
         "_buffers",
         "_count",
         "_element",
-        "_given",
         "_graph",
+        "_shared",
         "name",
     )
 
@@ -63,9 +97,7 @@ class Parts:
         #: The variable that holds it, for messages.
         self.name = name
         self._graph = current_graph()
-        #: The lists and dicts that are elements, with what was in them then; shared by
-        #: all lists that stand for one of the program's.
-        self._given: list[tuple[Any, list[Any]]] = []
+        self._shared = Shared()
 
     @classmethod
     def of(
@@ -91,7 +123,7 @@ class Parts:
         columns = list(zip(*(tensors for _, tensors in parts))) or [()] * len(specs)
         made = cls(element, map(buffer_of, specs, columns), count, name)
         for item in items:
-            made._given += with_contents(item)
+            made._shared.give(item)
         return made
 
     @property
@@ -113,7 +145,7 @@ class Parts:
         """A list of such elements made of such tensors."""
         *buffers, count = parts
         made = type(self)(self._element, buffers, count, self.name)
-        made._given = self._given
+        made._shared = self._shared
         return made
 
     def _same_structure(self, other: Parts) -> bool:
@@ -125,7 +157,7 @@ class Parts:
 
     def __copy__(self: _Self) -> _Self:
         same = type(self)(self._element, self._buffers, self._count, self.name)
-        same._graph, same._given = self._graph, self._given
+        same._graph, same._shared = self._graph, self._shared
         return same
 
     def __autograph_parts__(self) -> list[Any]:
@@ -161,16 +193,20 @@ class Parts:
                 "be used here",
                 "the branch or the loop body that made or changed it has ended",
             )
+        if self._shared.is_stale:
+            raise self._cannot(
+                "be used here", "it is in a list of lists by which it was changed since"
+            )
         self._check_given()
 
     def _check_given(self) -> None:
         """Refuse to go on where an element would have to change with a list."""
-        for given, contents in self._given:
+        for given, contents in self._shared.given:
             now = contents_of(given)
             if len(now) != len(contents) or any(map(operator.is_not, now, contents)):
                 raise state_error(
                     "AG210",
-                    f"a {type(given).__name__} was put into the list {self.name!r}, "
+                    f"a {_kind(given)} was put into the list {self.name!r}, "
                     "whose length a tensor decides, and changed afterwards; a graph "
                     "keeps a copy, which would not change",
                     "change it before, or put a copy of it into the list",
@@ -207,6 +243,7 @@ class Parts:
     def _become(self, columns: Iterable[Any], count: Any) -> None:
         self._buffers, self._count = list(columns), count
         self._graph = current_graph()
+        self._shared.version = object()
 
     def _widen(self, other: Element) -> None:
         """Make the buffers able to take the elements of the other list, too."""
@@ -244,7 +281,7 @@ class Parts:
         value = fitted(value, self._element.structure, iter(self._element.leaves))
         element, tensors = taken_apart(value, self.name)
         self._widen(element)
-        self._given += with_contents(value)
+        self._shared.give(value)
         self._become(
             [
                 emit(op, buffer, self._count, *places, adapted(tensor, buffer.spec))
@@ -286,6 +323,10 @@ class Parts:
 
     def __repr__(self) -> str:
         return f"<list {self.name!r} of {self.element.describe()}, of an open length>"
+
+
+def _kind(given: Any) -> str:
+    return "list" if isinstance(given, Shared) else type(given).__name__
 
 
 # --- tensors --------------------------------------------------------------------------

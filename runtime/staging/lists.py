@@ -22,7 +22,12 @@ from runtime.ops.rearrange import reverse
 from runtime.ops.reductions import reduce_any, reduce_sum
 from runtime.ops.sequences import range as range_of
 from runtime.ops.sorting import sort
-from runtime.staging.elements import Element, taken_apart
+from runtime.staging.elements import (
+    Element,
+    ElementList,
+    changed_element,
+    taken_apart,
+)
 from runtime.staging.list_parts import (
     Parts,
     emit,
@@ -115,18 +120,54 @@ class StagedList(Parts):
             rows = self._columns()
             columns = [like(getitem(column, key), column) for column in rows]
             places = columns[0] if columns else getitem(range_of(self._count), key)
-            return StagedList(self._element, columns, size_of(places), self.name)
+            part = StagedList(self._element, columns, size_of(places), self.name)
+            part._shared.is_apart = self._shared.is_apart = False
+            return part
         self._check()
         place = index_tensor(key)
         found = [emit("ListGet", b, self._count, place) for b in self._buffers]
         if not found:
             emit("ListPlace", self._count, place, use="get")
-        return self._element.pack(found, shared=True)
+        return self._element.pack(found, shared=self._shared)
+
+    def as_rows(self) -> Tensor:
+        """What the list is as an element of another one: one tensor.
+
+        Raises:
+            StagedStateError: AG210, its own elements are structures.
+        """
+        if not self.element.is_single or self.element.specs[0].rank is None:
+            raise self._cannot(
+                "be an element of another list", "its own elements are structures"
+            )
+        (rows,) = self._columns()
+        return cast(Tensor, rows)
+
+    def set_within(self, path: Sequence[Any], value: Any) -> None:
+        """``items[i][j] = value`` for the ``path`` ``(i, j)``."""
+        place, *rest = path
+        if not rest:
+            self[place] = value
+            return
+        self._check()
+        place = index_tensor(place)
+        buffers = [emit("ListGet", b, self._count, place) for b in self._buffers]
+        inner = self._element.pack(buffers)
+        if not isinstance(inner, StagedList):
+            changed_element(ElementList)
+        if not self._shared.is_apart:
+            raise self._cannot(
+                "have an item of a list in it assigned",
+                "several of its lists may be the same object",
+            )
+        inner.set_within(rest, value)
+        self._shared.change_within()
+        self[place] = inner
 
     def _row(self, place: Any, shared: bool) -> Any:
         """The element at a place where there is one."""
         found = [emit("ListRow", buffer, place) for buffer in self._buffers]
-        return self._element.pack(found, shared)
+        return self._element.pack(found, self._shared if shared else None)
 
     def length(self) -> Any:
         """``len(items)``, a tensor that stands for a Python int."""
@@ -140,7 +181,7 @@ class StagedList(Parts):
 
     def sequence(self) -> StagedSequence:
         """What a loop over the list, as it is now, iterates over."""
-        items = self.copy()
+        items = self.again()
         return StagedSequence(
             items.length(),
             lambda index: items._row(convert.as_tensor(index), shared=True),
@@ -210,7 +251,8 @@ class StagedList(Parts):
         self._check()
         other = self._like(values)
         self._widen(other.element)
-        self._given += other._given
+        self._shared.given += other._shared.given
+        self._shared.is_apart &= not other._element.is_nested
         columns = [
             emit("ListExtend", buffer, self._count, adapted(column, buffer.spec))
             for buffer, column in zip(self._buffers, other._columns())
@@ -253,9 +295,14 @@ class StagedList(Parts):
 
     def copy(self) -> StagedList:
         """The same elements in another list."""
+        self._shared.is_apart = False
+        return self.again()
+
+    def again(self) -> StagedList:
+        """The list as it is now, which changes of this object leave alone."""
         self._check()
         same = StagedList(self._element, self._buffers, self._count, self.name)
-        same._given = self._given
+        same._shared = self._shared
         return same
 
     def reverse(self) -> None:
@@ -321,7 +368,9 @@ class StagedList(Parts):
         count = index_tensor(times)
         columns = [emit("ListRepeat", c, count) for c in self._columns()]
         size = self._count * maximum(count, 0)
-        return StagedList(self._element, columns, size, self.name)
+        repeated = StagedList(self._element, columns, size, self.name)
+        repeated._shared.is_apart = False
+        return repeated
 
     __rmul__ = __mul__
 

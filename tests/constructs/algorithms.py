@@ -253,6 +253,37 @@ def gcd_table(n):
     return table
 
 
+@construct("longest common subsequence", ([1, 2, 3, 4], [2, 4, 3, 4], 4, 4))
+def common_subsequence(a, b, n, m):
+    table = [[0] * (m + 1) for _ in range(n + 1)]
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            if a[i - 1] == b[j - 1]:
+                table[i][j] = table[i - 1][j - 1] + 1
+            else:
+                table[i][j] = max(table[i - 1][j], table[i][j - 1])
+    return table[n][m], table[-1]
+
+
+@construct("numbers in a spiral", (3,))
+def spiral(n):
+    grid = [[0] * n for _ in range(n)]
+    x = y = 0
+    dx, dy = 0, 1
+    for k in range(n * n):
+        grid[x][y] = k + 1
+        left, below = x + dx, y + dy
+        if not (0 <= left < n and 0 <= below < n and grid[left][below] == 0):
+            dx, dy = dy, -dx
+        x, y = x + dx, y + dy
+    return grid
+
+
+@construct("rows of different lengths", (1,), (3,))
+def triangle(n):
+    return [[j for j in range(i)] for i in range(n)]
+
+
 @construct("buckets: a list of lists that grow", (4,))
 def in_buckets(n):
     buckets = [[], []]

@@ -296,3 +296,38 @@ def memory(n):
         if known[i] is None:
             known[i] = known[i - 1] + known[i - 2]
     return known[n], known
+
+
+@construct("list of lists of an open length", (3,))
+def list_of_open_lists(n):
+    rows = [[i * j for j in range(n)] for i in range(n)]
+    total = 0
+    for row in rows:
+        total += sum(row) + len(row)
+    rows[0][1] += 7
+    rows[1] = [5] * n
+    return rows, rows[-1], total
+
+
+@construct("`rows[i][j] = v` where rows are the same object", (2,))
+def same_rows(n):
+    rows = [[0] * n] * n
+    rows[0][0] = 1
+    return rows
+
+
+@construct("row used after its list was changed", (2,))
+def row_that_was_changed(n):
+    rows = [[0] * n for _ in range(n)]
+    first = rows[0]
+    rows[0][0] = 1
+    return first
+
+
+@construct("row changed after it was appended", (2,))
+def open_row_changed(n):
+    row, rows = [0] * n, []
+    for i in range(n):
+        row[0] = i
+        rows.append(row)
+    return rows
