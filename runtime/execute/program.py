@@ -40,7 +40,9 @@ SHORT_ARRAY = 12
 
 #: Names that generated code reads and must not assign.
 RESERVED = frozenset(
-    {
+    {"abs", "checked_range", "enumerate", "int", "len", "map", "max", "min"}
+    | {"wrapping"}
+    | {
         "np",
         "tf",
         "at_once",
