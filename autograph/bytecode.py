@@ -72,7 +72,7 @@ def store(file: str, path: str, source: bytes, code: CodeType) -> None:
 
 def store_content(file: str, path: str, source: bytes, content: Any) -> None:
     """As `store`, for all that can be marshalled."""
-    with suppress(OSError):
+    with suppress(OSError, ValueError):
         os.makedirs(os.path.dirname(file), exist_ok=True)
         write_atomically(file, _header(path, source) + marshal.dumps(content))
 

@@ -63,15 +63,16 @@ def converted_code(
     """
     from .operators import scopes
 
-    kept = _kept(function, options)
-    code = None if kept is None else _found(kept, function, options)
+    key = _key(function)
+    kept = None if key is None else _kept(function, options)
+    code = None if kept is None else _found(kept, key, function, options)
     if code is None:
         from .pipeline import convert_code  # the compiler, which takes long to import
 
         converted = convert_code(function, options)
         code = converted.code
-        if kept is not None and _is_text(kept.source, converted.source):
-            entry = _key(function), converted.library, code
+        if key and kept is not None and _is_text(kept.source, converted.source):
+            entry = key, converted.library, code
             kept.new[_place(function)] = kept.entries[_place(function)] = entry
     return filled(code, scopes.operators(options))
 
@@ -90,10 +91,10 @@ def _kept(function: FunctionType, options: ConversionOptions) -> _Kept | None:
 
 
 def _found(
-    kept: _Kept, function: FunctionType, options: ConversionOptions
+    kept: _Kept, key: bytes | None, function: FunctionType, options: ConversionOptions
 ) -> CodeType | None:
     entry = kept.entries.get(_place(function))
-    if entry is None or entry[0] != _key(function):
+    if entry is None or entry[0] != key:
         return None
     for path, answer in entry[1].items():
         if names_library(path, function, options) is not answer:
@@ -105,10 +106,15 @@ def _place(function: FunctionType) -> tuple[int, str]:
     return function.__code__.co_firstlineno, function.__qualname__
 
 
-def _key(function: FunctionType) -> bytes:
-    """What the converted code depends on besides the text of the file."""
-    # The second version of the format has no references, which differ between runs.
-    code = marshal.dumps(function.__code__, 2)
+def _key(function: FunctionType) -> bytes | None:
+    """What the converted code depends on besides the text of the file; None if that
+    cannot be told, since a tool has put objects into the code.
+    """
+    try:
+        # The second version of the format has no references, which vary between runs.
+        code = marshal.dumps(function.__code__, 2)
+    except ValueError:
+        return None
     shadowed = ",".join(sorted(shadowed_builtins(function.__globals__)))
     return importlib.util.source_hash(code + b"\0" + shadowed.encode())
 

@@ -205,6 +205,15 @@ def test_programs_add_to_each_others_files(path: Path) -> None:
     assert {place[1] for place in file.entries} == {"clip", "helper", "adder"}
 
 
+def test_code_with_objects_in_it_is_not_kept(path: Path) -> None:
+    helper = run(path)["helper"]
+    constants = (*helper.__code__.co_consts, object())
+    helper.__code__ = helper.__code__.replace(co_consts=constants)
+
+    assert autograph.convert(helper)(1) == 2
+    assert not kept._files
+
+
 def test_nothing_is_kept_where_that_is_asked_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
