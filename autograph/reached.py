@@ -8,7 +8,6 @@ through `Met`.
 
 from __future__ import annotations
 
-import json
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -69,6 +68,8 @@ class Callees(tuple[Callee, ...]):
 
     def to_json(self) -> str:
         """The records of all callees, as a JSON list."""
+        import json  # seldom asked for
+
         return json.dumps([callee.record() for callee in self], indent=2)
 
     def __str__(self) -> str:
