@@ -277,7 +277,7 @@ class LoopBlock(StraightBlock):
             self.texts[output] = text
             self.held[text.code] = max(self.last_use(output), self.index)
             if text.form and node in self.scalars.outermost:
-                if len(self.users.get(output, ())) > 1:
+                if self.users.get(output) and not self.goes_inline(output):
                     value = self.program.fit(text, output, "")
                     self.lines.append(Line(f"{text.code} = {value.code}"))
                     self.own(text.code, output, "")

@@ -277,11 +277,10 @@ class Scalars:
         while True:
             sizes = len(growing), len(self._exact)
             for node in self._sums:
-                found = {find(tensor) for tensor in node.inputs if _is_free(tensor)}
-                found = (found & growing) - self._exact
-                repeated = len(found) == 1 and len(set(node.inputs)) < len(node.inputs)
-                if len(found) > 1 or repeated:
-                    self._exact |= found
+                roots = [find(tensor) for tensor in node.inputs if _is_free(tensor)]
+                found = [r for r in roots if r in growing and r not in self._exact]
+                if len(found) > 1:
+                    self._exact.update(found)
                 elif found:
                     growing.add(find(node.outputs[0]))
             if sizes == (len(growing), len(self._exact)):

@@ -36,7 +36,10 @@ class Writer:
         self.count = 0
 
     def function(self) -> str:
-        lines = [f"def f({STATE}):", *self._indented(self.block(3))]
+        lines = [
+            f"def f({STATE}):",
+            *self._indented(self.block(self.random.choice([1, 1, 2, 3]))),
+        ]
         results = self.random.sample(VARIABLES, self.random.randint(0, 3))
         lines.append(f"    return [{', '.join(results)}]")
         return "\n".join(lines) + "\n"
@@ -47,8 +50,8 @@ class Writer:
 
     def statement(self, depth: int) -> Iterator[str]:
         kind = self.random.choices(
-            ["assign", "swap", "print", "cond", "switch", "loop"],
-            [6, 1, 1, *([2, 1, 2] if depth else [0, 0, 0])],
+            ["assign", "swap", "print", "cond", "switch", "loop", "for"],
+            [6, 1, 1, *([2, 1, 1, 1] if depth else [0, 0, 0, 0])],
         )[0]
         if kind == "assign":
             yield f"{self.random.choice(VARIABLES)} = {self.expression(2)}"
@@ -59,6 +62,8 @@ class Writer:
             yield f"tf.print('p{self._number()}', {self.expression(1)})"
         elif kind == "loop":
             yield from self.loop(depth - 1)
+        elif kind == "for":
+            yield from self.counted_loop(depth - 1)
         else:
             yield from self.branches(kind, depth - 1)
 
@@ -90,6 +95,29 @@ class Writer:
             f"(0, {STATE}), maximum_iterations=5)"
         )
 
+    def counted_loop(self, depth: int) -> Iterator[str]:
+        """A loop over a range or an array, staged as ``for`` is."""
+        number = self._number()
+        rows = self.random.choice(
+            [
+                *("tf.range(3)", "tf.range(x % 4)", "tf.range(2 - x % 5)"),
+                *("tf.range(1, 9, y % 5 + 1)", "tf.stack([x, y, z])"),
+            ]
+        )
+        yield f"rows{number} = {rows}"
+        yield f"def body{number}(k{number}, {STATE}):"
+        name = self.random.choice(VARIABLES)
+        yield f"    {name} = tf.gather(rows{number}, k{number})"
+        if self.random.random() < 0.3:
+            yield f"    {self.random.choice(VARIABLES)} += k{number}"
+        yield from self._indented(self.block(depth))
+        yield f"    return k{number} + 1, {self.results()}"
+        yield f"size{number} = tf.shape(rows{number})[0]"
+        yield (
+            f"_, {STATE} = tf.while_loop(lambda i, {STATE}: i < size{number}, "
+            f"body{number}, (0, {STATE}))"
+        )
+
     def results(self) -> str:
         """What a branch returns: its variables, some of them in the place of others."""
         names = list(VARIABLES)
@@ -117,8 +145,13 @@ class Writer:
                 "tf.where({0} < {1}, {1}, {0})",
                 "-({0})",
                 "tf.identity({0})",
+                "tf.abs({0})",
+                "tf.bitwise.bitwise_xor({0}, {1})",
+                "tf.cast(tf.cast({0}, tf.int64) * 3, tf.int32)",
+                "tf.cast(tf.cast({0}, tf.float64) / 2, tf.int32)",
+                "tf.reduce_max([{0}, {1}])",
             ],
-            [4, 4, 4, 1, 2, 2, 1, 2, 1, 1],
+            [4, 4, 4, 1, 2, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1],
         )[0]
         return form.format(left, right)
 
@@ -145,14 +178,21 @@ def function_of(text: str) -> Any:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 2**32),
-    values=st.lists(st.integers(-3, 9), min_size=4, max_size=4),
+    values=st.lists(
+        st.integers(-3, 9) | st.sampled_from([2**31 - 1, -(2**31), 77777]),
+        min_size=4,
+        max_size=4,
+    ),
 )
 def test_random_programs(
     seed: int, values: list[int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = Writer(seed).function()
-    args = [tf.constant(value) for value in values]
-    concrete = function_of(text).get_concrete_function(*args)
+    args = [tf.constant(value, tf.int32) for value in values]
+    try:
+        concrete = function_of(text).get_concrete_function(*args)
+    except tf.errors.InvalidArgumentError:
+        return  # Tracing sees constants that do not do.
     arrays = [arg._array for arg in args]
     verify(concrete.graph)
     interpreted = observe(lambda: interpreter.run(concrete.graph, arrays), capsys)
