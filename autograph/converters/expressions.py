@@ -40,6 +40,7 @@ _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
 #: Builtins that show also what is in a list.
 _SHOWING = frozenset({"format", "print", "repr", "str"})
 _SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
+_EQUALITIES = {gast.Eq: "eq", gast.NotEq: "not_eq"}
 _SYMBOLS = {
     gast.Lt: "<",
     gast.LtE: "<=",
@@ -201,7 +202,10 @@ class Expressions(Values):
 
     def _search(self, pair: Any) -> Any:
         """``ag.in_(x, xs)`` for ``x in xs``; another comparison as it is."""
-        name = _SEARCHES.get(type(pair.ops[0]))
+        operation = type(pair.ops[0])
+        name = _SEARCHES.get(operation)
+        if operation in _EQUALITIES and _compares_items(pair):
+            name = _EQUALITIES[operation]
         test = none_test(pair)
         if test is not None:
             name = "is_not_none" if test.negated else "is_none"
@@ -350,3 +354,13 @@ class Expressions(Values):
 
 def _is_simple(node: gast.AST) -> bool:
     return isinstance(node, (gast.Name, gast.Constant))
+
+
+def _compares_items(pair: Any) -> bool:
+    """Whether tuples or lists are compared that may hold tensors."""
+    sides = (pair.left, *pair.comparators)
+    if not any(isinstance(side, (gast.List, gast.Tuple)) for side in sides):
+        return False
+    # Shapes (`x.shape == (2, 3)`) hold none.
+    others = (gast.Attribute, gast.Call, gast.Constant)
+    return not any(isinstance(side, others) for side in sides)

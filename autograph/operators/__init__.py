@@ -24,6 +24,7 @@ from .dispatch import (
     register,
     unregister,
 )
+from .equality import eq, not_eq
 from .generators import python_iterates
 from .items import getitem, target
 from .location import user_location
@@ -49,6 +50,7 @@ __all__ = [
     "compare",
     "cond",
     "decided",
+    "eq",
     "for_loop",
     "fstring",
     "generator",
@@ -62,6 +64,7 @@ __all__ = [
     "list_comp",
     "match",
     "not_",
+    "not_eq",
     "not_in",
     "or_",
     "or_binding",

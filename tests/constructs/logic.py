@@ -121,3 +121,16 @@ def mixed_test(v, fuel):
     if fuel < 1 or v:
         rounds += 100
     return rounds
+
+
+@construct("`(x, y) != (n, m)`, `[x, 1] == items`", (2, 1), (0, 0))
+def compared_as_wholes(n, m):
+    x = y = steps = 0
+    while (x, y) != (n, m):
+        if x < n:
+            x += 1
+        else:
+            y += 1
+        steps += 1
+    items = [2, m]
+    return steps, [n, 1] == items, (n, (m,)) == (0, (0,))
