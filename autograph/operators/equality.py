@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .dispatch import backend_of
@@ -27,9 +28,13 @@ def eq(left: Any, right: Any) -> Any:
         return False
     answer: Any = True
     for one, other in zip(left, right):
-        same = one is other or eq(one, other)
-        answer = and_(answer, lambda same=same: same)
+        same = functools.partial(_same, one, other)
+        answer = and_(answer, same)
     return answer
+
+
+def _same(one: Any, other: Any) -> Any:
+    return one is other or eq(one, other)
 
 
 def not_eq(left: Any, right: Any) -> Any:

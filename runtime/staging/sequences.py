@@ -49,7 +49,7 @@ class StagedSequence:
             "AG303",
             f"a range, enumerate, zip or reversed of tensors was {use} by Python, "
             "and its items are only known when the graph runs",
-            "loop over it with a `for` statement, or make a list of it: `list(range(n))`",
+            "loop over it with a `for` statement, or make it a list: `list(range(n))`",
         )
 
 
