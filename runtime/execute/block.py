@@ -14,13 +14,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute.labels import find_labels
-from runtime.execute.numbers import bool_operation, python_operation, range_source
+from runtime.execute.numbers import (
+    bool_operation,
+    choice,
+    python_operation,
+    range_source,
+)
 from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
 from runtime.execute.regions import FUSED
-from runtime.execute.text import Line, Text, repeated_arguments, template
+from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.registry import get
 from runtime.ops.tensor_arrays import IN_PLACE
@@ -167,6 +172,8 @@ class StraightBlock:
         The source is None where the kernel is to be called.
         """
         program, scalars = self.program, self.scalars
+        if is_choice(node):
+            return args, *choice(program, node, args)
         if not any(arg.form for arg in args):
             if node.op == "GatherV2" and scalars.is_row(node):
                 return args, "", (f"{args[0].wrapped}[{args[1].code}]", ATOM)

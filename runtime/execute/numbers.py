@@ -11,7 +11,7 @@ from runtime.execute.text import Text
 from runtime.graph import Node
 from runtime.ops.define import code
 
-__all__ = ["bool_operation", "python_operation", "range_source"]
+__all__ = ["bool_operation", "choice", "python_operation", "range_source"]
 
 Written = tuple[str, int]
 
@@ -51,6 +51,19 @@ def bool_operation(node: Node, args: Sequence[Text]) -> Written | None:
     if source is None or any(tensor.shape.rank != 0 for tensor in node.inputs):
         return None
     return _filled(source, [(arg.code, arg.level) for arg in args])
+
+
+def choice(program: Program, node: Node, args: Sequence[Text]) -> tuple[str, Written]:
+    """The form and the source of a choice between two numbers."""
+    (output,) = node.outputs
+    form = program.scalars.form(output)
+    test, *values = args
+    parts = [(test.code, test.level)]
+    for value in values:
+        value = program.fit(value, output, form)
+        parts.append((value.code, value.level))
+    source = f"{marker(1)} if {marker(0)} else {marker(2)}"
+    return form, filled(source, parts)
 
 
 def range_source(node: Node, args: Sequence[Text]) -> Written:

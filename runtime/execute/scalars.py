@@ -22,6 +22,7 @@ from runtime.execute.bounds import RULES, Bounds, fits, limits
 from runtime.execute.classes import Classes
 from runtime.execute.counted import Counted, constant_int, find_test
 from runtime.execute.prune import Live
+from runtime.execute.text import is_choice
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
 
@@ -236,6 +237,10 @@ class Scalars:
             return
         if node.op in ("Identity", "StopGradient"):
             self._join(node.inputs[0], node.outputs[0])
+            return
+        if is_choice(node):
+            for tensor in node.inputs[1:]:
+                self._join(tensor, node.outputs[0])
             return
         if _is_on_ints(node):
             self._on_ints(node)

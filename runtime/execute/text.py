@@ -22,6 +22,7 @@ __all__ = [
     "Line",
     "Step",
     "Text",
+    "is_choice",
     "literal_attribute",
     "negated",
     "number_level",
@@ -160,11 +161,21 @@ def _safe_source(node: Node, args: Sequence[Text]) -> str | None:
     return None
 
 
+def is_choice(node: Node) -> bool:
+    """Whether the node chooses between two numbers, as ``x if test else y`` does."""
+    return node.op == "SelectV2" and all(
+        tensor.shape.rank == 0 and tensor.dtype.kind in "biufc"
+        for tensor in node.inputs
+    )
+
+
 def repeated_arguments(node: Node) -> set[int]:
     """The inputs that the source of a node does not mention exactly once."""
     source = _source(node)
     if source is None:
         return set()
+    if is_choice(node):
+        return {1, 2}  # evaluated in any case
     count = len(node.inputs)
     markers = [marker(index) for index in range(count)]
     if isinstance(source, str):
