@@ -19,7 +19,7 @@ from runtime.ops.arguments import (
     shape_argument,
 )
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import bare, define, run
+from runtime.ops.define import bare, code, define, run
 from runtime.ops.partial import (
     Dims,
     dims_of,
@@ -244,11 +244,22 @@ def _infer_expand_dims(x: TensorSpec, *, axis: Any) -> TensorSpec:
     return spec((*dims[:position], 1, *dims[position:]), x.dtype)
 
 
+_NEW_AXIS = {0: "None", 1: ":, None", 2: ":, :, None", -1: "..., None"}
+
+
+def _expand_dims_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+    """An index, which takes a tenth of the time."""
+    axis = attrs["axis"]
+    if type(axis) is int and axis in _NEW_AXIS:
+        return f"{args[0]}[{_NEW_AXIS[axis]}]"
+    return f"np.expand_dims({args[0]}, {code(axis, args)})"
+
+
 define(
     "ExpandDims",
     lambda x, *, axis: np.expand_dims(x, axis),
     _infer_expand_dims,
-    source="np.expand_dims({0}, {axis})",
+    source=_expand_dims_source,
 )
 
 

@@ -234,15 +234,24 @@ def _infer_split(value: TensorSpec, *, num_split: int, axis: Any) -> Any:
     return _results([spec(part, value.dtype)] * num_split)
 
 
-define(
-    "Split",
-    lambda value, *, num_split, axis: _results(np.split(value, num_split, axis)),
-    _infer_split,
-    source=lambda args, attrs: _results_source(
-        f"np.split({args[0]}, {attrs['num_split']}, axis={code(attrs['axis'], args)})",
-        attrs["num_split"],
-    ),
-)
+def _cut(value: Array, sizes: Sequence[int], axis: int) -> Any:
+    """Parts of these lengths, as views: np.split takes ten times as long."""
+    before, start, parts = (slice(None),) * axis, 0, []
+    for size in sizes:
+        parts.append(value[(*before, slice(start, start + size))])
+        start += size
+    return _results(parts)
+
+
+def _split(value: Array, *, num_split: int, axis: int) -> Any:
+    axis = normal_axis(axis, value.ndim)
+    size, rest = divmod(value.shape[axis], num_split)
+    if rest:
+        raise ValueError
+    return _cut(value, (size,) * num_split, axis)
+
+
+define("Split", _split, _infer_split)
 
 
 def _infer_split_v(value: TensorSpec, *, size_splits: Any, num: int, axis: Any) -> Any:
@@ -277,8 +286,8 @@ def _sizes(size_splits: tuple[Any, ...], length: int | None) -> tuple[Any, ...]:
 
 
 def _split_v(value: Array, *, size_splits: Any, num: int, axis: int) -> Any:
-    sizes = _sizes(tuple(size_splits), value.shape[axis])
-    return _results(np.split(value, np.cumsum(sizes)[:-1], axis))
+    axis = normal_axis(axis, value.ndim)
+    return _cut(value, _sizes(tuple(size_splits), value.shape[axis]), axis)
 
 
 define("SplitV", _split_v, _infer_split_v)
