@@ -334,12 +334,12 @@ def test_a_variable_in_the_body_of_a_loop_by_hand() -> None:
     assert total(tf.constant(4)).numpy() == 6
 
 
-def test_paths_that_leave_a_variable_or_a_tensor_are_refused() -> None:
-    v = Variable(1, name="v")
+def test_paths_that_leave_different_variables_are_refused() -> None:
+    v, w = Variable(1, name="v"), Variable(2, name="w")
 
     @tf.function
     def either(x: Any) -> Any:
-        return v if x > 0 else x
+        return v if x > 0 else w
 
     with pytest.raises(errors.StagedStateError, match=r"variable 'v:0' \(read_value"):
         either(tf.constant(1))
