@@ -55,8 +55,8 @@ _STEPS = {
     "FloorDiv": ("np.floor_divide({0}, {1}, out={out})",),
     "FloorMod": ("np.remainder({0}, {1}, out={out})",),
     "LogSoftmax": (
-        "np.subtract({0}, np.max({0}, axis=-1, keepdims=True), out={out})",
-        "sums = np.sum(np.exp({out}), axis=-1, keepdims=True)",
+        "np.subtract({0}, np.maximum.reduce({0}, axis=-1, keepdims=True), out={out})",
+        "sums = np.add.reduce(np.exp({out}), axis=-1, keepdims=True)",
         "np.subtract({out}, np.log(sums), out={out})",
     ),
     "MulNoNan": (
@@ -80,9 +80,9 @@ _STEPS = {
         "np.divide(1, {out}, out={out})",
     ),
     "Softmax": (
-        "np.subtract({0}, np.max({0}, axis=-1, keepdims=True), out={out})",
+        "np.subtract({0}, np.maximum.reduce({0}, axis=-1, keepdims=True), out={out})",
         "np.exp({out}, out={out})",
-        "sums = np.sum({out}, axis=-1, keepdims=True)",
+        "sums = np.add.reduce({out}, axis=-1, keepdims=True)",
         "np.divide({out}, sums, out={out})",
     ),
     "Softplus": (

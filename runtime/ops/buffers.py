@@ -28,6 +28,9 @@ LARGE = 1 << 18
 #: How many bytes of results are remembered at most.
 LIMIT = 1 << 26
 
+#: The bytes of scratch that are kept at most, in one array.
+SCRATCH = 1 << 20
+
 #: How many arrays of scratch of one kind are kept.
 SPARE = 16
 
@@ -108,7 +111,7 @@ def give_back(vectors: Iterable[Array]) -> None:
     for vector in vectors:
         whole: Any = vector.base
         spare = _spare.setdefault((whole.size, whole.dtype), [])
-        if len(spare) < SPARE and whole.nbytes <= 2 * LARGE:
+        if len(spare) < SPARE and whole.nbytes <= SCRATCH:
             spare.append(whole)
 
 
@@ -134,7 +137,7 @@ def filled(number: float, like: Array) -> Array:
         if len(_constants) >= CONSTANTS:
             _constants.clear()
         known = np.full(like.size, number, like.dtype)
-        if known.nbytes <= 2 * LARGE:
+        if known.nbytes <= SCRATCH:
             _constants[key] = known
     return known[: like.size].reshape(like.shape)
 
