@@ -256,6 +256,18 @@ def test_other_pools() -> None:
     assert found.tolist() == [3, -5]
 
 
+@pytest.mark.parametrize("inside", [1, 16])
+def test_a_nan_reaches_the_windows_that_have_it(inside: int) -> None:
+    x = np.zeros((2, 6, 7, inside), "float32")
+    x[0, 5, 6] = x[1, 0, 0] = np.nan
+
+    found = tf.nn.conv2d(x, np.ones((3, 3, inside, 1), "float32"), 1, "SAME").numpy()
+
+    expected = np.zeros((2, 6, 7), bool)
+    expected[0, 4:, 5:] = expected[1, :2, :2] = True
+    np.testing.assert_array_equal(np.isnan(found[..., 0]), expected)
+
+
 def test_no_images() -> None:
     found = tf.nn.conv2d(tf.zeros([0, 5, 5, 1]), tf.zeros([3, 3, 1, 2]), 1, "VALID")
     assert found.shape == [0, 3, 3, 2]
