@@ -110,7 +110,8 @@ def copy_graph(graph: Graph) -> Graph:
 
 def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Graph:
     new = Graph(graph.name, parent)
-    names = new._names = dict(graph._names)
+    # Those of nodes that are there: tracing has also named what it dropped again.
+    names = new._names
     if graph.is_recursive:
         new.is_recursive = True
         known[graph] = new
@@ -130,7 +131,6 @@ def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Grap
         for tensor, output in zip(node.outputs, copy.outputs):
             found[id(tensor)] = output
         new.nodes.append(copy)
-        # Not all of them are there: some operands are named after their operation.
         names.setdefault(node.name.lower(), 1)
     new.outputs = [found[id(tensor)] for tensor in graph.outputs]
     labels = graph.labels

@@ -166,7 +166,10 @@ class _Motion:
         for tensor in node.inputs:
             if id(tensor) not in self.outside and tensor.node.op != "Const":
                 return False
-        return runs or cannot_fail(node)
+        if cannot_fail(node):
+            return True
+        # Its error names it: it must not need another name outside.
+        return runs and node.name.lower() not in self.outer._names
 
     def _outside(self, tensor: SymbolicTensor) -> SymbolicTensor:
         """What stands for a tensor of the loop outside of it."""
