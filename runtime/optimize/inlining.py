@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.execute.prune import has_effects, is_recursive_call
+from runtime.execute.prune import is_recursive_call
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import (
     Editor,
@@ -133,8 +133,7 @@ def _same_results(node: Node, editor: Editor) -> None:
             graph.outputs[index] is graph.inputs[place] for graph in graphs
         ):
             pairs.append((output, node.inputs[1 + place]))
-    stays = len(pairs) < len(node.outputs) or has_effects(node)
-    if pairs and (stays or all(map(can_drop, node.inputs))):
+    if pairs and can_drop(node.inputs[0]):
         editor.replace(*zip(*pairs))
 
 

@@ -2,7 +2,7 @@
 
 Before::
 
-    %2, %3 = While(%0, %1)
+    %2, _ = While(%0, %1)
         cond_graph(%0 'i', %1 'x'): ...
         body_graph(%0 'i', %1 'x'):
           %2 = Exp(%1)
@@ -19,10 +19,11 @@ After::
           return %2
 
 Exact: a state that every iteration hands on as it got it is what it was before the
-loop. A node without effects whose inputs do not change gives the same each time; it
-moves out if it cannot fail, since a loop may end before its first iteration. The test
-of a loop is evaluated in any case: the first nodes of it move out even if they can
-fail, as long as nothing that could fail stays in front of them.
+loop; it stays state where it is read after the loop, which has to run for that. A node
+without effects whose inputs do not change gives the same each time; it moves out if it
+cannot fail, since a loop may end before its first iteration. The test of a loop is
+evaluated in any case: the first nodes of it move out even if they can fail, as long as
+nothing that could fail stays in front of them.
 """
 
 from __future__ import annotations
@@ -70,12 +71,15 @@ def _settle(graph: Graph) -> int:
 def _settle_loop(node: Node, editor: Editor, used: set[int]) -> None:
     body = node.attrs["body_graph"]
     count = len(node.outputs)
-    fixed = [i for i in range(count) if body.outputs[i] is body.inputs[i]]
+    fixed = [
+        i
+        for i in range(count)
+        # A result that is read keeps a loop alive which may fail, or run for ever.
+        if body.outputs[i] is body.inputs[i] and id(node.outputs[i]) not in used
+    ]
     if not fixed:
         return
-    kept = [i for i in range(count) if body.outputs[i] is not body.inputs[i]]
-    if not any(id(node.outputs[i]) in used for i in kept) and not has_effects(node):
-        return  # nothing else would keep a loop alive that may fail, or run for ever
+    kept = [i for i in range(count) if i not in fixed]
     inits = [node.inputs[i] for i in fixed]
     editor.replace([node.outputs[i] for i in fixed], inits)
     order = [*kept, *range(count, len(node.inputs)), *fixed]

@@ -142,6 +142,16 @@ def test_a_loop_that_does_not_run_computes_nothing_that_fails() -> None:
         lambda n: tf.cond(7 // n > 0, lambda: n, lambda: n),
         lambda n: choose(7 // n, n),
         lambda n: tf.while_loop(lambda m: 7 // m > 9, lambda m: m, [n])[0],
+        lambda n: tf.while_loop(
+            lambda i, k, m: i < 2,
+            lambda i, k, m: (
+                i + 1,
+                *tf.while_loop(
+                    lambda k, m: 7 // m > 9, lambda k, m: (k + 1, m), [k, m]
+                ),
+            ),
+            [0, 0, n],
+        )[2],
     ],
 )
 def test_what_fails_is_not_simplified_away(program: Any) -> None:
