@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, overload
@@ -136,6 +137,8 @@ class Function:
             return fast.run(arrays)
         except Exception as error:
             error.__traceback__ = user_frames(error.__traceback__)
+            if sys.version_info < (3, 11):
+                raise error  # a bare `raise` would bring back what was caught
             raise
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
