@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,11 +63,22 @@ class Worker:
 
     def ask(self, do: str, **request: Any) -> dict[str, Any]:
         """The answer to a request; `Failed` if there is an error, or none at all."""
+        self._signal("SIGCONT")
         try:
             print(json.dumps({"do": do, **request}), file=self._requests, flush=True)
         except OSError as error:
             raise self._ended() from error
         return self._heard()
+
+    def _signal(self, name: str) -> None:
+        """Stop the process, or let it go on, where the system can.
+
+        Its threads may wait for more work in a loop, for as long as 200 ms: in the turn
+        of another library, on the processors that this one needs.
+        """
+        number = getattr(signal, name, None)
+        if number is not None:
+            self._process.send_signal(number)
 
     def _listen(self) -> None:
         for line in self._answers:
@@ -81,6 +93,7 @@ class Worker:
             raise Failed(f"no answer in {self._patience:.0f} s") from None
         if not line:
             raise self._ended()
+        self._signal("SIGSTOP")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise Failed(answer["error"])

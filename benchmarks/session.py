@@ -72,7 +72,7 @@ class Session:
         if way not in self._ready:  # this process may stand in for one that ended
             raise LookupError("nothing is prepared in this process")
         call, arguments = self._ready[way]
-        # Threads of those before may still wait for work, and the caches are theirs.
+        # The process was stopped: its threads have to come to themselves again.
         sleep(PAUSE)
         for _ in range(calls // 10 or calls > 1):
             call(*arguments)
