@@ -219,6 +219,8 @@ def main() -> int:
     options = parser.parse_args()
     tally, found = Tally(), 0
     signal.signal(signal.SIGALRM, _stop)
+    # The programs change globals on purpose.
+    warnings.simplefilter("ignore", tf.errors.TracingWarning)
     for seed in range(options.first, options.first + options.count):
         text = random_tensor_program(seed)
         signal.alarm(_SECONDS)
