@@ -14,6 +14,7 @@ from weakref import WeakSet
 from . import operators
 from .errors import SourceError
 from .library import needs_no_conversion
+from .operators.calls import settle
 from .options import DEFAULT, ConversionOptions
 
 _as_they_are: WeakSet[FunctionType] = WeakSet()
@@ -42,6 +43,7 @@ def _decided(function: FunctionType, options: ConversionOptions) -> Any:
     if needs_no_conversion(function, options):
         return function
     if is_from_converted_module(function.__globals__):
+        settle(function)
         return function
     from .cache import converted  # the compiler
 

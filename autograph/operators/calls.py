@@ -9,7 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+)
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,6 +35,16 @@ _watcher: Callable[[Any], Any] | None = None
 #: Classes that are called as they are, with the methods that were found so: to ask
 #: about each of those anew is slower.
 _as_they_are: WeakKeyDictionary[type, tuple[int, int]] = WeakKeyDictionary()
+
+
+#: The codes of functions that are converted already, whoever asks, by their ids. (The
+#: hash of a code is that of all its parts.)
+_settled: dict[int, CodeType] = {}
+
+
+def settle(function: FunctionType) -> None:
+    """Note that all functions with this code are called as they are."""
+    _settled[id(function.__code__)] = function.__code__
 
 
 def set_converter(converter: Converter) -> None:
@@ -60,6 +76,8 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     if kind is BuiltinFunctionType:
         return function if _watcher is None else list_method(function)
     if kind is FunctionType:
+        if id(function.__code__) in _settled:
+            return function if _watcher is None else _watcher(function)
         converted: Any = function.__dict__.get(CONVERTED)
         # functools.wraps copies the attribute to wrappers: check whose it is.
         is_own = options is DEFAULT and getattr(converted, "__wrapped__", 0) is function

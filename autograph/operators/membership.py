@@ -14,6 +14,9 @@ from typing import Any
 from .calls import call
 from .dispatch import PYTHON, Backend, backend_of
 
+#: What holds no tensors to be found: they cannot be hashed.
+_HASHED = frozenset({dict, set, frozenset})
+
 
 def in_(item: Any, items: Any) -> Any:
     """``item in items``.
@@ -24,8 +27,11 @@ def in_(item: Any, items: Any) -> Any:
     >>> in_(2, [1, 2, 3])
     True
     """
-    if type(item) in PYTHON and type(items) in PYTHON:
-        return _in_python(item, items)
+    if type(item) in PYTHON:
+        if type(items) in _HASHED:
+            return item in items
+        if type(items) in PYTHON:
+            return _in_python(item, items)
     backend = backend_of(items)
     if backend is None:
         contains = getattr(type(items), "__contains__", None)
