@@ -49,6 +49,8 @@ def not_in(item: Any, items: Any) -> Any:
     >>> not_in(2, [1, 2, 3])
     False
     """
+    if type(item) in PYTHON and type(items) in _HASHED:
+        return item not in items
     found = in_(item, items)
     backend = backend_of(found)
     return not found if backend is None else backend.not_(found)
