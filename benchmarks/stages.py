@@ -8,6 +8,7 @@ them.
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,7 +92,15 @@ class Sampler:
 
 
 def _stage_of(filename: str) -> str | None:
-    for folder in sorted(_FOLDERS, key=len, reverse=True):
-        if Path(filename).is_relative_to(_PACKAGE / folder):
-            return _FOLDERS[folder]
+    # Texts, not paths: what takes longer than the timer would be interrupted by itself.
+    for place, stage in _PLACES:
+        if filename == place or filename.startswith(place + os.sep):
+            return stage
     return None
+
+
+#: The files and folders with their stages, the longest first.
+_PLACES = [
+    (str(_PACKAGE / folder), _FOLDERS[folder])
+    for folder in sorted(_FOLDERS, key=len, reverse=True)
+]
