@@ -9,9 +9,8 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
 import gast
@@ -44,21 +43,22 @@ ALIAS = "ag"
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
-@dataclass(frozen=True)
-class Conversion:
+class _Conversion(NamedTuple):
+    source: Source
+    original: gast.AST
+    tree: gast.AST
+    diagnostics: tuple[Diagnostic, ...] = ()
+    helpers: Set[Helper] = frozenset()
+    kept: Mapping[str, ast.stmt] = MappingProxyType({})
+
+
+class Conversion(_Conversion):
     """A converted module or function.
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
     are the refusals: what they name stands as it was; `helpers` are the functions that
     were generated; `kept` are the statements that have placeholders in the trees.
     """
-
-    source: Source
-    original: gast.AST
-    tree: gast.AST
-    diagnostics: tuple[Diagnostic, ...] = ()
-    helpers: Set[Helper] = frozenset()
-    kept: Mapping[str, ast.stmt] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> str:
@@ -80,7 +80,7 @@ class Conversion:
             if node is None:
                 text = f"{self.source.filename} does not define `{qualname}`"
                 raise SourceError(Diagnostic("AG104", "no such definition", text))
-        return replace(self, tree=node)
+        return self._replace(tree=node)
 
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
@@ -111,6 +111,7 @@ def convert_tree(
     context = Context(
         ag=_alias(found.node),
         known=_resolved_in(function, options, {} if library is None else library),
+        helpers=set(),
         recursive=options.recursive,
         shadowed=shadowed_builtins(function.__globals__),
         enclosing=frozenset(function.__code__.co_freevars),
@@ -202,6 +203,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     context = Context(
         ag=_alias(tree),
         known=_imported_in(tree, options),
+        helpers=set(),
         recursive=options.recursive,
         shadowed=shadowed,
         functions=local_functions(tree.body),

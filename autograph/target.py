@@ -19,9 +19,8 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .diagnostics import Diagnostic, Location
 from .errors import SourceError, TargetError
@@ -45,8 +44,7 @@ _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@dataclass(frozen=True)
-class TargetName:
+class TargetName(NamedTuple):
     """A target as it was typed, taken apart."""
 
     kind: str

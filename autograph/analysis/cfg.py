@@ -20,8 +20,7 @@ meet. A statement can therefore have several nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -57,8 +56,7 @@ class Node:
         return f"<{self.index} {_label(self)}>"
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One place of a statement in the graph: where it starts, what follows, and where
     an exception in it goes (None: out of the function).
     """
@@ -68,8 +66,7 @@ class Point:
     exc: Node | None
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(NamedTuple):
     """Nodes in about the order of the source; ``str(graph)`` is stable."""
 
     nodes: tuple[Node, ...]

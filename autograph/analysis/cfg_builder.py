@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -27,8 +26,7 @@ def build(fn: Any, *, split: bool = True) -> Graph:
 _Jump = Callable[[], Node]
 
 
-@dataclass(frozen=True)
-class _Ways:
+class _Ways(NamedTuple):
     """Where the ways out of the current block lead."""
 
     exc: Node | None
@@ -151,7 +149,7 @@ class _Builder:
     def while_(self, stmt: Any, after: Node, ways: _Ways) -> Node:
         head = Node("head", stmt, (), (), None)
         orelse = self.block(stmt.orelse, after, ways)
-        inside = replace(ways, brk=lambda: after, cont=lambda: head)
+        inside = ways._replace(brk=lambda: after, cont=lambda: head)
         body = self.block(stmt.body, head, inside)
         head.succ = (self.branch("test", stmt, stmt.test, body, orelse, ways),)
         self.nodes.append(head)
@@ -161,7 +159,7 @@ class _Builder:
     def for_(self, stmt: Any, after: Node, ways: _Ways) -> Node:
         head = Node("next", stmt, (), (), ways.exc)
         orelse = self.block(stmt.orelse, after, ways)
-        inside = replace(ways, brk=lambda: after, cont=lambda: head)
+        inside = ways._replace(brk=lambda: after, cont=lambda: head)
         body = self.block(stmt.body, head, inside)
         bind = self.node(
             "target", stmt, (stmt.target,), (body,), _risk(stmt.target, ways.exc)
@@ -212,7 +210,7 @@ class _Builder:
         orelse = self.block(stmt.orelse, after, inside)
         if stmt.handlers:
             handlers = self.handlers(stmt, after, inside)
-            return self.block(stmt.body, orelse, replace(inside, exc=handlers))
+            return self.block(stmt.body, orelse, inside._replace(exc=handlers))
         return self.block(stmt.body, orelse, inside)
 
     def handlers(self, stmt: Any, after: Node, ways: _Ways) -> Node:
@@ -220,7 +218,7 @@ class _Builder:
             # All handlers may run, one after the other; then what none took goes on.
             rest = self.node("leave", stmt, (), (after,), ways.exc)
             for handler in reversed(stmt.handlers):
-                inside = replace(ways, exc=rest)
+                inside = ways._replace(exc=rest)
                 rest = self.handler(handler, rest, rest, inside)
             return rest
         miss = ways.exc or self.exit
@@ -260,8 +258,7 @@ class _Builder:
 
             return enter
 
-        return replace(
-            ways,
+        return ways._replace(
             exc=exc,
             ret=lazily(ways.ret),
             brk=lazily(ways.brk),

@@ -8,15 +8,14 @@ leaves it half done; the direction and the way in which paths meet do the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autograph.analysis.cfg import Graph
 
 __all__ = ["Transfer", "solve"]
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(NamedTuple):
     """What crossing each node does to the facts, indexed by ``node.index``.
 
     ``gen``/``kill`` hold when the node completes, ``raise_gen``/``raise_kill`` when an

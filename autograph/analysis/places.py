@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -13,8 +12,7 @@ from autograph.analysis.events import CAPTURED, PLACE, Event
 __all__ = ["Place", "places_in"]
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """An attribute or item that is assigned, augmented or deleted.
 
     ``text`` is its source (``self.count``, ``a[i]``). If evaluating the place may do

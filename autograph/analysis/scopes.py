@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autograph.analysis.events import (
     CAPTURED,
@@ -17,8 +17,7 @@ from autograph.analysis.nameset import NameSet
 __all__ = ["Scope", "scope_of"]
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(NamedTuple):
     """The names of one function. ``str(scope)`` is stable.
 
     A name is in exactly one of `bound`, `globals`, `nonlocals` and `free`.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -14,8 +13,7 @@ from ..lang import nodes
 Fixed = Callable[[gast.AST], bool]
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(NamedTuple):
     """``if tests[0]: bodies[0]  elif tests[1]: bodies[1] …  else: bodies[-1]``.
 
     ``orelses``: what is behind each test that fails.
@@ -51,8 +49,7 @@ def chain_of(statement: gast.If, is_fixed: Fixed) -> Chain:
     return Chain(tests, [*bodies, orelse], orelses)
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """An ``if`` that only chooses a value: for the variable `target`, or to return."""
 
     target: str | None

@@ -16,7 +16,6 @@ write the variables that they share with it through ``nonlocal``:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
@@ -49,7 +48,6 @@ _WATCHING = (gast.Try, gast.TryStar, gast.With, gast.AsyncWith)
 _SCOPING = (gast.Global, gast.Nonlocal)
 
 
-@dataclass
 class _Frame:
     """A function that is being written: the user's own, or a generated body.
 
@@ -59,11 +57,23 @@ class _Frame:
     ``flags``: how the staged loops around it are left, which ``until=`` reads.
     """
 
-    shared: frozenset[str] = frozenset()
-    generated: bool = False
-    in_loop: bool = False
-    missing: set[str] = field(default_factory=set)
-    flags: frozenset[str] = frozenset()
+    def __init__(
+        self,
+        shared: frozenset[str] = frozenset(),
+        generated: bool = False,
+        in_loop: bool = False,
+        missing: set[str] | None = None,
+        flags: frozenset[str] = frozenset(),
+    ) -> None:
+        self.shared = shared
+        self.generated = generated
+        self.in_loop = in_loop
+        self.missing: set[str] = set() if missing is None else missing
+        self.flags = flags
+
+    def outside_loops(self) -> _Frame:
+        """The same frame, for a part that is in no staged loop."""
+        return _Frame(self.shared, self.generated, False, self.missing, self.flags)
 
 
 class ControlFlow:
@@ -178,7 +188,7 @@ class ControlFlow:
             return new
         if isinstance(old, (*LOOPS, gast.AsyncFor)):
             # What leaves a loop that stays is its own business.
-            inner = replace(frame, in_loop=False)
+            inner = frame.outside_loops()
             new_blocks = [
                 self._block(old.body, inner),
                 self._block(old.orelse, frame),
@@ -350,7 +360,7 @@ class ControlFlow:
             shared |= read - bound_names(unpack)
         if parameter is not None and not unpack:
             shared -= {parameter}
-        frame = _Frame(shared, True, flags is not None or outer.in_loop)
+        frame = _Frame(shared, True, in_loop=flags is not None or outer.in_loop)
         frame.flags = outer.flags if flags is None else flags
         body = [*unpack, *self._block(statements, frame)]
         while body and _is_empty(body[-1]):

@@ -24,8 +24,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -39,8 +38,7 @@ from .staging import Staging
 _SIMPLE = (gast.Constant, gast.Name)
 
 
-@dataclass(frozen=True)
-class _Context:
+class _Context(NamedTuple):
     """Where the statements stand that are being rearranged.
 
     ``until``: the flag of the staged loop whose body this is, if it has a ``break``.
@@ -331,7 +329,7 @@ class Exits:
             elif ctx.soft:
                 self._done.add(id(self._staging.keep(jump)))
             guards.append(self._guard(flag, jump, statement))
-        soft = replace(ctx, soft=True, returning=ctx.returning or "return" in kinds)
+        soft = ctx._replace(soft=True, returning=ctx.returning or "return" in kinds)
         if getattr(statement, "handlers", None) and statement.orelse and guards:
             statement = self._guard_else(statement, guards)
         out.extend(self._softened(statement, soft))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -22,28 +21,27 @@ from .staging import Staging
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """What the converters know about the surroundings of a function.
 
     Args:
         ag: the name by which generated code reaches the operators.
         known: whether an expression outside the function's own scopes surely names
             something that is called as it is.
+        helpers: collects the functions that were generated.
         recursive: whether calls of other functions are converted.
         shadowed: names of builtins that the module defines anew.
         functions: names of functions around this one that are converted with it.
         enclosing: names of variables of functions around this one.
-        helpers: collects the functions that were generated.
     """
 
     ag: str
     known: Callable[[gast.AST], bool]
+    helpers: set[Helper]
     recursive: bool = True
     shadowed: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
     enclosing: frozenset[str] = frozenset()
-    helpers: set[Helper] = field(default_factory=set)
 
 
 def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> Any:
@@ -71,7 +69,7 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     declared = {*scope.params, *scope.globals, *scope.nonlocals}
     own = local_functions(fn.body, declared)
     around = context.functions - frozenset(scope.bound)
-    context = replace(context, functions=own | around)
+    context = context._replace(functions=own | around)
 
     def nested(inner: gast.AST) -> gast.AST:
         return convert_function(inner, context, facts.inner(inner))

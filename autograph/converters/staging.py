@@ -9,8 +9,7 @@ or jumps out of a ``finally``, and all of a function that looks at its own frame
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -23,8 +22,7 @@ from .jumps import LOOPS, blocks, leaves, leaves_in_finally
 _STRUCTURES = (gast.MatchSequence, gast.MatchMapping, gast.MatchClass)
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(NamedTuple):
     """``match subject: case pattern if guard``; the guard may be None."""
 
     subject: Any

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -33,8 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Enclosing:
+class Enclosing(NamedTuple):
     """A function, lambda or class that a definition stands in."""
 
     kind: str
@@ -43,8 +41,7 @@ class Enclosing:
     lineno: int
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A function's definition in its source."""
 
     source: Source

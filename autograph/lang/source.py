@@ -8,10 +8,9 @@ import sys
 import tokenize
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -21,17 +20,18 @@ from ..errors import SourceError
 __all__ = ["Source", "code_of", "source_of"]
 
 
-@dataclass(frozen=True)
-class Source:
+class _Source(NamedTuple):
+    text: str
+    filename: str = "<string>"
+
+
+class Source(_Source):
     r"""The text of a file, a notebook cell or a string, and its name.
 
     >>> source = Source("a = 1\nb = (2 +\n     3)\n", "f.py")
     >>> source.lines
     ('a = 1', 'b = (2 +', '     3)', '')
     """
-
-    text: str
-    filename: str = "<string>"
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Source:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
     "PLAIN",
@@ -29,8 +28,7 @@ _NESTING = sys.version_info >= (3, 12)
 _SHORT = 30
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """How strings may be written at some place."""
 
     quotes: tuple[str, ...] = QUOTES
