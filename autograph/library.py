@@ -206,7 +206,10 @@ def may_be_included(name: str, options: ConversionOptions) -> bool:
 
 def is_marked(obj: Any) -> bool:
     """Whether somebody decorated it with `do_not_convert`."""
-    return getattr(obj, _MARK, False) is True
+    try:
+        return getattr(obj, _MARK, False) is True
+    except Exception:  # of an object that answers for its attributes itself
+        return False
 
 
 def is_dispatcher(obj: Any) -> bool:

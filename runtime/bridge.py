@@ -18,11 +18,13 @@ import autograph
 from autograph import operators as ag
 from autograph.errors import listen
 from autograph.library import needs_no_conversion
+from autograph.operators.builtins import aware
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND, Later
 from autograph.operators.mutations import Snapshot, reachable_names
 from autograph.operators.slots import ContentsSlot
 from runtime import conversion, guards, nest
+from runtime.classes import defines
 from runtime.context import current_graph
 from runtime.errors import note
 from runtime.ops.convert import convert_to_tensor
@@ -45,6 +47,7 @@ from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.list_methods import METHODS
 from runtime.staging.list_rows import RowList
 from runtime.staging.lists import StagedList
+from runtime.staging.ordering import set_caller
 from runtime.staging.reasons import explaining
 from runtime.staging.repetition import repeated
 from runtime.staging.sequences import functions_of
@@ -301,11 +304,11 @@ def _observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
             pending += (
                 part
                 for _, part in reachable_names(value)
-                if hasattr(type(part), "python_function")
+                if defines(type(part), "python_function")
                 or isinstance(part, weakref.ReferenceType)
             )
             pending.append(value.__dict__.get("__wrapped__"))
-        elif value is function or hasattr(type(value), "python_function"):
+        elif value is function or defines(type(value), "python_function"):
             named.append(("self", value))
             pending.append(getattr(value, "__wrapped__", None))
     snapshot = Snapshot(named)
@@ -346,15 +349,18 @@ def _is_traced(value: Any) -> bool:
 
 
 def _is_staged(value: Any) -> bool:
-    if hasattr(type(value), "__tf_flatten__"):
+    if defines(type(value), "__tf_flatten__"):
         return any(isinstance(t, SymbolicTensor) for t in value.__tf_flatten__()[1])
-    backend = getattr(type(value), "__autograph_backend__", None)
+    if not defines(type(value), "__autograph_backend__"):
+        return False
+    backend = type(value).__autograph_backend__
     return backend is not None and not isinstance(value, Variable)
 
 
 autograph.add_library("runtime")
 set_observer(_observe)
 listen(note)
+set_caller(lambda function: ag.call(aware(function)))
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.method_of_text = staticmethod(method_of_text)

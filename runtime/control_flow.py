@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from runtime import dtypes, nest
+from runtime.classes import defines
 from runtime.context import current_graph
 from runtime.errors import UnknownResultError
 from runtime.graph import Graph
@@ -263,7 +264,7 @@ def _numbered(branch_fns: Any) -> dict[int, Branch]:
 def _is_known(value: Any) -> bool:
     """Whether the value is there already, although a graph may be being built."""
     return isinstance(value, EagerTensor) or not (
-        isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__")
+        isinstance(value, Tensor) or defines(type(value), "__tf_tensor__")
     )
 
 

@@ -7,7 +7,6 @@ out) have keys of their own.
 
 from __future__ import annotations
 
-import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime import nest
+from runtime.classes import defines, remembered
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import EagerTensor
 
@@ -121,7 +121,7 @@ def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
 def _parts(value: Any, kind: type) -> Sequence[Any] | None:
     """What is in a namedtuple, a dataclass or an attrs object; None for others."""
     for mark in _MARKS:
-        if hasattr(kind, mark):
+        if defines(kind, mark):
             break
     else:
         return None
@@ -129,7 +129,7 @@ def _parts(value: Any, kind: type) -> Sequence[Any] | None:
     return None if names is None else [getattr(value, name) for name in names]
 
 
-@functools.lru_cache(maxsize=128)
+@remembered
 def _names(kind: type) -> Sequence[str] | None:
     """The names of the parts that `nest` knows by their names."""
     if issubclass(kind, tuple):

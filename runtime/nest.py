@@ -19,6 +19,8 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from runtime.classes import defines
+
 __all__ = [
     "assert_same_structure",
     "check_composites",
@@ -173,19 +175,19 @@ def _label(leaf: Any) -> Any:
 
 def children(structure: Any) -> list[tuple[str, Any]] | None:
     """The ``(path, value)`` pairs directly in a structure; None for a leaf."""
-    kind = type(structure)
+    kind: Any = type(structure)
     if kind is list or kind is tuple:
         return [(f"[{index}]", value) for index, value in enumerate(structure)]
-    if isinstance(structure, tuple) and hasattr(kind, "_fields"):
+    if issubclass(kind, tuple) and defines(kind, "_fields"):
         return [(f".{name}", getattr(structure, name)) for name in kind._fields]
-    if isinstance(structure, (list, tuple)):
+    if issubclass(kind, (list, tuple)):
         return [(f"[{index}]", value) for index, value in enumerate(structure)]
-    if isinstance(structure, Mapping):
+    if issubclass(kind, Mapping):
         return [(f"[{key!r}]", structure[key]) for key in _sorted_keys(structure)]
     fields = field_names(kind)
     if fields is None:
         return None
-    if hasattr(kind, "__tf_flatten__"):
+    if defines(kind, "__tf_flatten__"):
         return _components(structure, fields)
     return [(f".{name}", getattr(structure, name)) for name in fields]
 
@@ -227,11 +229,11 @@ def _components(structure: Any, fields: list[str]) -> list[tuple[str, Any]]:
 
 def field_names(kind: type) -> list[str] | None:
     """The fields of a dataclass or an attrs class, None for other types."""
-    if dataclasses.is_dataclass(kind):
+    if defines(kind, "__dataclass_fields__"):
         return [field.name for field in dataclasses.fields(kind) if field.init]
-    attributes = getattr(kind, "__attrs_attrs__", None)
-    if attributes is None:
+    if not defines(kind, "__attrs_attrs__"):
         return None
+    attributes = getattr(kind, "__attrs_attrs__")  # noqa: B009  (attrs adds it)
     return [field.name for field in attributes if getattr(field, "init", True)]
 
 
@@ -249,15 +251,15 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
     kind = type(structure)
     if kind is list or kind is tuple:
         return kind(values)
-    if isinstance(structure, tuple) and hasattr(kind, "_fields"):
+    if issubclass(kind, tuple) and defines(kind, "_fields"):
         return kind(*values)
-    if isinstance(structure, (list, tuple)):
+    if issubclass(kind, (list, tuple)):
         return kind(values)
-    if isinstance(structure, Mapping):
+    if issubclass(kind, Mapping):
         return _rebuild_mapping(structure, values)
     names = field_names(kind)
     assert names is not None
-    if hasattr(kind, "__tf_unflatten__"):
+    if defines(kind, "__tf_unflatten__"):
         return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(values))
     if dataclasses.is_dataclass(kind):
         return dataclasses.replace(structure, **dict(zip(names, values)))

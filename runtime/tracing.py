@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from runtime import nest
+from runtime.classes import defines
 from runtime.context import building, current_graph
 from runtime.errors import (
     ConversionError,
@@ -133,7 +134,7 @@ def flatten_results(result: Any, name: str) -> tuple[list[Tensor], Results]:
         elif parts is not None:
             tensors.extend(parts)
             recipes.append((2, _some_or_none(leaf.node.attrs["variable"])))
-        elif hasattr(type(leaf), "__tf_flatten__"):
+        elif defines(type(leaf), "__tf_flatten__"):
             metadata, components = leaf.__tf_flatten__()
             tensors.extend(components)
             recipes.append((len(components), _rebuilder(type(leaf), metadata)))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime import nest
+from runtime.classes import defines
 from runtime.context import current_graph
 from runtime.graph import Graph
 from runtime.ops.arguments import int_argument
@@ -164,7 +165,7 @@ def _values(result: Any) -> Any:
     """What a body returned, with the values that variables have at its end."""
     return nest.map_structure(
         lambda leaf: (
-            convert_to_tensor(leaf) if hasattr(type(leaf), "__tf_tensor__") else leaf
+            convert_to_tensor(leaf) if defines(type(leaf), "__tf_tensor__") else leaf
         ),
         result,
     )
@@ -205,7 +206,7 @@ def _loop_eagerly(
 
 
 def _as_variable(leaf: Any) -> Any:
-    if leaf is None or hasattr(type(leaf), "__tf_flatten__"):
+    if leaf is None or defines(type(leaf), "__tf_flatten__"):
         return leaf
     return convert_to_tensor(leaf)
 

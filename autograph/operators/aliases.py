@@ -13,7 +13,8 @@ from itertools import takewhile
 from types import CodeType
 from typing import Any
 
-from .contents import tuple_like
+from .classes import defines
+from .contents import is_whole, tuple_like
 from .culprits import user_frames, user_variables
 from .mutations import Snapshot
 from .slots import Key, Slot
@@ -87,9 +88,8 @@ class Aliases:
 def _settled(place: Slot) -> Any:
     """What is in a place; a copy that may be changed by now becomes an ordinary one."""
     value = place.read()
-    settle = getattr(type(value), "__autograph_settled__", None)
-    if settle is not None:
-        settled = settle(value)
+    if defines(type(value), "__autograph_settled__"):
+        settled = type(value).__autograph_settled__(value)
         if settled is not value:
             place.write(settled)
             return settled
@@ -102,7 +102,7 @@ def _known_parts(known: Snapshot, value: Any) -> Iterator[_Found]:
         for index, part in enumerate(value):
             for path, found in _known_parts(known, part):
                 yield (index, *path), found
-    elif isinstance(value, (list, dict)) or hasattr(type(value), "__autograph_parts__"):
+    elif isinstance(value, (list, dict)) or is_whole(value):
         if known.has(value):
             yield (), value
 

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 
 from ..library import CONVERTED, is_dispatcher, is_marked
 from ..options import DEFAULT, ConversionOptions
+from .classes import defines
 from .constructors import constructor, make
 from .dispatch import backend_of
 from .items import list_method
@@ -126,7 +127,7 @@ def _call_object(function: Any, options: ConversionOptions) -> Any:
             # The class itself would call the metaclass again.
             return function if made is owner else made
         return function
-    method = getattr(cls, "__call__", None)
+    method = cls.__call__ if defines(cls, "__call__") else None
     if type(method) is FunctionType:
         target = call(method, options)
         return function if target is method else MethodType(target, function)

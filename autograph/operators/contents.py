@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable
 from operator import is_
 from typing import Any
 
+from .classes import defines
+
 #: A place in an object: the id of the object and the key, or what tells the place.
 Place = tuple[Hashable, ...]
 _MISSING = object()
@@ -24,14 +26,14 @@ def parts_of(value: Any) -> Any:
 
     A list or a dict; None for a value that is neither.
     """
-    if isinstance(value, list):
-        return list(value)
-    if isinstance(value, dict):
-        return dict(value)
     cls = type(value)
-    if hasattr(cls, "__autograph_parts__"):
+    if issubclass(cls, list):
+        return list(value)
+    if issubclass(cls, dict):
+        return dict(value)
+    if defines(cls, "__autograph_parts__"):
         return list(value.__autograph_parts__())
-    if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__"):
+    if defines(cls, "__dataclass_fields__") or defines(cls, "__attrs_attrs__"):
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
             return None
         variables = getattr(value, "__dict__", None)
@@ -39,13 +41,20 @@ def parts_of(value: Any) -> Any:
     return None
 
 
+def is_whole(value: Any) -> bool:
+    """Whether it is a library's own list, which is state as a whole: it knows what its
+    items are.
+    """
+    return defines(type(value), "__autograph_parts__")
+
+
 def _fill(value: Any, parts: Any) -> None:
     """Put other parts into a list, a dict or an object."""
-    if isinstance(value, list):
+    if issubclass(type(value), list):
         list.__setitem__(value, slice(None), parts)
-    elif isinstance(value, dict):
+    elif issubclass(type(value), dict):
         _fill_dict(value, parts)
-    elif hasattr(type(value), "__autograph_parts__"):
+    elif is_whole(value):
         value.__autograph_become__(parts)
     else:
         _fill_dict(value.__dict__, parts)
@@ -127,7 +136,7 @@ class Contents:
             self.replaced.append((old, new))
             return new
         after = parts_of(new)
-        if not hasattr(type(old), "__autograph_parts__"):
+        if not is_whole(old):
             for key, part in _pairs(after):
                 previous = _part(before, key)
                 if previous is not _MISSING:
@@ -153,7 +162,7 @@ class Contents:
             return value
         self._copies[id(value)] = value  # if it contains itself
         changed = False
-        if not hasattr(type(value), "__autograph_parts__"):
+        if not is_whole(value):
             for key, part in list(_pairs(now)):
                 now[key] = self.result(part)
                 changed |= now[key] is not part

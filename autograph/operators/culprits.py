@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dis
-import functools
 import gc
 import math
 import os
@@ -19,6 +18,7 @@ from typing import Any
 from ..diagnostics import Diagnostic, Location
 from ..errors import StagingError
 from ..library import is_library_module
+from .classes import remembered
 from .dispatch import is_around_trace
 from .location import user_location
 from .mutations import Change
@@ -172,7 +172,7 @@ def _owners(value: Any) -> Iterator[Any]:
     Those that a variable leads to follow the list. A `with` statement has one that
     nobody may have a name for.
     """
-    if not any(_has(frame.f_code, _WITH) for frame in _frames_of_trace()):
+    if not any(_WITH & _instructions(frame.f_code) for frame in _frames_of_trace()):
         return
     holders = gc.get_referrers(value)
     # Up to 3.10, and where somebody asked for it, an object's dict has it. To search
@@ -221,7 +221,7 @@ def _is_looping(frame: FrameType) -> bool:
     return any(first <= frame.f_lasti < last for first, last in _loops(frame.f_code))
 
 
-@functools.cache
+@remembered
 def _loops(code: CodeType) -> list[tuple[int, float]]:
     """From where to where the loops of a function reach."""
     steps = list(dis.get_instructions(code))
@@ -231,10 +231,10 @@ def _loops(code: CodeType) -> list[tuple[int, float]]:
     return [(first, math.inf if catches else last) for first, last in ends]
 
 
-@functools.cache
-def _has(code: CodeType, names: frozenset[str]) -> bool:
-    """Whether a function has one of these instructions."""
-    return any(step.opname in names for step in dis.get_instructions(code))
+@remembered
+def _instructions(code: CodeType) -> frozenset[str]:
+    """The instructions that a function has, by name."""
+    return frozenset(step.opname for step in dis.get_instructions(code))
 
 
 def used_elsewhere(value: Any, name: str, frame: FrameType | None = None) -> Exception:

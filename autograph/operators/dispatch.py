@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from weakref import ref
+
+from .classes import defines
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
@@ -109,6 +112,8 @@ class Backend(Protocol):
 
 
 _registered: dict[type, Backend] = {}
+#: What answers for the values of a class, by its id as long as it lives.
+_known: dict[int, tuple[ref[type], Backend | None]] = {}
 #: Types that Python itself answers for: looking further would cost more than the rest.
 PYTHON = frozenset(
     {bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None)}
@@ -127,6 +132,7 @@ def register(cls: type, backend: Backend) -> None:
         raise ValueError(f"Python itself answers for {cls.__qualname__}")
     if _registered.setdefault(cls, backend) is not backend:
         raise ValueError(f"a backend is already registered for {cls.__qualname__}")
+    _known.clear()
 
 
 def unregister(cls: type) -> None:
@@ -136,6 +142,7 @@ def unregister(cls: type) -> None:
         KeyError: nothing is registered for ``cls``.
     """
     del _registered[cls]
+    _known.clear()
 
 
 def backend_of(value: Any) -> Backend | None:
@@ -143,14 +150,22 @@ def backend_of(value: Any) -> Backend | None:
     cls = type(value)
     if cls in PYTHON:
         return None
-    backend: Backend | None = getattr(cls, "__autograph_backend__", None)
+    try:
+        backend = _known[id(cls)][1]
+    except KeyError:
+        backend = _look_up(cls)
+    return None if backend is None or not backend.stages(value) else backend
+
+
+def _look_up(cls: Any) -> Backend | None:
+    backend: Backend | None = None
+    if defines(cls, "__autograph_backend__"):
+        backend = cls.__autograph_backend__
     if backend is None:
-        if not _registered:
-            return None
         backend = next((_registered[b] for b in cls.__mro__ if b in _registered), None)
-        if backend is None:
-            return None
-    return backend if backend.stages(value) else None
+    place = id(cls)
+    _known[place] = ref(cls, lambda _: _known.pop(place, None)), backend
+    return backend
 
 
 _traces: set[CodeType] = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .contents import is_whole
 from .dispatch import PYTHON, Backend, backend_of
 
 _CONTAINERS = (dict, list, range, str, tuple)
@@ -41,7 +42,7 @@ def target(items: Any, depth: int = 1) -> Any:
     """
     if type(items) is list:
         return Target(items, depth)
-    if depth > 1 and (type(items) in (dict, tuple) or _is_whole(items)):
+    if depth > 1 and (type(items) in (dict, tuple) or is_whole(items)):
         return Target(items, depth)
     return items
 
@@ -69,7 +70,7 @@ class Target:
                 return getitem(items, key.start, key.stop, key.step)
             return getitem(items, key)
         is_list = type(self._items) is list and _backend_of(key)
-        if not (self._path or is_list or _is_whole(self._items)):
+        if not (self._path or is_list or is_whole(self._items)):
             return target(self._items[key], self._depth - 1)
         return Target(self._items, self._depth - 1, (*self._path, key))
 
@@ -92,11 +93,6 @@ class Target:
         found = filter(None, map(_backend_of, (self._items, *self._path, key)))
         backend = next(found, None)
         return None if backend is None else backend.builtin(name)
-
-
-def _is_whole(items: Any) -> bool:
-    """Whether it is a library's own list, which knows what its items are."""
-    return hasattr(type(items), "__autograph_parts__")
 
 
 def _backend_of(key: Any) -> Backend | None:

@@ -24,6 +24,7 @@ from types import (
 from typing import Any, NamedTuple
 
 from ..library import functions_of, is_library_module
+from .classes import defines, remembered
 from .opaque import read_buffer, read_generator, read_iterator, undo_buffer
 from .slots import (
     AttributeSlot,
@@ -72,17 +73,17 @@ def looks_of(value: Any) -> tuple[Look, ...]:
     return looks
 
 
-@functools.lru_cache(maxsize=1_000)
+@remembered
 def _looks_of_class(cls: Any) -> tuple[Look, ...]:
     if issubclass(cls, ATOMS):
         return ()
-    if hasattr(cls, "__autograph_parts__"):
+    if defines(cls, "__autograph_parts__"):
         return (_STAGED,)
     found = next((look for base, look in _BASES if issubclass(cls, base)), None)
     looks = () if found is None else (found,)
     if not _is_library(cls) or issubclass(cls, SimpleNamespace):
         return (*looks, _INSTANCE)
-    if found is None and hasattr(cls, "__next__"):
+    if found is None and defines(cls, "__next__"):
         return (_ITERATOR,) if cls.__module__ in ("builtins", "itertools") else ()
     return looks
 
@@ -145,7 +146,7 @@ class _Namespace:
         return isinstance(other, _Namespace) and self.variables is other.variables
 
 
-@functools.cache
+@remembered
 def global_names(code: CodeType) -> tuple[str, ...]:
     """The names that a function mentions which are not its local variables."""
     names = dict.fromkeys(code.co_names)
@@ -191,22 +192,28 @@ def _variable_slot(name: str, function: FunctionType, key: Any) -> Slot | None:
 # --- objects and classes --------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=1_000)
-def _members(cls: Any) -> dict[str, MemberDescriptorType]:
+def _members(cls: Any) -> list[MemberDescriptorType]:
     """The attributes that a class and its bases name in ``__slots__``."""
-    return {
-        name: member
-        for base in reversed(cls.__mro__)
+    return [vars(cls.__mro__[place])[name] for name, place in _slots(cls)]
+
+
+@remembered
+def _slots(cls: Any) -> tuple[tuple[str, int], ...]:
+    """Their names, and which of the bases has each: the first that does."""
+    found = {
+        name: place
+        for place, base in reversed([*enumerate(cls.__mro__)])
         for name, member in vars(base).items()
         if isinstance(member, MemberDescriptorType) and not _is_library(base)
     }
+    return tuple(found.items())
 
 
 def _read_instance(value: Any) -> dict[Any, Any]:
     variables = getattr(value, "__dict__", None)
     found = dict(variables) if isinstance(variables, dict) else {}
     cls: Any = type(value)
-    for member in _members(cls).values():
+    for member in _members(cls):
         try:
             found[member] = member.__get__(value, cls)
         except AttributeError:
@@ -229,7 +236,7 @@ def _attribute_slot(name: str, value: Any, key: Any) -> Slot | None:
         return None
     if not isinstance(key, str):
         return MemberSlot(name, value, key)
-    cached = getattr(type(value), key, None)
+    cached = getattr(type(value), key) if defines(type(value), key) else None
     if isinstance(cached, functools.cached_property):
         return CacheSlot(name, value.__dict__, key)
     return AttributeSlot(name, value.__dict__, key, class_value(type(value), key))
@@ -329,7 +336,7 @@ _BASES: list[tuple[type, Look]] = [
 ]
 
 
-@functools.cache
+@remembered
 def stored_names(code: CodeType) -> frozenset[str]:
     """The free variables that a function, or one inside it, assigns or deletes."""
     names = {

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from .calls import call
+from .classes import defines
 from .dispatch import PYTHON, Backend, backend_of
 
 #: What holds no tensors to be found: they cannot be hashed.
@@ -34,9 +35,9 @@ def in_(item: Any, items: Any) -> Any:
             return _in_python(item, items)
     backend = backend_of(items)
     if backend is None:
-        contains = getattr(type(items), "__contains__", None)
-        if type(contains) is FunctionType:
-            return _answer_of(contains, item, items)
+        cls: Any = type(items)
+        if defines(cls, "__contains__") and type(cls.__contains__) is FunctionType:
+            return _answer_of(cls.__contains__, item, items)
         backend = backend_of(item)
         if backend is None:
             return _in_python(item, items)

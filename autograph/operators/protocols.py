@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from .calls import call
+from .classes import defines
 from .dispatch import PYTHON, backend_of
 
 #: The methods that answer for a builtin: the first that a class has.
@@ -76,9 +77,12 @@ def deciding(value: Any) -> Any:
 def _method(name: str, value: Any) -> FunctionType | None:
     """The method of the user's that answers for a builtin, if there is one."""
     cls = type(value)
-    if hasattr(cls, "__autograph_backend__") or backend_of(value) is not None:
+    if defines(cls, "__autograph_backend__") or backend_of(value) is not None:
         return None
+    asks = hasattr(type(cls), "__getattr__")
     for method_name in METHODS[name]:
+        if asks and not defines(cls, method_name):
+            continue
         method = getattr(cls, method_name, None)
         if method is not None:
             return method if type(method) is FunctionType else None

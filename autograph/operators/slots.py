@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from types import CellType
 from typing import Any
 
+from .classes import defines
 from .dispatch import UNBOUND
 
 Key = tuple[type, int, Hashable]
@@ -99,7 +100,7 @@ def class_value(cls: type, name: str) -> Any:
 
     It is `UNBOUND` if there is nothing, or if the class computes it.
     """
-    value = getattr(cls, name, UNBOUND)
+    value = getattr(cls, name) if defines(cls, name) else UNBOUND
     return UNBOUND if hasattr(type(value), "__get__") else value
 
 

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from .calls import call
+from .classes import defines
 from .dispatch import Backend, backend_of
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
@@ -122,7 +123,7 @@ class _Object:
 
 def _shows_itself(value: Any) -> bool:
     kind = type(value)
-    if kind in _ATOMS or hasattr(kind, "__dataclass_fields__"):
+    if kind in _ATOMS or defines(kind, "__dataclass_fields__"):
         return False
     shows = (kind.__format__, kind.__str__, kind.__repr__)
     return any(type(method) is FunctionType for method in shows)
@@ -145,7 +146,7 @@ def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
         inside = value
     elif isinstance(value, dict):
         inside = value.values()
-    elif hasattr(type(value), "__dataclass_fields__"):
+    elif defines(type(value), "__dataclass_fields__"):
         inside = vars(value).values() if hasattr(value, "__dict__") else ()
     elif _shows_itself(value) and hasattr(value, "__dict__"):
         # Its own attributes will do: what it refers to may be the whole program.

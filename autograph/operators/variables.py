@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from ..library import is_library_module
 from .aliases import Aliases
-from .contents import Contents
+from .contents import Contents, is_whole
 from .culprits import check_rebound, check_replaced, endless, refusal, user_variables
 from .dispatch import UNBOUND, Backend, State, backend_of
 from .looks import stored_names
@@ -275,7 +275,7 @@ class Variables:
         root, steps = _parse_place(place)
         value = self._variable(root)
         for kind, key in steps:
-            if value is UNBOUND or _is_whole(value):
+            if value is UNBOUND or is_whole(value):
                 return UNBOUND
             value = self._step(value, kind, key)
         return value
@@ -291,14 +291,14 @@ class Variables:
                 self._globals[root] = value
             return
         owner = self._owner(root, steps)
-        if owner is not UNBOUND and not _is_whole(owner):
+        if owner is not UNBOUND and not is_whole(owner):
             self._write_member(owner, *steps[-1], value)
 
     def _owner(self, root: str, steps: Sequence[tuple[str, str]]) -> Any:
         """What a place is in that ``steps`` lead to."""
         owner = self._variable(root)
         for kind, key in steps[:-1]:
-            if owner is UNBOUND or _is_whole(owner):
+            if owner is UNBOUND or is_whole(owner):
                 return UNBOUND
             owner = self._step(owner, kind, key)
         return owner
@@ -325,7 +325,7 @@ class Variables:
         for place in self._places:
             root, steps = _parse_place(place.name)
             owner = self._owner(root, steps) if steps else None
-            if id(owner) not in lists and not _is_whole(owner):
+            if id(owner) not in lists and not is_whole(owner):
                 kept.append(place)
         self._places = kept
 
@@ -372,11 +372,6 @@ def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
     while isinstance(body, FunctionType):
         yield body
         body = getattr(body, "__wrapped__", None)
-
-
-def _is_whole(value: Any) -> bool:
-    """Whether a library's own list is state as a whole: it may not have the item."""
-    return hasattr(type(value), "__autograph_parts__")
 
 
 @functools.cache

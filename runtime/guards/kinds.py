@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from runtime import conversion
+from runtime.classes import remembered
 from runtime.guards.containers import (
     Items,
     Mapping,
@@ -69,7 +69,7 @@ def is_enum(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, Enum)
 
 
-@functools.lru_cache(maxsize=1_000)
+@remembered
 def is_open(cls: type) -> bool:
     """Whether the attributes of the instances of a class are looked at."""
     if issubclass(cls, (ModuleType, Enum)):
@@ -142,7 +142,7 @@ class _Looking:
         ]
 
 
-@functools.lru_cache(maxsize=1_000)
+@remembered
 def _container(kind: type) -> tuple[bool, bool]:
     """Whether the instances of a class are compared as lists, or as dicts."""
     return _is_like(kind, _LISTS), _is_like(kind, _DICTS)

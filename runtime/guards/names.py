@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dis
-import functools
 import sys
 from collections.abc import Iterator
 from types import CodeType
 from typing import NamedTuple
+
+from runtime.classes import remembered
 
 __all__ = ["Names", "names_of"]
 
@@ -52,7 +53,7 @@ class Names(NamedTuple):
     lines: dict[str, int]
 
 
-@functools.cache
+@remembered
 def names_of(code: CodeType) -> Names:
     """The names in a code object.
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
+from runtime.classes import defines
 from runtime.context import current_graph
 from runtime.dtypes import DType, as_dtype, of_array
 from runtime.errors import (
@@ -193,7 +194,7 @@ def _holds_tensor(value: Any) -> bool:
     kinds = set(map(type, value))
     if kinds <= _VALUES:
         return False
-    if any(issubclass(k, Tensor) or hasattr(k, "__tf_tensor__") for k in kinds):
+    if any(issubclass(k, Tensor) or defines(k, "__tf_tensor__") for k in kinds):
         return True
     return any(issubclass(k, (list, tuple)) for k in kinds) and any(
         _holds_tensor(item) for item in value if isinstance(item, (list, tuple))
@@ -342,7 +343,7 @@ def cast_alike(tensor: Tensor, dtype: DType, name: str | None = None) -> Tensor:
 
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a tensor or a variable."""
-    return isinstance(x, Tensor) or hasattr(type(x), "__tf_tensor__")
+    return isinstance(x, Tensor) or defines(type(x), "__tf_tensor__")
 
 
 def is_symbolic_tensor(x: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from runtime.classes import defines
 from runtime.dtypes import DType
 from runtime.tensor import Tensor
 
@@ -19,8 +20,10 @@ def foreign(value: Any, dtype: DType | None) -> Tensor | None:
     """A tensor, or what stands for one (variables), as a tensor; None for values."""
     if isinstance(value, Tensor):
         return value
-    convert: Any = getattr(type(value), "__tf_tensor__", None)
-    if convert is None:
+    convert: Any
+    if defines(type(value), "__tf_tensor__"):
+        convert = getattr(type(value), "__tf_tensor__")  # noqa: B009  (of any class)
+    else:
         convert = _registered(value)
     if convert is None:
         return None

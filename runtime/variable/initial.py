@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime import context, nest
+from runtime.classes import defines
 from runtime.graph import Graph, Node
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.random_state import RandomState
@@ -45,7 +46,7 @@ def initial_tensor(value: Any, dtype: Any) -> EagerTensor:
 
 def _is_read(value: Any) -> bool:
     """Whether the graph being built has a part in a value: tensors and variables."""
-    return isinstance(value, SymbolicTensor) or hasattr(type(value), "__tf_tensor__")
+    return isinstance(value, SymbolicTensor) or defines(type(value), "__tf_tensor__")
 
 
 def _lifted(tensor: SymbolicTensor) -> Array:

@@ -1,0 +1,51 @@
+"""What is asked of a class, or of a code object, without changing what it is.
+
+A metaclass may have a ``__getattr__`` that answers for every name. What it says of a
+name of ours is not believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import ref
+
+__all__ = ["defines", "remembered"]
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def defines(cls: type, name: str) -> bool:
+    """Whether a class, or a base of it, has an attribute of its own.
+
+    >>> class Answering(type):
+    ...     def __getattr__(cls, name): return name
+    >>> defines(Answering("Odd", (), {"known": 1}), "known")
+    True
+    >>> defines(Answering("Odd", (), {}), "known")
+    False
+    """
+    if hasattr(type(cls), "__getattr__"):
+        return any(name in vars(base) for base in cls.__mro__)
+    return hasattr(cls, name)
+
+
+def remembered(function: Callable[[_K], _V]) -> Callable[[_K], _V]:
+    """A function that computes once for each object, as long as the object lives.
+
+    Objects are told apart by what they are, not by ``==``. The result must not refer to
+    the object, which would live for ever.
+    """
+    found: dict[int, tuple[Any, _V]] = {}
+
+    def ask(key: _K) -> _V:
+        place = id(key)
+        try:
+            return found[place][1]
+        except KeyError:
+            value = function(key)
+            found[place] = ref(key, lambda _: found.pop(place, None)), value
+            return value
+
+    return ask
