@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.execute.prune import has_effects
+from runtime.execute.prune import Effects
 from runtime.graph import Graph, Node
 from runtime.ops.registry import get
 from runtime.tensor import SymbolicTensor, Tensor
@@ -136,7 +136,9 @@ class _Expression:
         """Whether the body has effects after it began to compute the expression."""
         nodes = self._body.nodes
         first = min((nodes.index(node) for node in self._nodes), default=len(nodes))
-        return any(has_effects(n) for n in nodes[first:] if n not in self._nodes)
+        return any(
+            map(Effects().of, (n for n in nodes[first:] if n not in self._nodes))
+        )
 
     def leave(self, first: SymbolicTensor) -> None:
         """Note the nodes of the expression before the loop as probably unused."""

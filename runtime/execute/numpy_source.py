@@ -29,7 +29,7 @@ from runtime.execute.failure import (
 )
 from runtime.execute.nested import Block
 from runtime.execute.program import Program, clean
-from runtime.execute.prune import find_live, has_effects
+from runtime.execute.prune import Effects, find_live
 from runtime.execute.regions import with_regions
 from runtime.execute.scalars import Scalars
 from runtime.execute.text import Line, Step, Text, wrapped_lines
@@ -201,7 +201,7 @@ def compile_graph(graph: Graph) -> Executable:
         namespace[name],
         steps,
         len(graph.outputs),
-        not any(map(has_effects, graph.nodes)),
+        not any(map(Effects().of, graph.nodes)),
         program.recursive_call,
     )
     _register(filename, source, executable)

@@ -18,6 +18,7 @@ from runtime.tensor import SymbolicTensor
 
 __all__ = [
     "CONTROL_FLOW",
+    "Effects",
     "Live",
     "find_live",
     "has_effects",
@@ -61,47 +62,68 @@ def find_live(
     counted: bool = False,
     also: frozenset[SymbolicTensor] = frozenset(),
     given: frozenset[SymbolicTensor] = frozenset(),
+    effects: Effects | None = None,
 ) -> Live:
     """What has to run to compute the outputs (those at `outputs`) and all effects.
 
     With `counted`, loops that count are told from others, and keep no count in their
-    state. The tensors `also` are computed, those `given` need no node.
+    state. The tensors `also` are computed, those `given` need no node. What is known of
+    `effects` is handed on to the graphs inside.
     """
+    effects = effects or Effects()
     wanted = range(len(graph.outputs)) if outputs is None else outputs
     needed = {graph.outputs[index] for index in wanted} | also
     found = Live((), frozenset(), frozenset(wanted), {}, {})
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
         results = [i for i, tensor in enumerate(node.outputs) if tensor in needed]
-        if not results and not has_effects(node):
+        if not results and not effects.of(node):
             continue
         if given and node.outputs and node.outputs[0] in given:
             continue
         nodes.append(node)
         if node.op in _RULES:
-            read = _RULES[node.op](node, results, found, counted)
+            read = _RULES[node.op](node, results, found, counted, effects)
             found.reads[node] = frozenset(read)
         needed.update(found.inputs_of(node))
     inputs = frozenset(i for i, tensor in enumerate(graph.inputs) if tensor in needed)
     return replace(found, nodes=tuple(reversed(nodes)), inputs=inputs)
 
 
+class Effects:
+    """Which nodes have effects, found out once for each graph inside of them.
+
+    To be used as long as the graphs stay as they are.
+    """
+
+    def __init__(self) -> None:
+        self._graphs: dict[Graph, bool] = {}
+
+    def of(self, node: Node) -> bool:
+        """Whether running the node can be observed other than through its outputs."""
+        if node.op not in CONTROL_FLOW:
+            return registry.get(node.op).stateful
+        return any(self._within(body) for _, body in node.subgraphs())
+
+    def _within(self, graph: Graph) -> bool:
+        found = self._graphs.get(graph)
+        if found is None:
+            if graph.is_recursive:
+                return self._within_recursive(graph)
+            found = self._graphs[graph] = any(map(self.of, graph.nodes))
+        return found
+
+    def _within_recursive(self, graph: Graph) -> bool:
+        # Within itself it adds no effects. What is found on the way counts on that.
+        inside = Effects()
+        inside._graphs = {**self._graphs, graph: False}
+        found = self._graphs[graph] = any(map(inside.of, graph.nodes))
+        return found
+
+
 def has_effects(node: Node) -> bool:
     """Whether running the node can be observed other than through its outputs."""
-    return _has_effects(node, set())
-
-
-def _has_effects(node: Node, seen: set[Graph]) -> bool:
-    if node.op not in CONTROL_FLOW:
-        return registry.get(node.op).stateful
-    for _, body in node.subgraphs():
-        if body in seen:
-            continue
-        if body.is_recursive:
-            seen.add(body)  # within itself it adds no effects
-        if any(_has_effects(inner, seen) for inner in body.nodes):
-            return True
-    return False
+    return Effects().of(node)
 
 
 def is_recursive_call(node: Node) -> bool:
@@ -118,37 +140,42 @@ def live_whole(graph: Graph) -> Live:
 
 
 def _live_branches(
-    node: Node, results: list[int], live: Live, counted: bool
+    node: Node, results: list[int], live: Live, counted: bool, effects: Effects
 ) -> set[int]:
     """`If` and `Case`: input 0 decides, the others are those of each branch."""
     branches = live.bodies[node] = tuple(
-        find_live(graph, results, counted=counted) for _, graph in node.subgraphs()
+        find_live(graph, results, counted=counted, effects=effects)
+        for _, graph in node.subgraphs()
     )
     return {0} | {1 + index for branch in branches for index in branch.inputs}
 
 
-def _live_call(node: Node, results: list[int], live: Live, counted: bool) -> set[int]:
+def _live_call(
+    node: Node, results: list[int], live: Live, counted: bool, effects: Effects
+) -> set[int]:
     if is_recursive_call(node):
         live.bodies[node] = ()
         return set(range(len(node.inputs)))
-    body = find_live(node.attrs["graph"], results, counted=counted)
+    body = find_live(node.attrs["graph"], results, counted=counted, effects=effects)
     live.bodies[node] = (body,)
     return set(body.inputs)
 
 
-def _live_loop(node: Node, results: list[int], live: Live, counted: bool) -> set[int]:
+def _live_loop(
+    node: Node, results: list[int], live: Live, counted: bool, effects: Effects
+) -> set[int]:
     """`While`: state is needed if it is read afterwards, by the test, or to compute
     other needed state.
     """
     loop = find(node, results) if counted else None
     if loop is not None:
-        read = _live_counted_loop(node, results, live, loop)
+        read = _live_counted_loop(node, results, live, loop, effects)
         if read is not None:
             return read
     count = len(node.outputs)
-    test = find_live(node.attrs["cond_graph"], counted=counted)
+    test = find_live(node.attrs["cond_graph"], counted=counted, effects=effects)
     state = set(results) | {index for index in test.inputs if index < count}
-    body = _live_body(node, state, counted)
+    body = _live_body(node, state, counted, effects)
     live.bodies[node] = test, body
     return state | set(test.inputs) | set(body.inputs)
 
@@ -157,6 +184,7 @@ def _live_body(
     node: Node,
     state: set[int],
     counted: bool,
+    effects: Effects,
     hidden: Collection[int] = (),
     also: frozenset[SymbolicTensor] = frozenset(),
     given: frozenset[SymbolicTensor] = frozenset(),
@@ -170,6 +198,7 @@ def _live_body(
             counted=counted,
             also=also,
             given=given,
+            effects=effects,
         )
         grown = {i for i in body.inputs if i < count and i not in hidden}
         if grown <= state:
@@ -178,13 +207,13 @@ def _live_body(
 
 
 def _live_counted_loop(
-    node: Node, results: list[int], live: Live, loop: Counted
+    node: Node, results: list[int], live: Live, loop: Counted, effects: Effects
 ) -> set[int] | None:
     """A loop that counts; None if it has to be written as others all the same."""
     also = frozenset(() if loop.flag is None else (loop.flag,))
     given = frozenset(() if loop.element is None else (loop.element,))
     state = set(results)
-    body = _live_body(node, state, True, loop.hidden, also, given)
+    body = _live_body(node, state, True, effects, loop.hidden, also, given)
     if loop.condition is not None and loop.condition in body.inputs:
         return None
     test = Live((), frozenset(), frozenset(), {}, {})

@@ -10,6 +10,7 @@ import pytest
 import runtime as tf
 from runtime.execute.prune import find_live, has_effects
 from runtime.graph import Graph
+from runtime.ops import registry
 
 INT = tf.TensorSpec([], tf.int32)
 
@@ -80,6 +81,25 @@ def test_a_branch_with_effects_runs() -> None:
     graph = graph_of(f, INT)
     assert [has_effects(n) for n in graph.nodes if n.op == "If"] == [True, False]
     assert ops(find_live(graph).nodes) == ["Greater", "If"]
+
+
+def test_looking_for_effects_takes_linear_time(monkeypatch: Any) -> None:
+    def nested(x: Any, depth: int) -> None:
+        if depth:
+            tf.cond(x > depth, lambda: None, lambda: nested(x, depth - 1))
+        else:
+            tf.print(x)
+
+    def count(depth: int) -> int:
+        graph = graph_of(lambda x: nested(x, depth), INT)
+        asked.clear()
+        assert ops(find_live(graph).nodes)[-1] == "If"
+        return len(asked)
+
+    asked: list[str] = []
+    get = registry.get
+    monkeypatch.setattr(registry, "get", lambda op: asked.append(op) or get(op))
+    assert count(20) <= 2 * count(10) + 10
 
 
 def test_loops_carry_what_is_read() -> None:
