@@ -16,7 +16,6 @@ import gc
 import weakref
 from inspect import CO_NESTED
 from types import CodeType, FrameType, FunctionType
-from typing import NamedTuple
 
 from .cache import is_converted, is_generated, lock, note_generated
 from .callees import is_from_converted_module
@@ -87,23 +86,29 @@ def _copy(function: FunctionType) -> FunctionType:
     return copy
 
 
-class Obstacle(NamedTuple):
+class Obstacle:
     """Why a function in which an error arose was not converted in place."""
 
-    rule: Rule
-    name: str
-    """The function that the rule is for."""
-    module: str
+    def __init__(self, rule: Rule, name: str, module: str) -> None:
+        self.rule = rule
+        #: The function that the rule is for.
+        self.name = name
+        self.module = module
 
     def __str__(self) -> str:
         return f"`{self.name}` of {self.module} was called as it is: {self.rule.value}"
 
 
-class Repair(NamedTuple):
+class Repair:
     """What `convert_raising` did. It is true where staging again is worth trying."""
 
-    converted: tuple[FunctionType, ...] = ()
-    obstacle: Obstacle | None = None
+    def __init__(
+        self,
+        converted: tuple[FunctionType, ...] = (),
+        obstacle: Obstacle | None = None,
+    ) -> None:
+        self.converted = converted
+        self.obstacle = obstacle
 
     def __bool__(self) -> bool:
         return bool(self.converted)

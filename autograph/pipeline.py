@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Callable, Mapping, Set
 from functools import cached_property
 from types import CodeType, FunctionType, MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -43,22 +43,29 @@ ALIAS = "ag"
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
-class _Conversion(NamedTuple):
-    source: Source
-    original: gast.AST
-    tree: gast.AST
-    diagnostics: tuple[Diagnostic, ...] = ()
-    helpers: Set[Helper] = frozenset()
-    kept: Mapping[str, ast.stmt] = MappingProxyType({})
-
-
-class Conversion(_Conversion):
+class Conversion:
     """A converted module or function.
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
     are the refusals: what they name stands as it was; `helpers` are the functions that
     were generated; `kept` are the statements that have placeholders in the trees.
     """
+
+    def __init__(
+        self,
+        source: Source,
+        original: gast.AST,
+        tree: gast.AST,
+        diagnostics: tuple[Diagnostic, ...] = (),
+        helpers: Set[Helper] = frozenset(),
+        kept: Mapping[str, ast.stmt] = MappingProxyType({}),
+    ) -> None:
+        self.source = source
+        self.original = original
+        self.tree = tree
+        self.diagnostics = diagnostics
+        self.helpers = helpers
+        self.kept = kept
 
     @cached_property
     def text(self) -> str:
@@ -80,7 +87,9 @@ class Conversion(_Conversion):
             if node is None:
                 text = f"{self.source.filename} does not define `{qualname}`"
                 raise SourceError(Diagnostic("AG104", "no such definition", text))
-        return self._replace(tree=node)
+        return Conversion(
+            self.source, self.original, node, self.diagnostics, self.helpers, self.kept
+        )
 
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
@@ -136,14 +145,15 @@ def convert_callable(
     return lambda original: bind(code, original)
 
 
-class ConvertedCode(NamedTuple):
+class ConvertedCode:
     """What takes the place of a function's code, and what it was made of."""
 
-    #: With a placeholder for the operators: see `autograph.lang.bound`.
-    code: CodeType
-    source: str
-    #: Which dotted names were found to be of library code, and which not.
-    library: dict[str, bool]
+    def __init__(self, code: CodeType, source: str, library: dict[str, bool]) -> None:
+        #: With a placeholder for the operators: see `autograph.lang.bound`.
+        self.code = code
+        self.source = source
+        #: Which dotted names were found to be of library code, and which not.
+        self.library = library
 
 
 def convert_code(

@@ -20,7 +20,7 @@ meet. A statement can therefore have several nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -56,26 +56,35 @@ class Node:
         return f"<{self.index} {_label(self)}>"
 
 
-class Point(NamedTuple):
+class Point:
     """One place of a statement in the graph: where it starts, what follows, and where
     an exception in it goes (None: out of the function).
     """
 
-    before: Node
-    after: Node
-    exc: Node | None
+    def __init__(self, before: Node, after: Node, exc: Node | None) -> None:
+        self.before = before
+        self.after = after
+        self.exc = exc
 
 
-class Graph(NamedTuple):
+class Graph:
     """Nodes in about the order of the source; ``str(graph)`` is stable."""
 
-    nodes: tuple[Node, ...]
-    entry: Node
-    exit: Node
-    #: The places of each statement; none for a statement of a nested function.
-    points: Mapping[Any, tuple[Point, ...]]
-    #: The nodes at which a loop decides whether to go on.
-    heads: Mapping[Any, tuple[Node, ...]]
+    def __init__(
+        self,
+        nodes: tuple[Node, ...],
+        entry: Node,
+        exit: Node,
+        points: Mapping[Any, tuple[Point, ...]],
+        heads: Mapping[Any, tuple[Node, ...]],
+    ) -> None:
+        self.nodes = nodes
+        self.entry = entry
+        self.exit = exit
+        #: The places of each statement; none for a statement of a nested function.
+        self.points = points
+        #: The nodes at which a loop decides whether to go on.
+        self.heads = heads
 
     def __str__(self) -> str:
         return "\n".join(_line(node) for node in self.nodes)

@@ -8,24 +8,30 @@ leaves it half done; the direction and the way in which paths meet do the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from autograph.analysis.cfg import Graph
 
 __all__ = ["Transfer", "solve"]
 
 
-class Transfer(NamedTuple):
+class Transfer:
     """What crossing each node does to the facts, indexed by ``node.index``.
 
     ``gen``/``kill`` hold when the node completes, ``raise_gen``/``raise_kill`` when an
     exception leaves it.
     """
 
-    gen: Sequence[int]
-    kill: Sequence[int]
-    raise_gen: Sequence[int]
-    raise_kill: Sequence[int]
+    def __init__(
+        self,
+        gen: Sequence[int],
+        kill: Sequence[int],
+        raise_gen: Sequence[int],
+        raise_kill: Sequence[int],
+    ) -> None:
+        self.gen = gen
+        self.kill = kill
+        self.raise_gen = raise_gen
+        self.raise_kill = raise_kill
 
 
 def solve(

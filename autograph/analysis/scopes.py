@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from autograph.analysis.events import (
     CAPTURED,
     DELETE,
@@ -17,32 +15,45 @@ from autograph.analysis.nameset import NameSet
 __all__ = ["Scope", "scope_of"]
 
 
-class Scope(NamedTuple):
+class Scope:
     """The names of one function. ``str(scope)`` is stable.
 
     A name is in exactly one of `bound`, `globals`, `nonlocals` and `free`.
     """
 
-    #: Parameters: positional, ``*args``, keyword-only, ``**kwargs``.
-    params: tuple[str, ...]
-    #: All local names: parameters first, then in the order of their first binding.
-    bound: NameSet
-    #: Names declared ``global`` here.
-    globals: NameSet
-    #: Names declared ``nonlocal`` here.
-    nonlocals: NameSet
-    #: Names read here, or by a nested scope, that are somebody else's: of an enclosing
-    #: function, of the module, builtins.
-    free: NameSet
-    #: Local and nonlocal names that a nested function, lambda, generator expression or
-    #: class body mentions: their variables are shared cells.
-    captured: NameSet
-    #: Names that nested functions may bind or unbind whenever they are called.
-    rebound_by_others: NameSet
-    #: ``super`` or ``__class__`` is used, here or in a nested function.
-    uses_class: bool
-    #: Names of enclosing functions, as far as the analysis was told.
-    enclosing: frozenset[str]
+    def __init__(
+        self,
+        *,
+        params: tuple[str, ...],
+        bound: NameSet,
+        globals: NameSet,
+        nonlocals: NameSet,
+        free: NameSet,
+        captured: NameSet,
+        rebound_by_others: NameSet,
+        uses_class: bool,
+        enclosing: frozenset[str],
+    ) -> None:
+        #: Parameters: positional, ``*args``, keyword-only, ``**kwargs``.
+        self.params = params
+        #: All local names: parameters first, then in the order of their first binding.
+        self.bound = bound
+        #: Names declared ``global`` here.
+        self.globals = globals
+        #: Names declared ``nonlocal`` here.
+        self.nonlocals = nonlocals
+        #: Names read here, or by a nested scope, that are somebody else's: of an
+        #: enclosing function, of the module, builtins.
+        self.free = free
+        #: Local and nonlocal names that a nested function, lambda, generator
+        #: expression or class body mentions: their variables are shared cells.
+        self.captured = captured
+        #: Names that nested functions may bind or unbind whenever they are called.
+        self.rebound_by_others = rebound_by_others
+        #: ``super`` or ``__class__`` is used, here or in a nested function.
+        self.uses_class = uses_class
+        #: Names of enclosing functions, as far as the analysis was told.
+        self.enclosing = enclosing
 
     def kind(self, name: str) -> str:
         """Whose the name is: ``'local'``, ``'nonlocal'`` or ``'global'``.

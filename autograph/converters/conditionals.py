@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -13,15 +13,21 @@ from ..lang import nodes
 Fixed = Callable[[gast.AST], bool]
 
 
-class Chain(NamedTuple):
+class Chain:
     """``if tests[0]: bodies[0]  elif tests[1]: bodies[1] …  else: bodies[-1]``.
 
     ``orelses``: what is behind each test that fails.
     """
 
-    tests: list[gast.AST]
-    bodies: list[list[gast.AST]]
-    orelses: list[list[gast.AST]]
+    def __init__(
+        self,
+        tests: list[gast.AST],
+        bodies: list[list[gast.AST]],
+        orelses: list[list[gast.AST]],
+    ) -> None:
+        self.tests = tests
+        self.bodies = bodies
+        self.orelses = orelses
 
     @property
     def names(self) -> list[str]:
@@ -49,11 +55,12 @@ def chain_of(statement: gast.If, is_fixed: Fixed) -> Chain:
     return Chain(tests, [*bodies, orelse], orelses)
 
 
-class Choice(NamedTuple):
+class Choice:
     """An ``if`` that only chooses a value: for the variable `target`, or to return."""
 
-    target: str | None
-    values: list[gast.AST]
+    def __init__(self, target: str | None, values: list[gast.AST]) -> None:
+        self.target = target
+        self.values = values
 
 
 def choice_of(

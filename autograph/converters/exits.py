@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -38,7 +38,7 @@ from .staging import Staging
 _SIMPLE = (gast.Constant, gast.Name)
 
 
-class _Context(NamedTuple):
+class _Context:
     """Where the statements stand that are being rearranged.
 
     ``until``: the flag of the staged loop whose body this is, if it has a ``break``.
@@ -47,10 +47,17 @@ class _Context(NamedTuple):
     ``returning``: ``did_return`` has been set to False before.
     """
 
-    until: str | None = None
-    in_loop: bool = False
-    soft: bool = False
-    returning: bool = False
+    def __init__(
+        self,
+        until: str | None = None,
+        in_loop: bool = False,
+        soft: bool = False,
+        returning: bool = False,
+    ) -> None:
+        self.until = until
+        self.in_loop = in_loop
+        self.soft = soft
+        self.returning = returning
 
 
 class Exits:
@@ -329,7 +336,8 @@ class Exits:
             elif ctx.soft:
                 self._done.add(id(self._staging.keep(jump)))
             guards.append(self._guard(flag, jump, statement))
-        soft = ctx._replace(soft=True, returning=ctx.returning or "return" in kinds)
+        returning = ctx.returning or "return" in kinds
+        soft = _Context(ctx.until, ctx.in_loop, True, returning)
         if getattr(statement, "handlers", None) and statement.orelse and guards:
             statement = self._guard_else(statement, guards)
         out.extend(self._softened(statement, soft))

@@ -261,8 +261,9 @@ class Expressions(Values):
         """Whether a builtin surely needs no tensor library for its arguments."""
         if name in _SHOWING:
             return all(map(self._holds_no_tensor, call.args))
-        if name in _ASKING and len(call.args) == 1:
-            return self._holds_no_tensor(call.args[0])
+        if name in _ASKING:
+            values = (*call.args, *_keys(call))
+            return all(map(self._holds_no_tensor, values))
         return all(map(self._is_plain, call.args))
 
     # Comprehensions ----------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -21,7 +21,7 @@ from .staging import Staging
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 
 
-class Context(NamedTuple):
+class Context:
     """What the converters know about the surroundings of a function.
 
     Args:
@@ -35,13 +35,35 @@ class Context(NamedTuple):
         enclosing: names of variables of functions around this one.
     """
 
-    ag: str
-    known: Callable[[gast.AST], bool]
-    helpers: set[Helper]
-    recursive: bool = True
-    shadowed: frozenset[str] = frozenset()
-    functions: frozenset[str] = frozenset()
-    enclosing: frozenset[str] = frozenset()
+    def __init__(
+        self,
+        ag: str,
+        known: Callable[[gast.AST], bool],
+        helpers: set[Helper],
+        recursive: bool = True,
+        shadowed: frozenset[str] = frozenset(),
+        functions: frozenset[str] = frozenset(),
+        enclosing: frozenset[str] = frozenset(),
+    ) -> None:
+        self.ag = ag
+        self.known = known
+        self.helpers = helpers
+        self.recursive = recursive
+        self.shadowed = shadowed
+        self.functions = functions
+        self.enclosing = enclosing
+
+    def around(self, functions: frozenset[str]) -> Context:
+        """The surroundings of a function inside, which has these functions around."""
+        return Context(
+            self.ag,
+            self.known,
+            self.helpers,
+            self.recursive,
+            self.shadowed,
+            functions,
+            self.enclosing,
+        )
 
 
 def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> Any:
@@ -69,7 +91,7 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     declared = {*scope.params, *scope.globals, *scope.nonlocals}
     own = local_functions(fn.body, declared)
     around = context.functions - frozenset(scope.bound)
-    context = context._replace(functions=own | around)
+    context = context.around(own | around)
 
     def nested(inner: gast.AST) -> gast.AST:
         return convert_function(inner, context, facts.inner(inner))

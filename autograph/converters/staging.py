@@ -9,7 +9,7 @@ or jumps out of a ``finally``, and all of a function that looks at its own frame
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -22,12 +22,13 @@ from .jumps import LOOPS, blocks, leaves, leaves_in_finally
 _STRUCTURES = (gast.MatchSequence, gast.MatchMapping, gast.MatchClass)
 
 
-class Pattern(NamedTuple):
+class Pattern:
     """``match subject: case pattern if guard``; the guard may be None."""
 
-    subject: Any
-    pattern: Any
-    guard: Any
+    def __init__(self, subject: Any, pattern: Any, guard: Any) -> None:
+        self.subject = subject
+        self.pattern = pattern
+        self.guard = guard
 
 
 class Staging:

@@ -11,7 +11,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
@@ -32,23 +32,30 @@ __all__ = [
 ]
 
 
-class Enclosing(NamedTuple):
+class Enclosing:
     """A function, lambda or class that a definition stands in."""
 
-    kind: str
-    """``'function'``, ``'class'`` or ``'lambda'``."""
-    name: str
-    lineno: int
+    def __init__(self, kind: str, name: str, lineno: int) -> None:
+        #: ``'function'``, ``'class'`` or ``'lambda'``.
+        self.kind = kind
+        self.name = name
+        self.lineno = lineno
 
 
-class Found(NamedTuple):
+class Found:
     """A function's definition in its source."""
 
-    source: Source
-    node: gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda
-    """A tree of its own: nobody else holds it."""
-    enclosing: tuple[Enclosing, ...]
-    """The definitions around it, outermost first."""
+    def __init__(
+        self,
+        source: Source,
+        node: gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda,
+        enclosing: tuple[Enclosing, ...],
+    ) -> None:
+        self.source = source
+        #: A tree of its own: nobody else holds it.
+        self.node = node
+        #: The definitions around it, outermost first.
+        self.enclosing = enclosing
 
     @property
     def class_name(self) -> str | None:
