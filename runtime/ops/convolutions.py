@@ -10,8 +10,9 @@ from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import together
 from runtime.ops.array import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
-from runtime.ops.convolve import convolve, convolve_depthwise
+from runtime.ops.convolve import convolve
 from runtime.ops.define import define, run
+from runtime.ops.depthwise import convolve_depthwise
 from runtime.ops.partial import show, spec
 from runtime.ops.windows import (
     channels_first,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import runtime as tf
 from runtime.ops import convolve as kernels
+from runtime.ops import depthwise, small_products
 
 Array = np.ndarray[Any, Any]
 RANDOM = np.random.default_rng(0)
@@ -67,6 +68,7 @@ SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
     padding=st.sampled_from(["SAME", "VALID", [(0, 2), (1, 0)]]),
     channels=st.sampled_from([(1, 1, 2), (3, 1, 6), (12, 1, 3), (16, 2, 4)]),
     block=st.sampled_from([1, 2000, 1 << 20]),
+    small=st.sampled_from([1, 300, 1 << 20]),
 )
 def test_conv2d(
     lengths: Any,
@@ -76,6 +78,7 @@ def test_conv2d(
     padding: Any,
     channels: Any,
     block: int,
+    small: int,
 ) -> None:
     inside, groups, outside = channels
     x = batch(3, *lengths, inside)
@@ -87,11 +90,37 @@ def test_conv2d(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "BLOCK", block)
+        patch.setattr(kernels, "LARGE_BLOCK", block)
+        patch.setattr(kernels, "MANY", 1)
+        patch.setattr(small_products, "SMALL", small)
+        patch.setattr(small_products, "LEAST", 8)
         found = tf.nn.conv2d(x, w, strides, around, dilations=dilations).numpy()
 
     expected = convolved(x, w, strides, padding, dilations)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("channels", [(1, 16), (16, 16), (40, 5)])
+def test_threads_change_no_bit(monkeypatch: Any, channels: Any) -> None:
+    x, w = batch(5, 9, 8, channels[0]), batch(3, 3, *channels)
+    monkeypatch.setattr(kernels, "BLOCK", 4000)
+    found = []
+    for many in (1, 1 << 30):
+        monkeypatch.setattr(kernels, "MANY", many)
+        found.append(tf.nn.conv2d(x, w, 1, "SAME").numpy())
+
+    np.testing.assert_array_equal(*found)
+
+
+def test_images_that_lie_apart() -> None:
+    x, w = batch(3, 12, 10, 8), batch(3, 3, 4, 6)
+    parts = x[:, ::2, :, 2:6]
+
+    found = tf.nn.conv2d(tf.constant(x)[:, ::2, :, 2:6], w, 1, "VALID").numpy()
+
+    expected = tf.nn.conv2d(np.ascontiguousarray(parts), w, 1, "VALID").numpy()
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -146,8 +175,8 @@ def test_channels_first() -> None:
 def test_depthwise(
     agree: Any, monkeypatch: Any, strides: Any, times: int, block: int
 ) -> None:
-    monkeypatch.setattr(kernels, "BLOCK", block)
-    monkeypatch.setattr(kernels, "MANY", block)
+    monkeypatch.setattr(depthwise, "BLOCK", block)
+    monkeypatch.setattr(depthwise, "MANY", block)
     x, w = batch(2, 7, 6, 3), batch(3, 2, 3, times)
 
     (found,) = agree(
