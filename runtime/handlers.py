@@ -27,6 +27,7 @@ from runtime.graph import is_user_file, raise_location, state_error
 __all__ = [
     "check_op",
     "check_raise",
+    "facts",
     "statements_around",
     "swallowed",
     "unhandled",
@@ -56,6 +57,16 @@ _RAISING: dict[str, Exception] = {
     "ListPlace": IndexError("list index out of range"),
     "ListSet": IndexError("list assignment index out of range"),
 }
+
+#: What Python raises for a variable where it is used, by the op that checks it.
+_UNUSABLE: dict[str, Exception] = {
+    "RequireBound": UnboundLocalError("a variable without a value"),
+    "RequireSome": TypeError("a variable that is None"),
+}
+
+#: Flags and tests whose value is known where the graph is being built: see
+#: `runtime.staging.known`.
+facts: ContextVar[dict[Any, bool]] = ContextVar("facts", default={})  # noqa: B039
 
 _LIBRARIES = ("<frozen", *(sysconfig.get_path(k) for k in ("stdlib", "platstdlib")))
 
@@ -98,11 +109,11 @@ def check_raise(error: BaseException) -> None:
                 cleanups.append(_Cleanup(frame, line, end, "with"))
 
 
-def check_op(op: str, stateful: bool) -> None:
+def check_op(op: str, stateful: bool, inputs: Sequence[Any]) -> None:
     """Refuse an operation that may raise inside a ``try`` that would catch that.
 
-    That is, one that is there to raise; and refuse an effect of the graph that an
-    exception of the graph would pass over.
+    That is, one that is there to raise, or whose inputs may be unbound or None; and
+    refuse an effect of the graph that an exception of the graph would pass over.
 
     Raises:
         StagedStateError: AG208.
@@ -110,13 +121,21 @@ def check_op(op: str, stateful: bool) -> None:
     cleanups = _cleanups.get()
     if cleanups is None:
         return
-    error = _RAISING.get(op)
+    error = _RAISING.get(op) or next(filter(None, map(_missing, inputs)), None)
     if error is not None:
         count = len(cleanups)
         check_raise(error)
         del cleanups[count:]  # as for operations that may fail for other reasons
     elif stateful and cleanups and op != "Raise":
         _check_effect(op, cleanups)
+
+
+def _missing(tensor: Any) -> Exception | None:
+    """What Python raises for a value that may be none, where it is used."""
+    node = getattr(tensor, "node", None)
+    if node is None or node.op not in _UNUSABLE or facts.get().get(node.inputs[1]):
+        return None
+    return _UNUSABLE[node.op]
 
 
 def _check_effect(op: str, cleanups: Sequence[_Cleanup]) -> None:

@@ -141,7 +141,7 @@ def add_node(
     name: str | None = None,
 ) -> Any:
     """Append the operation to `graph`; gives what `apply` gives."""
-    check_op(definition.name, definition.stateful)
+    check_op(definition.name, definition.stateful, tensors)
     specs = [tensor.spec for tensor in tensors]
     inferred = infer_specs(definition, specs, attrs)
     results = inferred if type(inferred) is tuple else (inferred,)

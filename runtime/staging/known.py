@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
+from runtime.handlers import facts
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["assuming", "fact"]
@@ -22,28 +22,25 @@ __all__ = ["assuming", "fact"]
 #: chain as long as the loop.
 _LIMIT = 50
 
-#: Flags and tests whose value is known where the graph is being built.
-_facts: ContextVar[dict[Any, bool]] = ContextVar("facts", default={})  # noqa: B039
-
 
 @contextmanager
 def assuming(test: Any, holds: bool) -> Iterator[None]:
     """Build a part of a graph that runs only if the test holds (or does not)."""
-    facts = dict(_facts.get())
-    _collect(test, holds, facts)
-    token = _facts.set(facts)
+    known = dict(facts.get())
+    _collect(test, holds, known)
+    token = facts.set(known)
     try:
         yield
     finally:
-        _facts.reset(token)
+        facts.reset(token)
 
 
 def fact(flag: Any) -> bool | None:
     """Whether the flag is on where the graph is being built; None if it may be."""
-    return flag if isinstance(flag, bool) else _facts.get().get(flag)
+    return flag if isinstance(flag, bool) else facts.get().get(flag)
 
 
-def _collect(test: Any, holds: bool, facts: dict[Any, bool]) -> None:
+def _collect(test: Any, holds: bool, known: dict[Any, bool]) -> None:
     """Note what follows from a test, the nearest first."""
     pending = deque([(test, holds)])
     for _ in range(_LIMIT):
@@ -51,7 +48,7 @@ def _collect(test: Any, holds: bool, facts: dict[Any, bool]) -> None:
             return
         test, holds = pending.popleft()
         if isinstance(test, SymbolicTensor):
-            facts[test] = holds
+            known[test] = holds
             pending.extend(_consequences(test, holds))
 
 

@@ -22,7 +22,7 @@ def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
     graph = current_graph()
     assert graph is not None
     definition = get(op)
-    check_op(op, definition.stateful)
+    check_op(op, definition.stateful, tensors)
     spec = infer_specs(definition, [tensor.spec for tensor in tensors], attrs)
     is_weak = tensors[0].spec.weak if weak is None else weak
     return graph.add(op, tensors, attrs, (spec.with_weak(is_weak),))[0]

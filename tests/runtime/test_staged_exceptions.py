@@ -450,9 +450,52 @@ def caught_check(x):
     return 1
 
 
+def caught_use_of_none(x):
+    y = x if x > 1 else None
+    try:
+        return y + 1
+    except (TypeError, AttributeError):
+        return 0
+
+
+def caught_use_of_none_in_a_staged_loop(x):
+    y = x if x > 1 else None
+    n = 0
+    try:
+        while n < 5:
+            n = n + y
+    except TypeError:
+        return 0
+    return n
+
+
+def caught_use_of_none_in_a_helper(x):
+    y = x if x > 1 else None
+
+    def double():
+        return y * 2
+
+    with contextlib.suppress(TypeError):
+        return double()
+    return 0
+
+
+def caught_use_of_an_unbound_variable(x):
+    if x > 1:
+        y = x
+    try:
+        return y + 1
+    except NameError:
+        return 0
+
+
 @pytest.mark.parametrize(
     ("function", "raised", "clause"),
     [
+        (caught_use_of_none, None, "except (TypeError, AttributeError):"),
+        (caught_use_of_none_in_a_staged_loop, None, "except TypeError:"),
+        (caught_use_of_none_in_a_helper, None, "with contextlib.suppress(TypeError):"),
+        (caught_use_of_an_unbound_variable, None, "except NameError:"),
         (caught_here, "raise ValueError", "except ValueError:"),
         (caught_in_the_caller, None, "except (KeyError, ValueError) as error:"),
         (caught_by_all, None, "except:  # noqa: E722"),
@@ -481,6 +524,31 @@ def test_a_clause_that_would_catch_is_refused(
     if raised is not None:
         raising = next(i for i, line in enumerate(lines) if raised in line)
         assert f"raised at {__file__}:{first + raising}" in text
+
+
+def none_asked_for_before_it_is_used(x):
+    y = x if x > 1 else None
+    try:
+        if y is not None:
+            return y + 1
+        return x - 1
+    except TypeError:
+        return 0
+
+
+def none_handed_on(x):
+    y = x if x > 1 else None
+    try:
+        z, rest = y, [y]
+    except TypeError:
+        return 0
+    return 1 if z is None and rest[0] is None else 2
+
+
+@pytest.mark.parametrize("value", [1, 2])
+@pytest.mark.parametrize("function", [none_asked_for_before_it_is_used, none_handed_on])
+def test_a_clause_that_cannot_catch_stands(function: Any, value: int) -> None:
+    assert int(tf.function(function)(tf.constant(value))) == function(value)
 
 
 def test_errors_of_operations_are_caught_around_the_call() -> None:
