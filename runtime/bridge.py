@@ -18,6 +18,7 @@ import autograph
 from autograph import operators as ag
 from autograph.errors import listen
 from autograph.library import needs_no_conversion
+from autograph.operators.builtins import aware
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND, Later
 from autograph.operators.mutations import Snapshot, reachable_names
@@ -46,6 +47,7 @@ from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.list_methods import METHODS
 from runtime.staging.list_rows import RowList
 from runtime.staging.lists import StagedList
+from runtime.staging.ordering import set_caller
 from runtime.staging.reasons import explaining
 from runtime.staging.repetition import repeated
 from runtime.staging.sequences import functions_of
@@ -358,6 +360,7 @@ def _is_staged(value: Any) -> bool:
 autograph.add_library("runtime")
 set_observer(_observe)
 listen(note)
+set_caller(lambda function: ag.call(aware(function)))
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.method_of_text = staticmethod(method_of_text)

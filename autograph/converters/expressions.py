@@ -262,9 +262,16 @@ class Expressions(Values):
         if name in _SHOWING:
             return all(map(self._holds_no_tensor, call.args))
         if name in _ASKING:
-            values = (*call.args, *_keys(call))
-            return all(map(self._holds_no_tensor, values))
+            by_own = any(map(self._is_own_key, call.keywords))
+            return not by_own and all(map(self._holds_no_tensor, call.args))
         return all(map(self._is_plain, call.args))
+
+    def _is_own_key(self, keyword: Any) -> bool:
+        """Whether items are compared by what a function of the user's gives."""
+        value = keyword.value
+        if keyword.arg != "key" or isinstance(value, gast.Constant):
+            return False
+        return not (isinstance(value, gast.Name) and self._facts.is_builtin(value.id))
 
     # Comprehensions ----------------------------------------------------------------
 

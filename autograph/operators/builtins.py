@@ -7,15 +7,16 @@ belongs to a tensor library whose backend has an answer, that answers instead.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection, Set
 from typing import Any
 
 from . import text
 from .calls import call
 from .comprehensions import generator, list_comp
 from .consumers import consumed
-from .dispatch import PYTHON, backend_of
+from .dispatch import PYTHON, Backend, backend_of
 from .generators import is_generator
+from .items import backend_within
 from .protocols import METHODS, asking_methods
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.
@@ -67,8 +68,8 @@ def _dispatching(name: str) -> Callable[..., Any]:
             if backend is not None:
                 staged = backend.builtin(name)
                 if staged is not None:
-                    options = {key: _aware(value) for key, value in kwargs.items()}
-                    return staged(*map(_aware, args), **options)
+                    options = {key: aware(value) for key, value in kwargs.items()}
+                    return staged(*map(aware, args), **options)
             elif is_generator(argument):
                 return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)
@@ -138,9 +139,7 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         except Exception:
             # Perhaps a tensor in a list was asked whether it is true.
-            if len(args) != 1 or not isinstance(args[0], (list, tuple)):
-                raise
-            backend = next(filter(None, map(backend_of, args[0])), None)
+            backend = _asked_backend(args, kwargs.get("key"))
             staged = None if backend is None else backend.builtin(name)
             if staged is None:
                 raise
@@ -149,14 +148,29 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return asking
 
 
+def _asked_backend(args: tuple[Any, ...], key: Any) -> Backend | None:
+    """The backend of what is compared: of the items, or of what a key gives for one."""
+    items = args[0] if len(args) == 1 else args
+    if not isinstance(items, Collection):
+        return None
+    backend = next(filter(None, map(backend_within, items)), None)
+    if backend is None and key is not None and items:
+        backend = backend_within(key(next(iter(items))))
+    return backend
+
+
 def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}``, answered by the arguments' library if it can."
     return function
 
 
-def _aware(value: Any) -> Any:
-    """What answers for tensors in place of a builtin that is passed as a function."""
+def aware(value: Any) -> Any:
+    """What answers for tensors in place of a builtin that is passed as a function.
+
+    >>> aware(len)([1, 2]), aware(print) is print
+    (2, False)
+    """
     own = functions.get(getattr(value, "__name__", ""))
     return (
         own if own is not None and value is getattr(builtins, value.__name__) else value

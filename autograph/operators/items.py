@@ -103,6 +103,13 @@ def _backend_of(key: Any) -> Backend | None:
     return next(filter(None, map(backend_of, ends)), None)
 
 
+def backend_within(value: Any) -> Backend | None:
+    """The backend of a value, or of one in it that is compared with it."""
+    if isinstance(value, (list, tuple)):
+        return next(filter(None, map(backend_within, value)), None)
+    return backend_of(value)
+
+
 #: Methods of lists, by what they may meet a tensor in: the arguments alone, or items.
 _COUNTING = frozenset({"extend", "insert", "pop"})
 _ASKING = frozenset({"count", "index", "remove", "sort"})
@@ -122,8 +129,11 @@ def list_method(function: Any) -> Any:
         return function
 
     def staged(*args: Any, **options: Any) -> Any:
-        asked = args if function.__name__ in _COUNTING else (*args, *items)
-        backend = next(filter(None, map(backend_of, asked)), None)
+        if function.__name__ in _COUNTING:
+            found = map(backend_of, args)
+        else:
+            found = map(backend_within, (*args, *items))
+        backend = next(filter(None, found), None)
         name = f"list.{function.__name__}"
         instead = None if backend is None else backend.builtin(name)
         if instead is None:

@@ -20,7 +20,7 @@ from runtime.ops.registry import OpDef, register
 from runtime.ops.tensor_arrays import IN_PLACE, fresh_buffer
 from runtime.specs import TensorSpec
 
-__all__ = ["LIST_ERRORS"]
+__all__ = ["LIST_ERRORS", "register_writer", "room_for", "spec_with_element"]
 
 Array = np.ndarray[Any, Any]
 
@@ -33,7 +33,7 @@ _COUNT = TensorSpec((), dtypes.int32)
 # --- buffers --------------------------------------------------------------------------
 
 
-def _with_room(
+def room_for(
     buffer: Array, count: int, element: tuple[int, ...], more: int, owned: bool
 ) -> Array:
     """A buffer to be written to: with the first rows, and room for ``more`` of them."""
@@ -53,7 +53,7 @@ def _with_room(
     return rows
 
 
-def _element(buffer: TensorSpec, element: Dims | None) -> TensorSpec:
+def spec_with_element(buffer: TensorSpec, element: Dims | None) -> TensorSpec:
     """The spec of a buffer after an element was put into it."""
     rows = dims_of(buffer)
     if element is None:
@@ -80,8 +80,9 @@ def _place(index: int, count: int, message: str) -> int:
 
 def _append(buffer: Array, count: Array, value: Array, owned: bool = False) -> Array:
     size = int(count)
-    rows = _with_room(buffer, size, np.shape(value), 1, owned)
-    rows[size] = value
+    rows = room_for(buffer, size, np.shape(value), 1, owned)
+    # Not rows[size], which would keep the array of a text.
+    rows[size, ...] = value
     return rows
 
 
@@ -89,7 +90,7 @@ def _extend(buffer: Array, count: Array, values: Array, owned: bool = False) -> 
     size = int(count)
     if not len(values):
         return buffer
-    rows = _with_room(buffer, size, values.shape[1:], len(values), owned)
+    rows = room_for(buffer, size, values.shape[1:], len(values), owned)
     rows[size : size + len(values)] = values
     return rows
 
@@ -99,9 +100,9 @@ def _insert(
 ) -> Array:
     size, place = int(count), int(index)
     place = max(place + size, 0) if place < 0 else min(place, size)
-    rows = _with_room(buffer, size, np.shape(value), 1, owned)
+    rows = room_for(buffer, size, np.shape(value), 1, owned)
     rows[place + 1 : size + 1] = rows[place:size].copy()
-    rows[place] = value
+    rows[place, ...] = value
     return rows
 
 
@@ -109,8 +110,8 @@ def _set(
     buffer: Array, count: Array, index: Array, value: Array, owned: bool = False
 ) -> Array:
     place = _place(int(index), int(count), "list assignment index out of range")
-    rows = _with_room(buffer, int(count), np.shape(value), 0, owned)
-    rows[place] = value
+    rows = room_for(buffer, int(count), np.shape(value), 0, owned)
+    rows[place, ...] = value
     return rows
 
 
@@ -127,26 +128,26 @@ def _delete(buffer: Array, count: Array, index: Array, owned: bool = False) -> A
 def _infer_append(
     buffer: TensorSpec, count: TensorSpec, value: TensorSpec
 ) -> TensorSpec:
-    return _element(buffer, dims_of(value))
+    return spec_with_element(buffer, dims_of(value))
 
 
 def _infer_extend(
     buffer: TensorSpec, count: TensorSpec, values: TensorSpec
 ) -> TensorSpec:
     dims = dims_of(values)
-    return _element(buffer, None if dims is None else dims[1:])
+    return spec_with_element(buffer, None if dims is None else dims[1:])
 
 
 def _infer_insert(
     buffer: TensorSpec, count: TensorSpec, index: TensorSpec, value: TensorSpec
 ) -> TensorSpec:
-    return _element(buffer, dims_of(value))
+    return spec_with_element(buffer, dims_of(value))
 
 
 def _infer_set(
     buffer: TensorSpec, count: TensorSpec, index: TensorSpec, value: TensorSpec
 ) -> TensorSpec:
-    written, rows = _element(buffer, dims_of(value)), dims_of(buffer)
+    written, rows = spec_with_element(buffer, dims_of(value)), dims_of(buffer)
     dims = dims_of(written)
     if rows is None or dims is None:
         return written
@@ -175,26 +176,27 @@ _ALONE = _references_of_one_variable()
 def _in_place(kernel: Callable[..., Array]) -> Callable[..., Array]:
     """The kernel for callers that give away the buffer, a variable of theirs."""
 
-    def write(buffer: Array, *rest: Any) -> Array:
+    def write(buffer: Array, *rest: Any, **attrs: Any) -> Array:
         # Views of the buffer hold it, and a view has another array as its base.
         owned = sys.getrefcount(buffer) <= _ALONE and buffer.base is None
-        return kernel(buffer, *rest, owned=owned)
+        return kernel(buffer, *rest, owned=owned, **attrs)
 
     return write
 
 
-def _register_writer(
+def register_writer(
     name: str, kernel: Callable[..., Array], infer: Any, stateful: bool = False
 ) -> None:
+    """Register an op that writes to a buffer, and how it does where that is its own."""
     register(OpDef(name, kernel, infer, stateful=stateful))
     IN_PLACE[name] = _in_place(kernel)
 
 
-_register_writer("ListAppend", _append, _infer_append)
-_register_writer("ListExtend", _extend, _infer_extend)
-_register_writer("ListInsert", _insert, _infer_insert)
-_register_writer("ListSet", _set, _infer_set, stateful=True)
-_register_writer("ListDelete", _delete, _infer_delete)
+register_writer("ListAppend", _append, _infer_append)
+register_writer("ListExtend", _extend, _infer_extend)
+register_writer("ListInsert", _insert, _infer_insert)
+register_writer("ListSet", _set, _infer_set, stateful=True)
+register_writer("ListDelete", _delete, _infer_delete)
 
 
 # --- ops that read --------------------------------------------------------------------

@@ -22,6 +22,7 @@ __all__ = [
     "delitem",
     "gathered",
     "inserted",
+    "items_of",
     "list_of",
     "setitem",
     "spread",
@@ -60,7 +61,7 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         )
     whole = _listed(items)
     whole[path[0]] = value
-    items[:] = _items(whole, len(items))
+    items[:] = items_of(whole, len(items))
 
 
 def delitem(items: list[Any], path: _Path) -> None:
@@ -78,21 +79,21 @@ def delitem(items: list[Any], path: _Path) -> None:
         raise IndexError("list assignment index out of range")
     whole = _listed(items)
     del whole[path[0]]
-    items[:] = _items(whole, len(items) - 1)
+    items[:] = items_of(whole, len(items) - 1)
 
 
 def inserted(items: list[Any], index: Any, value: Any) -> None:
     """``items.insert(index, value)``."""
     whole = _listed(items)
     whole.insert(index, value)
-    items[:] = _items(whole, len(items) + 1)
+    items[:] = items_of(whole, len(items) + 1)
 
 
 def taken_out(items: list[Any], index: Any) -> Any:
     """``items.pop(index)``; IndexError is raised when the graph runs."""
     whole = _listed(items)
     value = whole.pop(index)
-    items[:] = _items(whole, len(items) - 1)
+    items[:] = items_of(whole, len(items) - 1)
     return value
 
 
@@ -160,7 +161,7 @@ def list_of(buffer: Any, length: int) -> StagedList:
     return StagedList(Element.number(buffer.spec), [buffer], count, "items")
 
 
-def _items(whole: StagedList, length: int) -> list[Any]:
+def items_of(whole: StagedList, length: int) -> list[Any]:
     """The items of a list in the graph whose length is known."""
     whole._check()
     return [

@@ -26,12 +26,14 @@ from runtime.ops.reductions import (
 )
 from runtime.ops.sorting import argsort, sort
 from runtime.staging import sequences, text
-from runtime.staging.assignments import delitem, setitem
+from runtime.staging.assignments import delitem, items_of, setitem
 from runtime.staging.branches import stage_cond
 from runtime.staging.chosen import chosen
 from runtime.staging.items import getitem
+from runtime.staging.lists import StagedList
 from runtime.staging.loops import stage_loop
 from runtime.staging.membership import contains
+from runtime.staging.ordering import compared, listed, sorted_items
 from runtime.staging.sequences import StagedSequence, as_sequence, weakened
 from runtime.subgraph import predicate
 from runtime.tensor import SymbolicTensor, Tensor
@@ -233,11 +235,11 @@ class _Extreme:
     def _of_two(
         self, item: Any, item_key: Any, best: Any, best_key: Any, key: Any
     ) -> tuple[Any, Any]:
-        takes = self._better(item_key, best_key)
+        takes = compared(self._better, item_key, best_key)
         if not isinstance(takes, SymbolicTensor):
             return (item, item_key) if takes else (best, best_key)
         takes = predicate(takes)
-        if key is not None:
+        if key is not None or isinstance(item, (tuple, list)):
             two = (item, item_key), (best, best_key)
             chosen: tuple[Any, Any] = _chosen(takes, lambda: two[0], lambda: two[1])
             return chosen
@@ -295,16 +297,21 @@ def _sorted(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
                 "sorted() with a key takes a tensor of a known length: use tf.argsort"
             )
         items = [tensor[index] for index in builtins.range(tensor.shape[0])]
-    elif isinstance(values, StagedSequence):
-        raise TypeError("sorted() takes no range or map of tensors: use tf.sort")
     else:
-        tensor, items = None, list(values)
+        tensor = None
+        if isinstance(values, StagedSequence):
+            values = listed(values)
+        if isinstance(values, StagedList):
+            ordered = values.copy()
+            ordered.sort(key=key, reverse=reverse)
+            return ordered
+        items = list(values)
     if not items:
         return items if tensor is None else tensor
-    keys = stack([item if key is None else key(item) for item in items])
-    places = argsort(_vector(keys, "sort"), direction=direction)
-    ordered = gather(stack(items) if tensor is None else tensor, places)
-    return ordered if tensor is not None else list(ordered)
+    if tensor is None:
+        return items_of(sorted_items(items, key, reverse), len(items))
+    keys = stack([key(item) for item in items])
+    return gather(tensor, argsort(_vector(keys, "sort"), direction=direction))
 
 
 # --- sequences ------------------------------------------------------------------------

@@ -7,7 +7,7 @@ it is a buffer of rows for each tensor of an element, and the count of the eleme
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
 
 from runtime import dtypes
@@ -21,7 +21,6 @@ from runtime.ops.partial import normal_axis
 from runtime.ops.rearrange import reverse
 from runtime.ops.reductions import reduce_any, reduce_sum
 from runtime.ops.sequences import range as range_of
-from runtime.ops.sorting import sort
 from runtime.staging.elements import (
     Element,
     ElementList,
@@ -310,14 +309,12 @@ class StagedList(Parts):
         columns = self._columns()
         self._become([like(reverse(c, [0]), c) for c in columns], self._count)
 
-    def sort(self, *, key: None = None, reverse: bool = False) -> None:
-        """Order numbers by size."""
-        if key is not None:
-            raise self._cannot("be sorted by a key", "a graph sorts numbers alone")
-        direction = "DESCENDING" if reverse else "ASCENDING"
-        column = self._column("be sorted")
-        ordered = sort(column, direction=direction)
-        self._become([like(ordered, column)], self._count)
+    #: Orders a list by a key; `ordering` sets it.
+    in_order: ClassVar[Callable[[Any, Any, Any], None]]
+
+    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        """Order the elements as Python does, by what a key gives for each."""
+        type(self).in_order(self, key, reverse)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, slice):
