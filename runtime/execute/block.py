@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute.labels import find_labels
@@ -24,7 +25,7 @@ from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
-from runtime.execute.regions import FUSED
+from runtime.execute.regions import FUSED, LARGE
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.registry import get
@@ -37,6 +38,9 @@ END = math.inf
 
 #: A longer expression is not written inside another one.
 LONG = 60
+
+#: What tells names of nodes apart.
+_NUMBER = re.compile(r"_\d+$")
 
 _ALIASES = frozenset({"Identity", "StopGradient"})
 
@@ -312,7 +316,12 @@ class StraightBlock:
         if target is not None and self.is_free(target, at):
             name = target
         else:
-            name = self.free_name(self.hint(tensor), at)
+            hint = self.hint(tensor)
+            if tensor not in self.labels and _may_be_large(tensor):
+                # Many under one name, if it is free: each makes room for the next.
+                short = _NUMBER.sub("", hint)
+                hint = short if self.is_free(short, at) else hint
+            name = self.free_name(hint, at)
         self.own(name, tensor, form)
         return name
 
@@ -379,3 +388,9 @@ class StraightBlock:
             for name, _, text in found:
                 self.lines.append(Line(f"{name} = {text.code}", text.steps))
         self.pending = {}
+
+
+def _may_be_large(tensor: SymbolicTensor) -> bool:
+    """Whether the tensor may be an array that takes much memory."""
+    size = tensor.shape.num_elements()
+    return size is None or size >= LARGE

@@ -140,6 +140,27 @@ def test_names_that_clash_with_what_the_source_uses() -> None:
     assert executable(arrays)[0] == 4
 
 
+def test_large_values_make_room_for_the_next() -> None:
+    def power(x: Any) -> Any:
+        for _ in range(4):
+            x = tf.matmul(x, x)
+        return x
+
+    def square_sum(x: Any) -> Any:
+        first, second = tf.matmul(x, x), tf.matmul(x, x, transpose_a=True)
+        return first + second, tf.matmul(second, first)
+
+    large = np.ones((128, 128), np.float32)
+    executable, arrays = compiled(power, large)
+    assert executable.source.count("matmul = ") == 3
+    assert "matmul_1" not in executable.source
+    np.testing.assert_array_equal(executable(arrays)[0], large * 128.0**15)
+    executable, arrays = compiled(square_sum, large)
+    found = executable(arrays)
+    np.testing.assert_array_equal(found[0], large * 256)
+    np.testing.assert_array_equal(found[1], large * 128**3)
+
+
 def test_keywords_and_odd_names() -> None:
     function = tf.function(lambda **kwargs: kwargs["class"] + 1, autograph=False)
     concrete = function.get_concrete_function(**{"class": tf.constant(1)})
