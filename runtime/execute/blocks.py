@@ -27,7 +27,7 @@ FEW = 8
 WIDTH = 88
 
 #: Ops whose result must not lie where an operand lies.
-_APART = frozenset({"Erf"})
+_APART = frozenset({"Erf", "Softmax"})
 
 #: Ops that NumPy is slow at where one operand is a number.
 _EXTREMES = frozenset({"Maximum", "Minimum"})
@@ -59,6 +59,8 @@ def write_blocks(
     kinds = [f'"{kind}"' for kind in writer.kinds()]
     if any(map(needs_rows, body.nodes)):
         kinds.append("whole_rows=True")
+    if any(node.attrs.get("dtype") for node in body.nodes if node.op in REDUCTIONS):
+        kinds.append("casts=True")
     head = [
         *_listed("@in_blocks(", kinds, ")"),
         *_listed(f"def {name}(", writer.parameters(), "):"),
@@ -88,7 +90,7 @@ class _Writer:
     def __init__(self, body: Graph, hints: Mapping[SymbolicTensor, str]) -> None:
         self._body = body
         self._names: dict[SymbolicTensor, str] = {}
-        self._taken: set[str] = {"np", "erf", "filled", "sums"}
+        self._taken: set[str] = {"np", "erf", "filled", "softmax_rows", "sums"}
         self.lines: list[str] = []
         self._scratch: list[_Slot] = []
         self._results: dict[SymbolicTensor, _Slot] = {}

@@ -79,12 +79,7 @@ _STEPS = {
         "np.add({out}, 1, out={out})",
         "np.divide(1, {out}, out={out})",
     ),
-    "Softmax": (
-        "np.subtract({0}, np.maximum.reduce({0}, axis=-1, keepdims=True), out={out})",
-        "np.exp({out}, out={out})",
-        "sums = np.add.reduce({out}, axis=-1, keepdims=True)",
-        "np.divide({out}, sums, out={out})",
-    ),
+    "Softmax": ("softmax_rows({0}, out={out})",),
     "Softplus": (
         "np.abs({0}, out={out})",
         "np.negative({out}, out={out})",

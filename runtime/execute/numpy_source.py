@@ -42,6 +42,9 @@ __all__ = ["Executable", "compile_graph"]
 #: The file names of sources whose graphs are gone.
 _freed: list[str] = []
 
+#: The modules of functions that blocks call.
+HELPERS = {"buffers": "filled", "erf": "erf", "softmax_rows": "softmax_rows"}
+
 #: Wider calls are written with one argument on each line.
 WIDTH = 88
 
@@ -171,7 +174,7 @@ def compile_graph(graph: Graph) -> Executable:
         head.append("from runtime.ops.threads import at_once")
     if program.blocks:
         head.append("from runtime.execute.in_blocks import in_blocks")
-    for module, helper in (("buffers", "filled"), ("erf", "erf")):
+    for module, helper in HELPERS.items():
         if any(block.calls(helper) for block in program.blocks):
             head.append(f"from runtime.ops.{module} import {helper}")
     if program.header:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["borrow", "filled", "give_back", "new_result"]
+__all__ = ["Unbuffered", "borrow", "filled", "give_back", "new_result"]
 
 Array = np.ndarray[Any, Any]
 
@@ -140,6 +140,33 @@ def filled(number: float, like: Array) -> Array:
         if known.nbytes <= SCRATCH:
             _constants[key] = known
     return known[: like.size].reshape(like.shape)
+
+
+#: Rows of so many elements are joined with columns and rows as they are. NumPy copies
+#: operands that repeat, as many elements as fit its buffer; a buffer that is shorter
+#: than a row is not used, which saves half of the time. Shorter rows would have to be
+#: computed one by one, and longer ones do not fit the buffer anyway.
+_UNBUFFERED = range(1 << 9, 1 << 13)
+
+
+class Unbuffered:
+    """``with Unbuffered(length)``: a column or row is joined to a matrix without copies.
+
+    `length` is that of the rows. Nothing that casts while it reduces belongs in it: what
+    NumPy adds in one go is what fits its buffer.
+    """
+
+    def __init__(self, length: int) -> None:
+        self._helps = length in _UNBUFFERED
+        self._before = 0
+
+    def __enter__(self) -> None:
+        if self._helps:
+            self._before = np.setbufsize(_UNBUFFERED.start)
+
+    def __exit__(self, *error: object) -> None:
+        if self._helps:
+            np.setbufsize(self._before)
 
 
 def _after_fork() -> None:

@@ -208,8 +208,8 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
         scale = math.sqrt(2 / math.pi)
         # scale * (x + 0.044715 * x ** 3), in fewer operations.
         inner = x * (scale + 0.044715 * scale * (x * x))
-        return multiply(0.5 * x, 1.0 + tanh(inner), name=name)
-    return multiply(0.5 * x, 1.0 + erf(x / math.sqrt(2)), name=name)
+        return multiply(x, 0.5 + 0.5 * tanh(inner), name=name)
+    return multiply(x, 0.5 + 0.5 * erf(x / math.sqrt(2)), name=name)
 
 
 def silu(features: Any, beta: Any = 1.0, name: str | None = None) -> Any:

@@ -6,14 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from runtime.ops.buffers import Unbuffered, new_result
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.partial import dims_of, normal_axis, spec
+from runtime.ops.softmax_rows import softmax_rows
+from runtime.ops.threads import allowed_threads, share
 from runtime.specs import TensorSpec
 
 __all__ = ["log_softmax", "softmax"]
 
 Array = np.ndarray[Any, Any]
+
+#: As many elements at a time stay in the cache.
+BLOCK = 1 << 18
 
 
 def _infer_softmax(logits: TensorSpec, *, axis: int) -> TensorSpec:
@@ -27,11 +33,25 @@ def _softmax(logits: Array, *, axis: int) -> Array:
     axis = normal_axis(axis, logits.ndim)
     if not logits.size:
         return logits
-    # Without the largest element exp cannot overflow.
-    powers: Array = logits - np.maximum.reduce(logits, axis, keepdims=True)
-    np.exp(powers, out=powers)
-    powers /= np.add.reduce(powers, axis, keepdims=True)
-    return powers
+    if axis < logits.ndim - 1:
+        moved = np.moveaxis(logits, axis, -1)
+        return np.moveaxis(_softmax(moved, axis=-1), -1, axis)
+    length = logits.shape[-1]
+    result = new_result(logits.shape, logits.dtype)
+    rows, found = logits.reshape(-1, length), result.reshape(-1, length)
+    count = -(-logits.size // BLOCK)
+    if count == 1:
+        softmax_rows(rows, found)
+        return result
+    edges = [number * len(rows) // count for number in range(count + 1)]
+
+    def run(number: int) -> None:
+        part = slice(*edges[number : number + 2])
+        with Unbuffered(length):
+            softmax_rows(rows[part], found[part])
+
+    share(run, count, allowed_threads())
+    return result
 
 
 def _log_softmax(logits: Array, *, axis: int) -> Array:
