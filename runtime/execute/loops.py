@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from runtime.execute.block import END, StraightBlock
 from runtime.execute.counted import Counted, constant_int
+from runtime.execute.loop_arrays import Filled, filled_by, wide_shape
+from runtime.execute.precedence import ATOM
+from runtime.execute.program import clean
 from runtime.execute.prune import Live
 from runtime.execute.text import Line, Text, negated
 from runtime.graph import Graph, Node
+from runtime.ops.define import Operand
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["LoopBlock", "indented"]
@@ -19,6 +23,23 @@ _NUMBERS = "biufc"
 
 class LoopBlock(StraightBlock):
     """The statements of one graph, with its loops."""
+
+    def _operation(self, node: Node) -> None:
+        program = self.program
+        if node.op == "TensorArrayV3":
+            filled = filled_by(node, self.users, self.live, self.scalars)
+            if filled is not None:
+                self._new_array(node, filled)
+                return
+        elif node in program.row_writes:
+            self._write_row(node)
+            return
+        elif node.op == "TensorArrayStackV3":
+            length = program.filled.get(node.inputs[0])
+            if length is not None and node.attrs["size"] in (None, length):
+                self._alias(node)
+                return
+        super()._operation(node)
 
     def _child(
         self,
@@ -173,6 +194,8 @@ class LoopBlock(StraightBlock):
                     line = Line(f"{text.code} = {text.code}[()]")
                     self.lines.append(line)
                     self.scalar_names.add(text.code)
+                else:
+                    text = self._widened(node, inner, text)
             if loop is None or inside:
                 found[position] = text
         return found
@@ -194,6 +217,45 @@ class LoopBlock(StraightBlock):
             and text.code in text.names
             and text.code not in self.scalar_names
         )
+
+    # --- arrays -----------------------------------------------------------------------
+
+    def _new_array(self, node: Node, filled: Filled) -> None:
+        """Make the array that a loop fills."""
+        self.program.row_writes.add(filled.write)
+        self.program.filled[filled.result] = filled.shape[0]
+        (output,) = node.outputs
+        kind = output.dtype.kind
+        dtype = "bool" if kind == "b" else f"np.{output.dtype.name}"
+        shape = ", ".join(map(str, filled.shape)) + "," * (len(filled.shape) == 1)
+        steps = (self.program.step(node, []),)
+        text = Text(f"np.zeros(({shape}), {dtype})", ATOM, steps=steps)
+        self.deliver(output, text, self.may_wait(output))
+
+    def _write_row(self, node: Node) -> None:
+        """Assign a row of an array that the loop fills."""
+        taken = self.take(node.inputs, statement=True)
+        texts = [
+            self.program.fit(text, tensor, "int") if text.form == "wide" else text
+            for text, tensor in zip(taken, node.inputs)
+        ]
+        index: Operand = node.attrs["index"]
+        code = f"{texts[0].code}[{texts[index.index].code}] = {texts[1].code}"
+        steps = self.program.in_order([step for text in taken for step in text.steps])
+        self.lines.append(Line(code, steps))
+        (output,) = node.outputs
+        self.texts[output] = taken[0]
+        self.hold(taken[0], self.last_use(output))
+
+    def _widened(self, node: Node, captured: SymbolicTensor, text: Text) -> Text:
+        """What a loop captures in the shape to which it would broadcast it."""
+        shape = wide_shape(self.live.bodies[node][1], captured)
+        if shape is None or node.attrs.get("trip_count", 2) < 2:
+            return text
+        name = self.free_name(f"{clean(text.code)}_rows", self.index + 0.5)
+        self.held[name] = self.index + 0.5
+        self.lines.append(Line(f"{name} = np.full({shape}, {text.code})"))
+        return _variable(name, "")
 
     # --- for --------------------------------------------------------------------------
 

@@ -85,6 +85,10 @@ class Program:
         self.blocks: list[BlockText] = []
         #: What is known of the numbers in the function that is being written.
         self.scalars: Scalars
+        #: Writes to arrays that a loop fills, and the lengths of those arrays: see
+        #: `loop_arrays`.
+        self.row_writes: set[Node] = set()
+        self.filled: dict[SymbolicTensor, int] = {}
         #: A node that calls one of these, for messages.
         self.recursive_call: Node | None = None
 

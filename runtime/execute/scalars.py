@@ -72,7 +72,8 @@ class Scalars:
         self._bools: set[SymbolicTensor] = set()
         self._known: set[SymbolicTensor] = set()
         self._seen: set[Graph] = set()
-        self._is_shared = False
+        #: Whether a graph has several callers: then nothing is known of its numbers.
+        self.is_shared = False
         #: The loops that are in no other loop.
         self.outermost: set[Node] = set()
         self._graph(graph, live, inside=False)
@@ -87,7 +88,7 @@ class Scalars:
         """What the tensor is in the source; see above."""
         if tensor in self._bools:
             return "bool"
-        if tensor not in self._known or self._is_shared:
+        if tensor not in self._known or self.is_shared:
             return ""
         if self._kinds.find(tensor) in self._numpy:
             return ""
@@ -116,7 +117,7 @@ class Scalars:
     def bounds(self, tensor: SymbolicTensor) -> Bounds:
         """The least and the greatest value that an integer may have."""
         found = self._bounds.get(tensor)
-        if found is None or self._is_shared:
+        if found is None or self.is_shared:
             number = constant_int(tensor)
             found = limits(tensor.dtype) if number is None else (number, number)
         return found
@@ -124,7 +125,7 @@ class Scalars:
     # --- graphs -----------------------------------------------------------------------
 
     def _graph(self, graph: Graph, live: Live, inside: bool) -> None:
-        self._is_shared |= graph in self._seen
+        self.is_shared |= graph in self._seen
         self._seen.add(graph)
         for node in live.nodes:
             if node.op == "While":

@@ -1,0 +1,286 @@
+"""Arrays that loops fill and broadcast: as exact as the interpreter's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.execute import interpreter
+
+X = np.linspace(-1.5, 1.5, 24, dtype=np.float32).reshape(4, 2, 3)
+BIAS = np.array([0.1, -0.2, 0.3], np.float32)
+
+
+def run_both(fn: Callable[..., Any], *values: Any) -> tuple[list[Any], str]:
+    """What the source gives, which is what the interpreter gives; and the source."""
+    args = [tf.constant(value) for value in values]
+    concrete = tf.function(fn).get_concrete_function(*args)
+    arrays = [arg._array for arg in args]
+    source = concrete.to_source()
+    expected = [np.asarray(found) for found in interpreter.run(concrete.graph, arrays)]
+    for _ in range(2):  # the second call must not find what the first one wrote
+        found = [np.asarray(result) for result in concrete._compiled()(arrays)]
+        for mine, theirs in zip(found, expected, strict=True):
+            assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), source
+            assert mine.tobytes() == theirs.tobytes(), source
+    return found, source
+
+
+def recurrent(x: Any, b: Any) -> Any:
+    outputs = tf.TensorArray(tf.float32, 4)
+    state = tf.zeros([2, 3])
+    for i in tf.range(4):
+        state = tf.tanh(x[i] + state * 2.0 + b)
+        outputs = outputs.write(i, state)
+    return outputs.stack()
+
+
+def test_a_loop_fills_an_array() -> None:
+    _, source = run_both(recurrent, X, BIAS)
+
+    assert "outputs = np.zeros((4, 2, 3), np.float32)" in source
+    assert "outputs[i] = state" in source
+    assert "return outputs\n" in source
+
+
+def test_what_is_broadcast_has_its_shape_from_the_start() -> None:
+    _, source = run_both(recurrent, X, BIAS)
+
+    assert "b_rows = np.full((2, 3), b)" in source
+    assert "+ b_rows)" in source
+
+
+def rows_of_numbers(n: Any) -> Any:
+    squares, odd = tf.TensorArray(tf.int32, 5), tf.TensorArray(tf.bool, 5)
+    for i in tf.range(5):
+        squares = squares.write(i, n * i * i)
+        odd = odd.write(4 - i, i % 2 == 1)
+    return squares.stack(), odd.stack()
+
+
+def a_row_that_wraps_around(n: Any) -> Any:
+    sums, total = tf.TensorArray(tf.int32, 4), n
+    for i in tf.range(4):
+        total += n
+        sums = sums.write(i, total)
+    return sums.stack()
+
+
+def some_rows(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 6)
+    for i in tf.range(1, 5):
+        array = array.write(i, x[0] * tf.cast(i, tf.float32))
+    return array.stack()
+
+
+def the_same_row(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 2)
+    for i in tf.range(4):
+        array = array.write(1, x[i])
+    return array.stack()
+
+
+def left_early(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(4):
+        array = array.write(i, x[i])
+        if tf.reduce_sum(x[i]) > -2.0:
+            break
+    return array.stack()
+
+
+def written_in_a_branch(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(4):
+        if i % 2 == 0:
+            array = array.write(i, x[i])
+    return array.stack()
+
+
+def written_in_a_loop_inside(x: Any) -> Any:
+    total = tf.zeros([2, 3])
+    for _ in tf.range(3):
+        array = tf.TensorArray(tf.float32, 4)
+        for i in tf.range(4):
+            array = array.write(i, x[i] + total)
+        total += tf.reduce_sum(array.stack(), 0)
+    return total
+
+
+def filled_by_two_loops(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(2):
+        array = array.write(i, x[i])
+    for i in tf.range(2, 4):
+        array = array.write(i, -x[i])
+    return array.stack()
+
+
+def read_while_it_is_written(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 5).write(0, x[0])
+    for i in tf.range(4):
+        array = array.write(i + 1, array.read(i) + x[i])
+    return array.stack()
+
+
+def two_names_for_it(x: Any) -> Any:
+    array = before = tf.TensorArray(tf.float32, 4, element_shape=[2, 3])
+    for i in tf.range(4):
+        before = array
+        array = array.write(i, x[i])
+    return before.stack(), array.stack()
+
+
+def read_from_afterwards(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(4):
+        array = array.write(i, x[i])
+    return array.read(2), array.gather([3, 0]), array.concat(), array.size()
+
+
+def never_run(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, 4, element_shape=[2, 3])
+    for i in tf.range(0):
+        array = array.write(i, x[i])
+    return array.stack()
+
+
+def the_result_is_kept_by_an_outer_loop(x: Any) -> Any:
+    kept = tf.zeros([4, 2, 3])
+    for _ in tf.range(2):
+        array = tf.TensorArray(tf.float32, 4)
+        for i in tf.range(4):
+            array = array.write(i, x[i] + kept[i])
+        kept = array.stack() + kept * 0.5
+    return kept
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        some_rows,
+        the_same_row,
+        left_early,
+        written_in_a_branch,
+        written_in_a_loop_inside,
+        filled_by_two_loops,
+        read_while_it_is_written,
+        two_names_for_it,
+        read_from_afterwards,
+        never_run,
+        the_result_is_kept_by_an_outer_loop,
+    ],
+)
+def test_rows_are_where_they_were_written(fn: Callable[..., Any]) -> None:
+    run_both(fn, X)
+
+
+@pytest.mark.parametrize("n", [3, 2**31 - 1, -(2**31)])
+def test_rows_of_numbers(n: int) -> None:
+    _, source = run_both(rows_of_numbers, np.int32(n))
+    run_both(a_row_that_wraps_around, np.int32(n))
+
+    assert "squares[i] = " in source
+    assert "odd = np.zeros((5,), bool)" in source
+
+
+def test_a_place_that_is_not_there_is_still_an_error() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        array = tf.TensorArray(tf.float32, 3)
+        for i in tf.range(4):
+            array = array.write(i, x[i])
+        return array.stack()
+
+    with pytest.raises(tf.errors.OutOfRangeError, match="index 3 of a TensorArray"):
+        f(tf.constant(X))
+
+
+def test_a_result_is_not_written_to_by_the_next_call() -> None:
+    f = tf.function(recurrent)
+    first = f(tf.constant(X), tf.constant(BIAS))
+    before = first.numpy().copy()
+
+    f(tf.constant(-X), tf.constant(BIAS))
+
+    assert first.numpy().tolist() == before.tolist()
+
+
+# --- broadcasting ---------------------------------------------------------------------
+
+
+def columns_and_rows(x: Any, b: Any) -> Any:
+    column = tf.constant([[0.5], [-0.5]])
+    y = x[0]
+    for _ in tf.range(3):
+        y = (y - column) / (b + y) * b
+    return y
+
+
+def one_operand_in_two_shapes(x: Any, b: Any) -> Any:
+    y, z = x[0], x
+    for _ in tf.range(3):
+        y, z = y + b, z * b
+    return y, z
+
+
+def needed_as_it_is(x: Any, b: Any) -> Any:
+    y, total = x[0], tf.constant(0.0)
+    for _ in tf.range(3):
+        y += b
+        total += tf.reduce_sum(b * total)
+    return y, total
+
+
+def needed_by_a_branch(x: Any, b: Any) -> Any:
+    y = x[0]
+    for i in tf.range(3):
+        y = y + b
+        if i == 1:
+            y = y * b
+    return y
+
+
+def of_a_loop_inside(x: Any, b: Any) -> Any:
+    y = x[0]
+    for _ in tf.range(2):
+        b = b * 2.0
+        for _ in tf.range(2):
+            y = y + b
+    return y
+
+
+def empty_rows(x: Any, b: Any) -> Any:
+    y = x[:0, 0]
+    for _ in tf.range(3):
+        y = y + b
+    return y
+
+
+def inexact_operations(x: Any, b: Any) -> Any:
+    y = x[0]
+    for _ in tf.range(3):
+        y = tf.maximum(y**2.0, b)
+    return y
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        columns_and_rows,
+        one_operand_in_two_shapes,
+        needed_as_it_is,
+        needed_by_a_branch,
+        of_a_loop_inside,
+        empty_rows,
+        inexact_operations,
+    ],
+)
+def test_broadcasting(fn: Callable[..., Any]) -> None:
+    _, source = run_both(fn, X, BIAS)
+
+    assert ("np.full" in source) == (fn is columns_and_rows), source
