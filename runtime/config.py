@@ -217,11 +217,12 @@ class optimizer:  # noqa: N801
 
         They act on functions that run for the first time from then on. Passes are
         switched off by False for ``constant_folding``, ``arithmetic_optimization``,
-        ``dependency_optimization``, ``function_optimization``, ``layout_optimizer`` and
-        ``loop_optimization``, and all of them by True for ``disable_meta_optimizer``;
-        the other options are kept. Results are the same whatever they say, but for
-        ``fast_math``: True allows rewrites of float arithmetic that change the last
-        bits. Raises ValueError for an option that there is not.
+        ``dependency_optimization``, ``function_optimization``, ``layout_optimizer``,
+        ``loop_optimization`` and ``remapping``, and all of them by True for
+        ``disable_meta_optimizer``; the other options are kept. Results are the same
+        whatever they say, but for ``fast_math``: True allows rewrites of float
+        arithmetic that change the last bits. Raises ValueError for an option that there
+        is not.
 
         >>> optimizer.set_experimental_options({"constant_folding": True})
         """

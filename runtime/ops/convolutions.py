@@ -10,7 +10,7 @@ from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import together
 from runtime.ops.array import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
-from runtime.ops.convolve import convolve
+from runtime.ops.convolve import NOTHING, After, convolve
 from runtime.ops.define import define, run
 from runtime.ops.depthwise import convolve_depthwise
 from runtime.ops.partial import show, spec
@@ -64,6 +64,12 @@ def _infer_convolution(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> Tens
     return spec((dims[0], *places(dims, window[:-2], attrs), outside), x.dtype)
 
 
+def _infer_fused(
+    x: TensorSpec, filters: TensorSpec, *bias: TensorSpec, relu: bool, **attrs: Any
+) -> TensorSpec:
+    return _infer_convolution(x, filters, **attrs)
+
+
 def _infer_depthwise(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
     rank = len(attrs["strides"])
     dims = dims_or_unknown(x, rank, "the input")
@@ -83,7 +89,9 @@ def _infer_depthwise(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> Tensor
 # --- kernels --------------------------------------------------------------------------
 
 
-def _convolution(x: Array, filters: Array, **attrs: Any) -> Array:
+def _convolution(
+    x: Array, filters: Array, *, after: After = NOTHING, **attrs: Any
+) -> Array:
     rank = len(attrs["strides"])
     if x.ndim != rank or filters.ndim != rank:
         raise ValueError
@@ -92,9 +100,13 @@ def _convolution(x: Array, filters: Array, **attrs: Any) -> Array:
         raise ValueError
     lengths: Any = places(x.shape, sizes, attrs)
     pads = paddings(x.shape, sizes, attrs)
-    return convolve(
-        x, filters, lengths, attrs["strides"][1:-1], pads, attrs["dilations"][1:-1]
-    )
+    steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
+    return convolve(x, filters, lengths, steps, pads, dilations, after)
+
+
+def _fused(x: Array, filters: Array, *bias: Array, relu: bool, **attrs: Any) -> Array:
+    after = After(bias[0] if bias else None, relu)
+    return _convolution(x, filters, after=after, **attrs)
 
 
 def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:
@@ -109,6 +121,8 @@ def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:
 
 
 define("Conv2D", _convolution, _infer_convolution, takes="f")
+# Made by the optimiser: a convolution, a vector that is added, and `relu`.
+define("FusedConv2D", _fused, _infer_fused, takes="f")
 define("Conv3D", _convolution, _infer_convolution, takes="f")
 define("DepthwiseConv2dNative", _depthwise, _infer_depthwise, takes="f")
 

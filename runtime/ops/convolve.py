@@ -106,7 +106,7 @@ def convolve(
 
 def _finisher(after: After, result: Array) -> Callable[[Array], None]:
     """What does to blocks of the result what comes after, in whole rows."""
-    if after == NOTHING:
+    if after.bias is None and not after.relu:
         return lambda block: None
     length = math.prod(result.shape[-2:])
     # NumPy is slow where it has to begin anew for each few elements.

@@ -33,6 +33,7 @@ from runtime.optimize.duplicates import duplicates
 from runtime.optimize.editing import copy_graph, note_captures
 from runtime.optimize.fast_math import fast_math
 from runtime.optimize.folding import constant_folding
+from runtime.optimize.fused_convolutions import fused_convolutions
 from runtime.optimize.identities import constants_inside, identities
 from runtime.optimize.inlining import inline_calls, known_branches
 from runtime.optimize.layout import layout
@@ -73,6 +74,7 @@ PASSES = (
     Pass(duplicates, "arithmetic_optimization"),
     Pass(invariant_code, "loop_optimization"),
     Pass(counted_loops, "loop_optimization"),
+    Pass(fused_convolutions, "remapping"),
     Pass(dead_code, ""),
 )
 

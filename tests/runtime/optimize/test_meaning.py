@@ -182,3 +182,35 @@ def test_the_traced_graph_is_left_alone() -> None:
             isinstance(tensor, SymbolicTensor) and tensor.graph is graph
             for tensor in graph.outputs
         )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_fused_convolutions(dtype: str, groups: int) -> None:
+    random = np.random.default_rng(0)
+    images = random.normal(size=(3, 6, 5, 4)).astype(dtype)
+    images[0, 0, 0], images[1, 2, :, 0], images[2] = np.nan, np.inf, -0.0
+    filters = random.normal(size=(3, 3, 4 // groups, 6)).astype(dtype)
+    bias = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf], dtype)
+
+    def layers(x: Any, w: Any, b: Any) -> Any:
+        first = tf.nn.relu(b + tf.nn.conv2d(x, w, [1, 2], "SAME", dilations=[2, 1]))
+        second = tf.nn.relu(tf.nn.conv2d(x, w, 1, "VALID"))
+        points = tf.nn.bias_add(
+            tf.nn.conv2d(first, tf.ones([1, 1, 6, 6], x.dtype), 1, "SAME"), b
+        )
+        return first, second, points
+
+    spec = tf.TensorSpec([None, 6, 5, 4], dtype)
+    concrete = tf.function(layers).get_concrete_function(spec, filters, bias)
+    fused = optimize(concrete.graph, watch=lambda _, found: verify(found))
+
+    assert [node.op for node in fused.nodes if "Conv" in node.op] == ["FusedConv2D"] * 3
+    for x in (images, images[:0]):
+        arrays = [np.asarray(x), filters, bias]
+        expected = [part.numpy() for part in layers(*map(tf.constant, arrays))]
+        for graph in (fused, concrete.graph):
+            found = interpreter.run(graph, arrays)
+            for one, other in zip(found, expected):
+                np.testing.assert_array_equal(one, other)
+                np.testing.assert_array_equal(np.signbit(one), np.signbit(other))

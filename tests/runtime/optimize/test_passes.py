@@ -25,6 +25,9 @@ SPECS = {
     "x": tf.TensorSpec([], tf.float32),
     "m": tf.TensorSpec([2, 3], tf.float32),
     "v": tf.TensorSpec([None], tf.float32),
+    "images": tf.TensorSpec([None, 4, 5, 2], tf.float32),
+    "filters": tf.TensorSpec([3, 3, 2, 6], tf.float32),
+    "bias": tf.TensorSpec([6], tf.float32),
 }
 
 
