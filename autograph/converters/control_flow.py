@@ -16,6 +16,7 @@ write the variables that they share with it through ``nonlocal``:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import gast
@@ -62,18 +63,13 @@ class _Frame:
         shared: frozenset[str] = frozenset(),
         generated: bool = False,
         in_loop: bool = False,
-        missing: set[str] | None = None,
         flags: frozenset[str] = frozenset(),
     ) -> None:
         self.shared = shared
         self.generated = generated
         self.in_loop = in_loop
-        self.missing: set[str] = set() if missing is None else missing
+        self.missing: set[str] = set()
         self.flags = flags
-
-    def outside_loops(self) -> _Frame:
-        """The same frame, for a part that is in no staged loop."""
-        return _Frame(self.shared, self.generated, False, self.missing, self.flags)
 
 
 class ControlFlow:
@@ -188,7 +184,8 @@ class ControlFlow:
             return new
         if isinstance(old, (*LOOPS, gast.AsyncFor)):
             # What leaves a loop that stays is its own business.
-            inner = frame.outside_loops()
+            inner = copy(frame)
+            inner.in_loop = False
             new_blocks = [
                 self._block(old.body, inner),
                 self._block(old.orelse, frame),
@@ -360,8 +357,8 @@ class ControlFlow:
             shared |= read - bound_names(unpack)
         if parameter is not None and not unpack:
             shared -= {parameter}
-        frame = _Frame(shared, True, in_loop=flags is not None or outer.in_loop)
-        frame.flags = outer.flags if flags is None else flags
+        in_loop = flags is not None or outer.in_loop
+        frame = _Frame(shared, True, in_loop, outer.flags if flags is None else flags)
         body = [*unpack, *self._block(statements, frame)]
         while body and _is_empty(body[-1]):
             body.pop()
