@@ -65,11 +65,10 @@ class _Frame:
         in_loop: bool = False,
         flags: frozenset[str] = frozenset(),
     ) -> None:
-        self.shared = shared
+        self.shared, self.flags = shared, flags
         self.generated = generated
         self.in_loop = in_loop
         self.missing: set[str] = set()
-        self.flags = flags
 
 
 class ControlFlow:
