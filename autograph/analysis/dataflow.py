@@ -7,9 +7,9 @@ leaves it half done; the direction and the way in which paths meet do the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from autograph.analysis.cfg import Graph
+from autograph.analysis.cfg import Graph, Node
 
 __all__ = ["Transfer", "solve"]
 
@@ -35,15 +35,26 @@ class Transfer:
 
 
 def solve(
-    graph: Graph, transfer: Transfer, *, forward: bool, must: bool, start: int, top: int
+    graph: Graph,
+    transfer: Transfer,
+    *,
+    forward: bool,
+    must: bool,
+    start: int,
+    top: int,
+    also: Iterable[tuple[Node, Node]] = (),
 ) -> list[int]:
     """The facts that hold just before each node, by node index.
 
     ``start`` holds at the entry (forward) or at the exit (backward); every other node
     begins with ``top``: all facts for a *must* problem, those that hold in any case for
-    a *may* problem.
+    a *may* problem. Forward, facts take the ways ``also``, too.
     """
     edges = _edges(graph, transfer, forward)
+    for node, target in also:
+        index = node.index
+        edge = target.index, transfer.gen[index], ~transfer.kill[index]
+        edges[index].append(edge)
     state = [top] * len(edges)
     # Forward, only what the entry leads to takes part; backward, every node does, so
     # that code that is never reached has facts too.

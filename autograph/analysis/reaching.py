@@ -1,9 +1,16 @@
-"""Reaching definitions: which bindings a load of a name may see."""
+"""Reaching definitions: which bindings a load of a name may see.
+
+What a jump takes out of a loop comes to the loop's head, too: a staged loop carries the
+variables of all its ways out, in tensors, although it does not go on after a jump.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import gast
+
+from autograph.analysis.blocks import blocks_of, statements_in
 from autograph.analysis.cfg import Graph, Node
 from autograph.analysis.dataflow import Transfer, solve
 from autograph.analysis.events import (
@@ -145,5 +152,28 @@ class ReachingDefinitions:
             raise_gens.append(ever)
         transfer = Transfer(gens, kills, raise_gens, [0] * len(gens))
         return solve(
-            self._graph, transfer, forward=True, must=False, start=start, top=0
+            self._graph,
+            transfer,
+            forward=True,
+            must=False,
+            start=start,
+            top=0,
+            also=_ways_back(self._graph),
         )
+
+
+def _ways_back(graph: Graph) -> list[tuple[Node, Node]]:
+    """From each ``break`` and ``return`` in a loop to the head of the loop."""
+    loops: dict[Any, list[Any]] = {}
+    for loop in graph.heads:
+        for block in blocks_of(loop):
+            for stmt in statements_in(block):
+                if stmt.__class__ in (gast.Break, gast.Return):
+                    loops.setdefault(stmt, []).append(loop)
+    return [
+        (node, head)
+        for node in (graph.nodes if loops else ())
+        if node.stmt in loops
+        for loop in loops[node.stmt]
+        for head in graph.heads[loop]
+    ]
