@@ -229,6 +229,8 @@ def _components(structure: Any, fields: list[str]) -> list[tuple[str, Any]]:
 
 def field_names(kind: type) -> list[str] | None:
     """The fields of a dataclass or an attrs class, None for other types."""
+    if defines(kind, "__autograph_chosen__"):
+        return None
     if defines(kind, "__dataclass_fields__"):
         return [field.name for field in dataclasses.fields(kind) if field.init]
     if not defines(kind, "__attrs_attrs__"):
@@ -271,6 +273,8 @@ def plain(structure: Any) -> Any:
     """The structure with the lists and dicts that each list or dict of a library's own
     kind stands for: one whose class has a ``plain_kind``.
     """
+    if defines(type(structure), "__autograph_alone__"):
+        structure = structure.__autograph_alone__()
     inside = children(structure)
     if inside is None:
         return structure

@@ -33,6 +33,8 @@ def parts_of(value: Any) -> Any:
         return dict(value)
     if defines(cls, "__autograph_parts__"):
         return list(value.__autograph_parts__())
+    if defines(cls, "__autograph_chosen__"):
+        return None
     if defines(cls, "__dataclass_fields__") or defines(cls, "__attrs_attrs__"):
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
             return None

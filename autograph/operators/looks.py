@@ -79,6 +79,8 @@ def _looks_of_class(cls: Any) -> tuple[Look, ...]:
         return ()
     if defines(cls, "__autograph_parts__"):
         return (_STAGED,)
+    if defines(cls, "__autograph_chosen__"):
+        return (_CHOSEN,)
     found = next((look for base, look in _BASES if issubclass(cls, base)), None)
     looks = () if found is None else (found,)
     if not _is_library(cls) or issubclass(cls, SimpleNamespace):
@@ -288,6 +290,7 @@ _STAGED = Look(
     _undo_staged,
 )
 TUPLE = Look(list, _index, fixed=True)
+_CHOSEN = Look(lambda value: list(value.__autograph_chosen__()), _index, fixed=True)
 _DICT = Look(dict, _index, KeySlot)
 _SET = Look(list, undo=_undo_set)
 _DEQUE = Look(list, _index, undo=_undo_deque)

@@ -8,14 +8,18 @@ together again.
 from __future__ import annotations
 
 from runtime.staging.branches import stage_cond
+from runtime.staging.list_views import ListView
 from runtime.staging.loop_options import LoopOptions, set_loop_options
 from runtime.staging.loops import stage_loop
+from runtime.staging.object_views import DictView
 from runtime.staging.optional import StagedOptional, is_none, matched, unwrapped
 from runtime.staging.sequences import StagedSequence, as_sequence
 from runtime.staging.values import MISSING
 
 __all__ = [
     "MISSING",
+    "DictView",
+    "ListView",
     "LoopOptions",
     "StagedOptional",
     "StagedSequence",

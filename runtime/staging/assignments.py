@@ -6,6 +6,8 @@ one tensor (see `rows`).
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +15,13 @@ from runtime import dtypes, nest
 from runtime.errors import StagedStateError
 from runtime.graph import state_error
 from runtime.ops import convert
+from runtime.ops.elementwise import equal
 from runtime.staging.elements import Element
+from runtime.staging.list_parts import index_tensor
 from runtime.staging.lists import StagedList
 from runtime.staging.rows import emit, item_of, kept_in, rows_like
 from runtime.staging.values import checked_parts
+from runtime.staging.views import choose, is_open, where_one
 
 __all__ = [
     "delitem",
@@ -50,15 +55,23 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         )
     if not items:
         raise IndexError("list assignment index out of range")
-    if len(path) > 1:
-        _check_apart(items, len(path) - 1)
+    place, *rest = path
+    if rest and not _is_table(items, len(rest)):
+        *steps, last = rest
+        target = functools.reduce(operator.getitem, steps, choose(items, place))
+        target[last] = value
+        return
+    if rest:
         _fill(items, _placed(items, _gathered(items), path, value))
         return
-    if any(isinstance(item, (list, dict)) for item in items):
-        raise _refused(
-            "a tensor chooses which of the lists in a list is replaced",
-            "assign the items of the inner list one by one: `items[i][j] = value`",
-        )
+    if any(map(is_open, (*items, value))):
+        count = convert.constant(len(items), dtypes.int32)
+        place = emit("ListPlace", count, index_tensor(place), use="del", weak=False)
+        items[:] = [
+            where_one(equal(place, number), value, item)
+            for number, item in enumerate(items)
+        ]
+        return
     whole = _listed(items)
     whole[path[0]] = value
     items[:] = items_of(whole, len(items))
@@ -187,27 +200,26 @@ def _placed(items: list[Any], buffer: Any, path: _Path, value: Any) -> Any:
 
 def _fill(items: list[Any], buffer: Any) -> None:
     """Put the rows of a tensor into the lists, which stay the objects that they are."""
-    for index, row in enumerate(rows_like(items, buffer)):
-        if isinstance(row, list):
-            items[index][:] = row
+    _put(items, rows_like(items, buffer))
+
+
+def _put(items: list[Any], values: list[Any]) -> None:
+    for index, value in enumerate(values):
+        if isinstance(value, list):
+            _put(items[index], value)
         else:
-            items[index] = row
+            items[index] = value
 
 
-def _check_apart(items: list[Any], depth: int) -> None:
-    """Refuse a list of lists where one list would be chosen for another one."""
+def _is_table(items: list[Any], depth: int) -> bool:
+    """Whether it is a list of as many lists of values that are one tensor."""
     for _ in range(depth):
         if any(type(item) is not list for item in items):
-            raise _refused(
-                "a tensor chooses the list whose item is assigned, among other values",
-                "make all items of the outer list lists",
-            )
+            return False
         if len({*map(id, items)}) != len(items):
-            raise _refused(
-                "a tensor chooses among lists that are the same object",
-                "make a list for each row: `[[0] * m for _ in range(n)]`",
-            )
+            return False
         items = [inner for item in items for inner in item]
+    return not any(map(is_open, items)) and gathered(items) is not None
 
 
 def _refused(what: str, advice: str) -> StagedStateError:

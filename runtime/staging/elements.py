@@ -183,6 +183,8 @@ def _with_rows(value: Any, make: Callable[[Any], Any]) -> Any:
 
 def _own(value: Any, name: str) -> Any:
     """The element as a structure of its own, of plain lists and dicts."""
+    if hasattr(type(value), "__autograph_alone__"):
+        value = value.__autograph_alone__()
     as_rows = getattr(type(value), "as_rows", None)
     if as_rows is not None:
         return Row(as_rows(value))
@@ -205,6 +207,9 @@ def _own(value: Any, name: str) -> Any:
 def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
     """The lists and dicts of the program's in an element, with what is in them now."""
     found = []
+    if hasattr(type(value), "__autograph_chosen__"):
+        rows = value.__autograph_chosen__()
+        return [pair for row in rows for pair in with_contents(row)]
     shared = getattr(type(value), "as_rows", None) and value._shared
     if shared:
         return [(shared, contents_of(shared))]

@@ -27,6 +27,7 @@ from runtime.staging.values import (
     same_object,
     same_structure,
 )
+from runtime.staging.views import View, distinct, same_kind, view_among
 
 __all__ = ["Side", "common_form", "with_open_lists"]
 
@@ -55,6 +56,8 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     )
     if found is not None:
         return found
+    if isinstance(one.value, View) or isinstance(other.value, View):
+        return _as_views(one, other, name)
     copies = in_one_kind(one.value, other.value)
     if copies is not None:
         one, other = Side(copies[0], one.graph), Side(copies[1], other.graph)
@@ -68,6 +71,28 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
         if lists is not None:
             return lists
     return _part_by_part(one, other, name)
+
+
+# --- what a tensor chose --------------------------------------------------------------
+
+
+def _as_views(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
+    """Two values of which one is a view, as views of the same objects.
+
+    What is not among the objects of the view may be a copy: then both are copies.
+    """
+    rows = distinct([s.value for s in (one, other) if isinstance(s.value, View)])
+    found = [view_among(side.value, rows, side.graph) for side in (one, other)]
+    if None not in found and same_kind(rows):
+        return found[0], found[1]
+    return common_form(_alone(one), _alone(other), name)
+
+
+def _alone(side: Side) -> Side:
+    if not isinstance(side.value, View):
+        return side
+    with building(side.graph):
+        return Side(side.value.__autograph_alone__(), side.graph)
 
 
 # --- lists ----------------------------------------------------------------------------

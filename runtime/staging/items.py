@@ -17,6 +17,7 @@ from runtime.staging.lists import StagedList
 from runtime.staging.rows import kept_in, rows_like
 from runtime.staging.sequences import weakened
 from runtime.staging.text import characters
+from runtime.staging.views import choose, is_open
 from runtime.tensor import Tensor
 
 __all__ = ["getitem"]
@@ -34,6 +35,9 @@ def getitem(items: Any, index: Any) -> Any:
         return _value(items, as_tensor(index))
     if isinstance(index, slice):
         return _staged(items)[index]
+    if not isinstance(items, range) and any(map(is_open, items)):
+        place = index if isinstance(items, list) else _place(as_tensor(index), items)
+        return choose(list(items), place)
     row = _row(items, index)
     if row is not None:
         return row
@@ -86,7 +90,7 @@ def _value(items: dict[Any, Any], key: Tensor) -> Any:
     same = equal(key, list(items))
     _raise_if(logical_not(reduce_any(same)), error)
     place = argmax(cast(same, "int32"), axis=0, output_type="int32")
-    return _staged(items.values())[place]
+    return choose(list(items.values()), place)
 
 
 def _raise_if(test: Any, error: Exception) -> None:

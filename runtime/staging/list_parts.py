@@ -34,7 +34,15 @@ from runtime.staging.values import can_be_tensor
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["Parts", "emit", "index_tensor", "is_shared_in_place", "like", "size_of"]
+__all__ = [
+    "Parts",
+    "emit",
+    "index_tensor",
+    "is_in_place",
+    "is_shared_in_place",
+    "like",
+    "size_of",
+]
 
 #: The argument of the instruction that stands for ``+=``, from Python 3.11 on.
 _INPLACE_ADD = 13
@@ -348,6 +356,11 @@ def is_shared_in_place(items: list[Any], frame: FrameType) -> bool:
     """Whether a function is at ``items += …`` and has the list in two variables."""
     if sum(value is items for value in frame.f_locals.values()) < 2:
         return False
+    return is_in_place(frame)
+
+
+def is_in_place(frame: FrameType) -> bool:
+    """Whether a function is at ``items += …``, and not at ``items + …``."""
     operation, argument = frame.f_code.co_code[frame.f_lasti :][:2]
     name = dis.opname[operation]
     return name == "INPLACE_ADD" or (name, argument) == ("BINARY_OP", _INPLACE_ADD)

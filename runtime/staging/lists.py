@@ -121,6 +121,7 @@ class StagedList(Parts):
             places = columns[0] if columns else getitem(range_of(self._count), key)
             part = StagedList(self._element, columns, size_of(places), self.name)
             part._shared.is_apart = self._shared.is_apart = False
+            part._shared.given += self._shared.given
             return part
         self._check()
         place = index_tensor(key)

@@ -35,6 +35,7 @@ from runtime.staging.values import (
     placeholder,
     same_object,
 )
+from runtime.staging.views import View, is_open, reference
 from runtime.subgraph import (
     predicate,
     set_outputs,
@@ -219,6 +220,9 @@ class _Layout:
                 placeholder(s) if isinstance(s, TensorSpec) else s for s in starts
             ]
             before = Side(slot.pack(starts), self._graph)
+        if isinstance(after, View) and is_open(slot.template):
+            # It is the object itself, which can be among those of the view.
+            before = Side(reference(slot.template, self._graph), self._graph)
         common = common_form(before, Side(after, body), slot.name)
         if common is None:
             return False

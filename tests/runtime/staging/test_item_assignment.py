@@ -186,25 +186,6 @@ def test_as_python(function, arguments, mode):
     assert modes.same(found.value, expected.value)
 
 
-def same_rows(n):
-    grid = [[0] * 2] * 2
-    grid[n][0] = 1
-    return grid
-
-
-def same_rows_inside(n):
-    plane = [[0], [0]]
-    cube = [plane[:], plane[:]]
-    cube[n][0][0] = 1
-    return cube
-
-
-def whole_row(n):
-    grid = [[0], [1]]
-    grid[n] = [2]
-    return grid
-
-
 def sliced(n):
     items = [1, 2, 3]
     items[:n] = [0]
@@ -232,9 +213,6 @@ def of_several_kinds(n):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (same_rows, "the same object"),
-        (same_rows_inside, "the same object"),
-        (whole_row, "which of the lists"),
         (sliced, "a slice whose ends are tensors"),
         (slice_deleted, "which part of a list"),
         (uneven, "lists of different lengths"),
