@@ -55,6 +55,7 @@ __all__ = [
     "RetracingWarning",
     "StagedStateError",
     "SymbolicTensorError",
+    "TracedArgumentError",
     "TracingError",
     "TracingWarning",
     "UnauthenticatedError",
@@ -156,12 +157,16 @@ class InvalidArgumentError(OpError):
 
 
 class DTypeMismatchError(InvalidArgumentError, TypeError):
-    """An operation was given tensors whose dtypes it does not take together.
+    """An operation was given dtypes that it does not take, or not together.
 
     Tensors are never promoted silently; cast one of them (``tf.cast(x, tf.float32)``).
     """
 
     code = "AG311"
+
+
+class TracedArgumentError(InvalidArgumentError, ValueError):
+    """As is known while tracing already: TensorFlow raises a ValueError there."""
 
 
 class DeadlineExceededError(OpError):

@@ -21,7 +21,7 @@ import numpy as np
 
 from runtime.context import current_graph
 from runtime.dtypes import DType, of_array
-from runtime.errors import InvalidArgumentError
+from runtime.errors import DTypeMismatchError
 from runtime.ops.partial import Unknown
 from runtime.ops.quick import FALL_BACK, quiet
 from runtime.ops.registry import OpDef, apply, as_array, register
@@ -274,9 +274,9 @@ _KINDS = {
 }
 
 
-def _not_taken(dtype: DType, takes: str) -> InvalidArgumentError:
+def _not_taken(dtype: DType, takes: str) -> DTypeMismatchError:
     kinds = ", ".join(_KINDS[kind] for kind in takes)
-    return InvalidArgumentError(
+    return DTypeMismatchError(
         f"it does not take a {dtype.name} tensor, but one of these kinds: {kinds}; "
         "tf.cast converts"
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
-from runtime.errors import InvalidArgumentError
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.array import reshape, shape
 from runtime.ops.convert import as_tensor, convert_to_tensor
@@ -34,7 +34,7 @@ Array = np.ndarray[Any, Any]
 
 def _check_indices(indices: TensorSpec) -> None:
     if not indices.dtype.is_integer:
-        raise InvalidArgumentError(
+        raise DTypeMismatchError(
             f"indices must be integers, not {indices.dtype.name}; tf.cast them"
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
-from runtime.errors import InvalidArgumentError
+from runtime.errors import DTypeMismatchError
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise import not_equal
 from runtime.ops.pointwise import (
@@ -79,7 +79,7 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     """Whether exactly one of the bools `x` and `y` is true."""
     left = convert_to_tensor(x, None if isinstance(x, Tensor) else dtypes.bool)
     if left.dtype is not dtypes.bool:
-        raise InvalidArgumentError(
+        raise DTypeMismatchError(
             f"the dtype {left.dtype.name} is not one that it takes: bool"
         ).for_op("LogicalXor")
     # Two bools differ where exactly one is true.

@@ -19,7 +19,7 @@ import numpy as np
 from runtime import dtypes
 from runtime.context import current_graph
 from runtime.dtypes import DType
-from runtime.errors import ConversionError, InvalidArgumentError
+from runtime.errors import ConversionError, DTypeMismatchError, InvalidArgumentError
 from runtime.ops.convert import as_tensor, promote
 from runtime.ops.quick import FALL_BACK, attempt, quiet
 from runtime.ops.registry import (
@@ -89,10 +89,10 @@ class BinaryFunction(Protocol):
 
 
 def check_dtype(spec: TensorSpec, allowed: DTypes) -> None:
-    """Raise InvalidArgumentError unless the dtype is among `allowed`."""
+    """Raise DTypeMismatchError unless the dtype is among `allowed`."""
     if spec.dtype not in allowed:
         names = ", ".join(dtype.name for dtype in allowed)
-        raise InvalidArgumentError(
+        raise DTypeMismatchError(
             f"the dtype {spec.dtype.name} is not one that it takes: {names}"
         )
 

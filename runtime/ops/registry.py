@@ -19,7 +19,12 @@ from typing import Any
 import numpy as np
 
 from runtime.context import current_graph
-from runtime.errors import InternalError, InvalidArgumentError, OpError
+from runtime.errors import (
+    InternalError,
+    InvalidArgumentError,
+    OpError,
+    TracedArgumentError,
+)
 from runtime.graph import Graph, leak_error
 from runtime.handlers import check_op
 from runtime.specs import TensorSpec
@@ -143,7 +148,12 @@ def add_node(
     """Append the operation to `graph`; gives what `apply` gives."""
     check_op(definition.name, definition.stateful, tensors)
     specs = [tensor.spec for tensor in tensors]
-    inferred = infer_specs(definition, specs, attrs)
+    try:
+        inferred = infer_specs(definition, specs, attrs)
+    except InvalidArgumentError as error:
+        if type(error) is InvalidArgumentError:
+            raise TracedArgumentError(error.node_def, error.op, error.message) from None
+        raise
     results = inferred if type(inferred) is tuple else (inferred,)
     weak = bool(specs) and not definition.strong and all(spec.weak for spec in specs)
     results = tuple([s.with_weak(weak and not s.dtype.is_bool) for s in results])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
-from runtime.errors import InvalidArgumentError
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.ops.accumulate import accumulate
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.convert import as_tensor, convert_to_tensor
@@ -34,9 +34,7 @@ Array = np.ndarray[Any, Any]
 def _check(target: Dims | None, indices: TensorSpec, updates: TensorSpec) -> None:
     """Raise InvalidArgumentError unless the updates fill the places named."""
     if not indices.dtype.is_integer:
-        raise InvalidArgumentError(
-            f"indices must be integers, not {indices.dtype.name}"
-        )
+        raise DTypeMismatchError(f"indices must be integers, not {indices.dtype.name}")
     places = dims_of(indices)
     if places == ():
         raise InvalidArgumentError("indices must have at least one axis")

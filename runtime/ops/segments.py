@@ -9,7 +9,7 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype, of_array
-from runtime.errors import InvalidArgumentError
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.ops.accumulate import accumulate
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.convert import as_tensor, convert_to_tensor
@@ -41,9 +41,7 @@ def _infer_unsorted(
     data: TensorSpec, ids: TensorSpec, *, num_segments: Any
 ) -> TensorSpec:
     if not ids.dtype.is_integer:
-        raise InvalidArgumentError(
-            f"segment_ids must be integers, not {ids.dtype.name}"
-        )
+        raise DTypeMismatchError(f"segment_ids must be integers, not {ids.dtype.name}")
     dims, groups = dims_of(data), dims_of(ids)
     if dims is None or groups is None:
         return spec(None, data.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.dtypes import DType, as_dtype
-from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.errors import DTypeMismatchError, InvalidArgumentError, TracedArgumentError
 from runtime.ops.arguments import INTS, int_argument, together
 from runtime.ops.convert import as_tensor, cast, promote_all
 from runtime.ops.define import code, define, run
@@ -24,7 +24,7 @@ from runtime.ops.partial import (
     spec,
 )
 from runtime.specs import TensorSpec
-from runtime.tensor import Tensor
+from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = ["linspace", "one_hot", "range"]
 
@@ -129,7 +129,8 @@ def _bound(value: Any) -> Any:
         return value
     tensor = as_tensor(value)
     if tensor.shape.rank not in (0, None):
-        raise InvalidArgumentError(
+        traced = isinstance(tensor, SymbolicTensor)
+        raise (TracedArgumentError if traced else InvalidArgumentError)(
             f"the bounds of a range are scalars, not of shape {tensor.shape}"
         )
     return tensor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,9 @@ from runtime import errors
 OP_ERRORS = [
     value
     for value in vars(errors).values()
-    if isinstance(value, type) and issubclass(value, errors.OpError)
+    if isinstance(value, type)
+    and issubclass(value, errors.OpError)
+    and value is not errors.TracedArgumentError  # a way to raise InvalidArgumentError
 ]
 
 
@@ -83,6 +86,60 @@ def test_python_families() -> None:
     assert issubclass(errors.InaccessibleTensorError, TypeError)
     assert issubclass(errors.ConversionError, TypeError)
     assert issubclass(errors.ConversionError, ValueError)
+
+
+@pytest.mark.parametrize(
+    "misfit",
+    [
+        lambda x, n: x + tf.constant([1.0, 2.0]),
+        lambda x, n: tf.matmul(x, x),
+        lambda x, n: tf.concat([x, x], 1),
+        lambda x, n: tf.reshape(x, [2, 2]),
+        lambda x, n: x[7],
+        lambda x, n: tf.reduce_sum(x, axis=3),
+        lambda x, n: tf.range(x),
+    ],
+)
+def test_shapes_that_do_not_fit_are_a_value_error_while_tracing(misfit: Any) -> None:
+    arguments = tf.constant([1.0, 2.0, 3.0]), tf.constant(2)
+    with pytest.raises(errors.InvalidArgumentError) as eager:
+        misfit(*arguments)
+    assert not isinstance(eager.value, ValueError)
+    with pytest.raises(ValueError) as traced:  # noqa: PT011
+        tf.function(misfit)(*arguments)
+    assert isinstance(traced.value, errors.InvalidArgumentError)
+    assert str(traced.value).startswith(str(eager.value))
+    assert (traced.value.op, traced.value.code) == (eager.value.op, "AG310")
+
+
+@pytest.mark.parametrize(
+    "misfit",
+    [
+        lambda x, n: x + n,
+        lambda x, n: x < n,
+        lambda x, n: tf.sqrt(n),
+        lambda x, n: tf.logical_and(x, x),
+        lambda x, n: tf.gather(x, x),
+        lambda x, n: tf.one_hot(x, 3),
+    ],
+)
+def test_dtypes_that_do_not_fit_are_a_type_error_everywhere(misfit: Any) -> None:
+    for run in (misfit, tf.function(misfit)):
+        with pytest.raises(TypeError) as caught:
+            run(tf.constant([0.0, 1.0, 2.0]), tf.constant(2))
+        assert isinstance(caught.value, errors.InvalidArgumentError)
+
+
+def test_a_traced_function_may_catch_what_does_not_fit() -> None:
+    @tf.function
+    def product(x: Any) -> Any:
+        try:
+            return tf.matmul(x, tf.ones([3, 3]))
+        except ValueError:
+            return tf.zeros([])
+
+    assert product(tf.ones([2, 2])).shape == ()
+    assert product(tf.ones([2, 3])).shape == (2, 3)
 
 
 def test_errors_survive_pickling() -> None:
