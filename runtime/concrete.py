@@ -162,12 +162,12 @@ class ConcreteFunction:
     def call_flat(self, arrays: Sequence[Array]) -> Any:
         """Run the graph on arrays that are known to fit."""
         executable = self._executable or self._compiled()
-        results = executable(arrays)
         if self._one_tensor:
-            result = results[0]
+            result = executable.run(arrays)
             return EagerTensor(
                 result if type(result) is np.ndarray else as_array(result)
             )
+        results = executable(arrays)
         return self._trace.results.pack([EagerTensor(as_array(r)) for r in results])
 
     def _compiled(self) -> Executable:

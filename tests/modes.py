@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
 import io
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ import numpy as np
 
 import autograph
 import runtime as tf
-from runtime.execute import interpreter
+from runtime.execute.numpy_source import Interpreted
 
 __all__ = ["MODES", "Result", "as_tensors", "run", "same"]
 
@@ -75,7 +74,7 @@ def _call(function: Callable[..., Any], arguments: tuple[Any, ...], mode: str) -
     staged = tf.function(function)
     if mode == "interpreted":
         concrete = staged.get_concrete_function(*tensors)
-        concrete._executable = functools.partial(interpreter.run, concrete.graph)
+        concrete._executable = Interpreted(concrete.graph)
     return staged(*tensors)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
-import functools
 import io
 import linecache
 import signal
@@ -24,7 +23,7 @@ import autograph
 import runtime as tf
 from autograph.lang.source import Source
 from autograph.pipeline import convert_module
-from runtime.execute import interpreter
+from runtime.execute.numpy_source import Interpreted
 from tests.modes import Result, as_python, as_tensors, same
 from tests.tensor_programs import random_tensor_program
 
@@ -127,7 +126,7 @@ def _staged(code: Any, inputs: list[Any]) -> Iterator[tuple[str, Any, Result]]:
         return
     executables: dict[str, Any] = {
         "staged": None,
-        "interpreted": functools.partial(interpreter.run, concrete.graph),
+        "interpreted": Interpreted(concrete.graph),
     }
     for mode, executable in executables.items():
         concrete._executable = executable

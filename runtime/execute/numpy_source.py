@@ -81,18 +81,20 @@ class Executable:
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""
+        result = self.run(arrays)
+        if self._results == 1:
+            return (result,)
+        return result if self._results else ()
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """As a call; a single result as it is."""
         try:
             if self._pure:
-                result = _quiet.copy().run(self._function, *arrays)
-            else:
-                with np.errstate(all="ignore"):
-                    result = self._function(*arrays)
+                return _quiet.copy().run(self._function, *arrays)
+            with np.errstate(all="ignore"):
+                return self._function(*arrays)
         except Exception as error:
             failure = error
-        else:
-            if self._results == 1:
-                return (result,)
-            return result if self._results else ()
         try:
             # Not while the error is handled: it is no context of what is raised. Inputs
             # are evaluated once more, as silently as before.
@@ -133,17 +135,23 @@ class Executable:
 
 def _watch(on: bool) -> None:
     """Exchange what a call does: it then costs nothing while no thread checks."""
-    call = _call_watched if on else _call
-    Executable.__call__ = call  # type: ignore[assignment, method-assign]
+    run = _run_watched if on else _run
+    Executable.run = run  # type: ignore[assignment, method-assign]
 
 
-_call = Executable.__call__
+_run = Executable.run
 
 
-def _call_watched(executable: Executable, arrays: Sequence[Any]) -> Sequence[Any]:
+def _run_watched(executable: Executable, arrays: Sequence[Any]) -> Any:
     if not is_checking():
-        return _call(executable, arrays)
-    return interpreter.run(executable.graph, arrays)
+        return _run(executable, arrays)
+    return _interpreted(executable.graph, arrays)
+
+
+def _interpreted(graph: Graph, arrays: Sequence[Any]) -> Any:
+    """What `Executable.run` gives, node by node."""
+    results = interpreter.run(graph, arrays)
+    return results[0] if len(results) == 1 else results
 
 
 on_switch(_watch)
@@ -152,14 +160,15 @@ on_switch(_watch)
 class Interpreted(Executable):
     """A graph that is nested too deeply for Python: it takes 20 loops, 100 blocks."""
 
-    def __init__(self, graph: Graph, source: str) -> None:
+    def __init__(self, graph: Graph, source: str = "") -> None:
         self.name = graph.name
         self.graph = graph
         self.source = source
+        self._results = len(graph.outputs)
 
-    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def run(self, arrays: Sequence[Any]) -> Any:
         """The results, node by node."""
-        return interpreter.run(self.graph, arrays)
+        return _interpreted(self.graph, arrays)
 
 
 def compile_graph(graph: Graph) -> Executable:

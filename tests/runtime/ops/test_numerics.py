@@ -14,7 +14,7 @@ from runtime.execute.numpy_source import Executable
 from runtime.ops import registry
 
 Invalid = tf.errors.InvalidArgumentError
-CALL, RUN = Executable.__call__, registry._run_eagerly
+CALL, RUN = Executable.run, registry._run_eagerly
 
 
 @pytest.fixture
@@ -121,11 +121,11 @@ def test_functions_follow_the_switch_without_a_new_trace() -> None:
 def test_nothing_is_left_of_it_when_it_is_off() -> None:
     tf.debugging.enable_check_numerics()
     tf.debugging.enable_check_numerics()
-    assert Executable.__call__ is not CALL
+    assert Executable.run is not CALL
     tf.debugging.disable_check_numerics()
     tf.debugging.disable_check_numerics()
 
-    assert Executable.__call__ is CALL
+    assert Executable.run is CALL
     assert registry._run_eagerly is RUN
     assert np.isnan(tf.sqrt(tf.constant(-1.0)).numpy())
 
