@@ -21,7 +21,15 @@ from typing import Any, overload
 from runtime import conversion
 from runtime.staging import set_loop_options
 
-__all__ = ["do_not_convert", "experimental", "options", "to_code", "to_graph"]
+__all__ = [
+    "do_not_convert",
+    "experimental",
+    "options",
+    "set_verbosity",
+    "to_code",
+    "to_graph",
+    "trace",
+]
 
 
 def to_code(
@@ -76,6 +84,25 @@ def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
     ('statistics',)
     """
     return conversion.options(include, exclude)
+
+
+def trace(*args: Any) -> None:
+    """Print the arguments while a function is traced: tensors without their values.
+
+    For what they are when the graph runs, use `tf.print`.
+
+    >>> trace("rate", 0.5)
+    rate 0.5
+    """
+    print(*args)
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Accepted and not needed: conversion writes no log.
+
+    `to_code` shows what becomes of a function, ``Function.converted_callees()`` what
+    was converted and why, and errors tell where and why on their own.
+    """
 
 
 #: TensorFlow's second home for these names.

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from runtime.errors import UnimplementedError
+
 __all__ = [
     "DType",
     "as_dtype",
+    "bfloat16",
     "bool",
     "complex64",
     "complex128",
@@ -150,7 +153,7 @@ class DType:
             return False
         try:
             return self is as_dtype(other)
-        except TypeError:
+        except (TypeError, UnimplementedError):
             return False
 
     def __hash__(self) -> int:
@@ -206,10 +209,25 @@ def of_array(array: np.ndarray[Any, Any]) -> DType:
     return _BY_NUMPY[array.dtype]
 
 
+class _Absent:
+    """A type of TensorFlow's that tensors cannot have here."""
+
+    def __repr__(self) -> str:
+        return "tf.bfloat16"
+
+
+#: No type of tensors: NumPy has none of the kind. Using it says so.
+bfloat16 = _Absent()
+_NO_BFLOAT16 = (
+    "tf.bfloat16: NumPy has no such numbers. Use tf.float32, which has their range, or "
+    "tf.float16, which is as small"
+)
+
+
 def as_dtype(value: Any) -> DType:
     """The type that `value` names: a DType, a name, a NumPy type, or a Python type.
 
-    Raises TypeError for anything else.
+    Raises TypeError for anything else; UnimplementedError for ``tf.bfloat16``.
 
     >>> as_dtype("float32"), as_dtype(float), as_dtype(complex)
     (tf.float32, tf.float32, tf.complex128)
@@ -227,6 +245,8 @@ def as_dtype(value: Any) -> DType:
             return _BY_PYTHON[value]
         return _BY_NUMPY.get(value) or _of_numpy(np.dtype(value))
     except (KeyError, TypeError):
+        if value is bfloat16 or (isinstance(value, str) and value == "bfloat16"):
+            raise UnimplementedError(_NO_BFLOAT16) from None
         raise TypeError(f"{value!r} is not a dtype of tensors") from None
 
 

@@ -21,6 +21,8 @@ def outcome(v: Any, run: Callable[[], Any]) -> Any:
     try:
         result = run()
     except Exception as error:
+        if isinstance(error, tf.errors.TracedArgumentError):
+            error = tf.errors.InvalidArgumentError(str(error))
         return type(error), str(error).partition("\n")[0]
     if isinstance(result, list):
         (result,) = result
