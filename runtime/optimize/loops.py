@@ -23,13 +23,18 @@ loop; it stays state where it is read after the loop, which has to run for that.
 without effects whose inputs do not change gives the same each time; it moves out if it
 cannot fail, since a loop may end before its first iteration. The test of a loop is
 evaluated in any case: the first nodes of it move out even if they can fail, as long as
-nothing that could fail stays in front of them.
+nothing that could fail stays in front of them. An array that a variable holds is read
+once if nothing in the loop assigns the variable; numbers are read each time, since
+another thread may set them to end the loop.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from runtime.execute.prune import has_effects
 from runtime.graph import Graph, Node
+from runtime.ops.python_calls import PYTHON_CALLS
 from runtime.optimize.editing import (
     CONTROL_FLOW,
     Editor,
@@ -145,6 +150,11 @@ class _Motion:
         self._leave(body, False)
         return self.moved
 
+    @cached_property
+    def _assigned(self) -> set[int] | None:
+        """The ids of the variables that the loop assigns; None: it may be any."""
+        return _assigned_in(bodies_of(self.node))
+
     def _leave(self, graph: Graph, runs: bool) -> None:
         """Take nodes out of a graph; `runs`: its first nodes run in any case."""
         kept: list[Node] = []
@@ -165,6 +175,9 @@ class _Motion:
             self._capture(graph, moved)
 
     def _may_leave(self, node: Node, runs: bool) -> bool:
+        if node.op == "ReadVariableOp" and node.outputs[0].shape.rank:
+            assigned = self._assigned
+            return assigned is not None and id(node.attrs["variable"]) not in assigned
         if node.op == "Const" or not is_pure(node):
             return False
         for tensor in node.inputs:
@@ -205,3 +218,21 @@ class _Motion:
         for node in graph.nodes:
             node.inputs = editor.resolve(node.inputs)
         graph.outputs = list(editor.resolve(graph.outputs))
+
+
+def _assigned_in(graphs: list[Graph]) -> set[int] | None:
+    """The ids of what graphs assign; None if they run code that may assign anything."""
+    found: set[int] = set()
+    waiting = graphs
+    while waiting:
+        graph = waiting.pop()
+        if graph.is_recursive:
+            return None
+        for node in graph.nodes:
+            if node.op in PYTHON_CALLS:
+                return None
+            if node.op in CONTROL_FLOW:
+                waiting += bodies_of(node)
+            elif node.op != "ReadVariableOp" and "variable" in node.attrs:
+                found.add(id(node.attrs["variable"]))
+    return found
