@@ -40,10 +40,10 @@ def called(function: FunctionType, options: ConversionOptions) -> Any:
 
 
 def _decided(function: FunctionType, options: ConversionOptions) -> Any:
-    if needs_no_conversion(function, options):
-        return function
     if is_from_converted_module(function.__globals__):
-        settle(function)
+        settle(function)  # also in site-packages, where the others are library code
+        return function
+    if needs_no_conversion(function, options):
         return function
     from .cache import converted  # the compiler
 

@@ -18,6 +18,7 @@ import gast
 from .converters import Context, convert_function
 from .converters.bindings import bound_names, local_functions
 from .converters.direct import direct
+from .converters.plain import with_plain_form
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
@@ -48,7 +49,8 @@ class Conversion:
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
     are the refusals: what they name stands as it was; `helpers` are the functions that
-    were generated; `kept` are the statements that have placeholders in the trees.
+    were generated; `kept` are the statements that have placeholders in the trees; `ag`
+    is the name of the operators.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Conversion:
         diagnostics: tuple[Diagnostic, ...] = (),
         helpers: Set[Helper] = frozenset(),
         kept: Mapping[str, ast.stmt] = MappingProxyType({}),
+        ag: str = ALIAS,
     ) -> None:
         self.source = source
         self.original = original
@@ -66,6 +69,7 @@ class Conversion:
         self.diagnostics = diagnostics
         self.helpers = helpers
         self.kept = kept
+        self.ag = ag
 
     @cached_property
     def text(self) -> str:
@@ -88,7 +92,13 @@ class Conversion:
                 text = f"{self.source.filename} does not define `{qualname}`"
                 raise SourceError(Diagnostic("AG104", "no such definition", text))
         return Conversion(
-            self.source, self.original, node, self.diagnostics, self.helpers, self.kept
+            self.source,
+            self.original,
+            node,
+            self.diagnostics,
+            self.helpers,
+            self.kept,
+            self.ag,
         )
 
     def code(self) -> CodeType:
@@ -100,8 +110,8 @@ class Conversion:
 
     @cached_property
     def executed(self) -> Any:
-        """The tree that is compiled: see `autograph.converters.direct`."""
-        return direct(self.tree, self.helpers)
+        """The tree that is compiled: see `converters.direct` and `converters.plain`."""
+        return with_plain_form(direct(self.tree, self.helpers), self.ag)
 
 
 # --- functions ------------------------------------------------------------------------
@@ -126,7 +136,9 @@ def convert_tree(
         enclosing=frozenset(function.__code__.co_freevars),
     )
     tree = _guarded(found.node, found.source, context)
-    conversion = Conversion(found.source, found.node, tree, helpers=context.helpers)
+    conversion = Conversion(
+        found.source, found.node, tree, helpers=context.helpers, ag=context.ag
+    )
     return found, conversion, context
 
 
@@ -223,7 +235,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     if new is not tree:
         new = clone(new, body=_with_import(new.body, context.ag, options))
     diagnostics = tuple(converter.diagnostics)
-    return Conversion(source, tree, new, diagnostics, context.helpers, kept)
+    return Conversion(source, tree, new, diagnostics, context.helpers, kept, context.ag)
 
 
 class _ModuleConverter(Transformer):

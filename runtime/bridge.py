@@ -25,7 +25,7 @@ from autograph.operators.mutations import Snapshot, reachable_names
 from autograph.operators.slots import ContentsSlot
 from runtime import conversion, guards, nest
 from runtime.classes import defines
-from runtime.context import current_graph
+from runtime.context import current_graph, set_begin_and_end
 from runtime.errors import note
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.logical import logical_not
@@ -62,8 +62,10 @@ State = tuple[Any, ...]
 Names = tuple[str, ...]
 
 
-class Staging:
+class Staging(ag.Backend):
     """Stages converted statements as nodes of the graph being built."""
+
+    tells = True
 
     def stages(self, value: Any) -> bool:
         """Symbolic tensors always; variables have a value outside of graphs."""
@@ -360,6 +362,7 @@ def _is_staged(value: Any) -> bool:
 autograph.add_library("runtime")
 set_observer(_observe)
 listen(note)
+set_begin_and_end(ag.staging.begin, ag.staging.end)
 set_caller(lambda function: ag.call(aware(function)))
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING

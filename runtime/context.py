@@ -29,6 +29,7 @@ __all__ = [
     "name_scope",
     "run_functions_eagerly",
     "scoped_name",
+    "set_begin_and_end",
     "variable_created",
     "watch_variables",
     "watcher",
@@ -46,6 +47,21 @@ _run_eagerly = False
 current_graph = _graph.get
 
 
+def _nothing() -> None:
+    pass
+
+
+#: Called before the first operation of a graph is built, and after its last one.
+_begin: Callable[[], None] = _nothing
+_end: Callable[[], None] = _nothing
+
+
+def set_begin_and_end(begin: Callable[[], None], end: Callable[[], None]) -> None:
+    """Have the compiler told when there are graphs being built, in any thread."""
+    global _begin, _end
+    _begin, _end = begin, end
+
+
 @contextmanager
 def building(graph: Graph | None) -> Iterator[Graph | None]:
     """Within the block operations become nodes of `graph`, or run at once if None.
@@ -58,9 +74,16 @@ def building(graph: Graph | None) -> Iterator[Graph | None]:
     try:
         if graph is not None and graph.parent is not None:
             yield graph
-        else:
+        elif graph is None:
             with no_device():
                 yield graph
+        else:
+            _begin()
+            try:
+                with no_device():
+                    yield graph
+            finally:
+                _end()
     finally:
         _scope.reset(scope)
         _graph.reset(token)

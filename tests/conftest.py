@@ -8,6 +8,8 @@ import os
 import hypothesis
 import pytest
 
+from autograph.operators import staging
+
 # `ci` repeats exactly; `fuzz` searches (HYPOTHESIS_PROFILE=fuzz).
 hypothesis.settings.register_profile(
     "ci", deadline=None, derandomize=True, max_examples=60, print_blob=True
@@ -17,6 +19,9 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # The compiler itself is to be tested, not what it once gave.
 os.environ["AUTOGRAPH_NO_CACHE"] = "1"
+
+# And what it makes of statements, on Python values too: not the statements themselves.
+staging.begin()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -70,14 +70,15 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     """The converted form of a function definition or lambda.
 
     Its decorators, defaults and annotations stay as they are. The same node is returned
-    if there is nothing to convert.
+    if there is nothing to convert; otherwise its attribute ``original`` is the one that
+    was written, as with the functions inside.
     """
     if facts is None:
         facts = analyze(fn, enclosing=context.enclosing, shadowed=context.shadowed)
     if isinstance(fn, gast.Lambda):
         expressions = _expressions(facts, context, Namer(fn))
         body = expressions.expression(fn.body, generated=False)
-        return fn if body is fn.body else clone(fn, body=body)
+        return fn if body is fn.body else clone(fn, body=body, original=fn)
     written = facts
     staging = Staging(fn.body, facts)
     namer = Namer(fn)
@@ -102,7 +103,9 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     control_flow = ControlFlow(facts, written, staging, namer, expressions, nested)
     body = control_flow.convert(fn.body)
     context.helpers.update(control_flow.helpers)
-    return written.node if body is written.node.body else clone(fn, body=body)
+    if body is written.node.body:
+        return written.node
+    return clone(fn, body=body, original=written.node)
 
 
 def _expressions(facts: Facts, context: Context, namer: Namer) -> Expressions:

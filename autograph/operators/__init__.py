@@ -7,7 +7,7 @@ imports neither the compiler nor a tensor library: built modules run with it alo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .assertions import holds
 from .bindings import and_binding, or_binding
@@ -24,6 +24,7 @@ from .dispatch import (
     register,
     unregister,
 )
+from .displays import dict_of, list_of, set_of
 from .equality import eq, not_eq
 from .generators import python_iterates
 from .items import getitem, target
@@ -34,6 +35,7 @@ from .membership import in_, not_in
 from .none_tests import is_none, is_not_none
 from .protocols import decided
 from .scopes import scoped
+from .staging import staging
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals
 
@@ -50,6 +52,7 @@ __all__ = [
     "compare",
     "cond",
     "decided",
+    "dict_of",
     "eq",
     "for_loop",
     "fstring",
@@ -62,6 +65,7 @@ __all__ = [
     "is_not_none",
     "join",
     "list_comp",
+    "list_of",
     "match",
     "not_",
     "not_eq",
@@ -74,6 +78,8 @@ __all__ = [
     "register",
     "scoped",
     "set_converter",
+    "set_of",
+    "staging",
     "subject",
     "target",
     "unbound_local_error",
@@ -87,6 +93,7 @@ __all__ += sorted(_builtin_functions)
 globals().update(_builtin_functions)
 
 
-def __getattr__(name: str) -> Any:
-    # For type checkers: the builtins above are set by name.
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    # The builtins above are set by name. At run time, Python would find the operators
+    # of a module with such a function more slowly.
+    def __getattr__(name: str) -> Any: ...

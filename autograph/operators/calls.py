@@ -17,14 +17,14 @@ from types import (
     MethodWrapperType,
 )
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 from ..library import CONVERTED, is_dispatcher, is_marked
 from ..options import DEFAULT, ConversionOptions
 from .classes import defines
 from .constructors import constructor, make
 from .dispatch import backend_of
-from .items import list_method
+from .items import list_method, set_tracing
 
 Converter = Callable[[FunctionType, ConversionOptions], Callable[..., Any]]
 
@@ -33,10 +33,14 @@ _new: Any = object.__new__
 #: Told which functions are called while a tensor library traces; see `set_watcher`.
 _watcher: Callable[[Any], Any] | None = None
 
-#: Classes that are called as they are, with the methods that were found so: to ask
-#: about each of those anew is slower.
-_as_they_are: WeakKeyDictionary[type, tuple[int, int]] = WeakKeyDictionary()
+#: Classes that are called as they are, by their ids, with the ids of the methods that
+#: were found so: to ask about each of those anew is slower.
+_as_they_are: dict[int, tuple[ref[type], int, int]] = {}
 
+#: Classes of Python whose constructors call no converted code.
+_BUILTIN_CLASSES = frozenset(
+    {bool, bytes, complex, dict, float, frozenset, int, list, object, set, str, tuple}
+)
 
 #: The codes of functions that are converted already, whoever asks, by their ids. (The
 #: hash of a code is that of all its parts.)
@@ -61,6 +65,7 @@ def set_watcher(watcher: Callable[[Any], Any] | None) -> None:
     """
     global _watcher
     _watcher = watcher
+    set_tracing(watcher is not None)
 
 
 def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
@@ -95,10 +100,23 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
             function = _converter(function, options)
         return function if _watcher is None else _watcher(function)
     if kind is MethodType:
-        target = call(function.__func__, options)
+        target = function.__func__
+        if type(target) is FunctionType and id(target.__code__) in _settled:
+            if _watcher is None:
+                return function
+            target = _watcher(target)
+        else:
+            target = call(target, options)
         if target is function.__func__:
             return function
         return MethodType(target, function.__self__)
+    if kind is type:
+        if function in _BUILTIN_CLASSES:
+            return function
+        if id(function) in _as_they_are and options is DEFAULT and _watcher is None:
+            _, new, initialize = _as_they_are[id(function)]
+            if new == id(function.__new__) and initialize == id(function.__init__):
+                return function
     return function if _converter is None else _call_object(function, options)
 
 
@@ -140,15 +158,22 @@ def _call_class(cls: Any, options: ConversionOptions) -> Any:
         initialize = cls.__dict__.get("__init__")
         if type(initialize) is FunctionType:
             target = call(initialize, options)
-            return cls if target is initialize else functools.partial(make, cls, target)
-    # Ids keep no class alive.
-    methods = id(cls.__new__), id(cls.__init__)
-    if options is DEFAULT and _as_they_are.get(cls) == methods:
-        return cls
+            if target is not initialize:
+                return functools.partial(make, cls, target)
+            _note(cls, options)
+            return cls
     target = _constructor(cls, options)
-    if target is cls and options is DEFAULT:
-        _as_they_are[cls] = methods
+    if target is cls:
+        _note(cls, options)
     return target
+
+
+def _note(cls: Any, options: ConversionOptions) -> None:
+    """Remember that a class is called as it is, as long as its methods are these."""
+    if options is DEFAULT and _watcher is None:
+        place = id(cls)
+        dies = ref(cls, lambda _: _as_they_are.pop(place, None))
+        _as_they_are[place] = dies, id(cls.__new__), id(cls.__init__)
 
 
 def _constructor(cls: Any, options: ConversionOptions) -> Any:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
-from weakref import ref
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
+from weakref import WeakSet, ref
 
 from .classes import defines
+from .staging import staging
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
@@ -47,11 +48,22 @@ class Later(NamedTuple):
 class Backend(Protocol):
     """What a tensor library implements to have Python control flow staged.
 
+    A class whose attribute ``__autograph_backend__`` is to be its backend derives that
+    from this one, or is registered: converted functions run as plain Python as long as
+    nobody may stage anything.
+
     ``state`` is the tuple of values of the variables called ``names``, any of which may
     be `UNBOUND` or a plain Python object. The callables given to a backend take such a
     tuple, run the user's code on it, and may be called any number of times (or never):
     they leave no trace on the user's variables.
     """
+
+    #: Whether the library says when it stages, by `autograph.operators.staging`; one
+    #: that does not may stage at any time.
+    tells: ClassVar[bool] = False
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        _announce(self, owner)
 
     def stages(self, value: Any) -> bool:
         """Whether ``value``, of a type of this library, is staged now.
@@ -132,6 +144,7 @@ def register(cls: type, backend: Backend) -> None:
         raise ValueError(f"Python itself answers for {cls.__qualname__}")
     if _registered.setdefault(cls, backend) is not backend:
         raise ValueError(f"a backend is already registered for {cls.__qualname__}")
+    _announce(backend, cls)
     _known.clear()
 
 
@@ -143,6 +156,23 @@ def unregister(cls: type) -> None:
     """
     del _registered[cls]
     _known.clear()
+    _retract(cls)
+
+
+#: The classes whose values may be staged at any time.
+_always: WeakSet[type] = WeakSet()
+
+
+def _announce(backend: Backend, cls: type) -> None:
+    if not getattr(backend, "tells", False) and cls not in _always:
+        _always.add(cls)
+        staging.begin()
+
+
+def _retract(cls: type) -> None:
+    if cls in _always:
+        _always.remove(cls)
+        staging.end()
 
 
 def backend_of(value: Any) -> Backend | None:
@@ -161,6 +191,8 @@ def _look_up(cls: Any) -> Backend | None:
     backend: Backend | None = None
     if defines(cls, "__autograph_backend__"):
         backend = cls.__autograph_backend__
+        if backend is not None:
+            _announce(backend, cls)
     if backend is None:
         backend = next((_registered[b] for b in cls.__mro__ if b in _registered), None)
     place = id(cls)

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 import autograph
-from autograph.operators import UNBOUND, pattern_truth
+from autograph.operators import UNBOUND, Backend, pattern_truth
 
 State = tuple[Any, ...]
 Environment = dict["Expr", Any]
 
 
-class Toy:
+class Toy(Backend):
     """The backend, as `autograph.operators.Backend` describes it."""
 
     def stages(self, value: Any) -> bool:

@@ -17,7 +17,8 @@ TRUTHS: list[str] = []
 def executed(text: str) -> str:
     """What is compiled of a module, printed; the import of the operators left out."""
     conversion = convert_module(Source(text, "f.py"))
-    return str(gast.unparse(conversion.executed)).strip().partition("\n\n")[2].strip()
+    tree = direct(conversion.tree, conversion.helpers)
+    return str(gast.unparse(tree)).strip().partition("\n\n")[2].strip()
 
 
 def test_a_test_is_asked_once_and_the_operator_stands_beside() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import autograph
 from tests.corpus_loader import Entry, entries
+from tests.idle import idle
 from tests.observe import observe, same_lines
 
 CASES = [
@@ -22,3 +23,8 @@ def test_corpus(entry: Entry, arguments: tuple[object, ...]) -> None:
 
     assert converted.meaning == original.meaning
     assert same_lines(original, converted)
+
+    with idle():
+        as_written = observe(autograph.convert(entry.function), arguments)
+
+    assert as_written == original

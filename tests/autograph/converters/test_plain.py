@@ -1,0 +1,214 @@
+"""What runs while nothing can be staged: the statements as they were written."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import gast
+import pytest
+
+import autograph
+from autograph.lang.source import Source
+from autograph.operators import staging
+from autograph.pipeline import convert_module
+from tests.idle import idle
+from tests.toybackend import toy
+
+
+def executed(text: str) -> str:
+    """What is compiled of a module, printed; the import of the operators left out."""
+    conversion = convert_module(Source(text, "f.py"))
+    return str(gast.unparse(conversion.executed)).strip().partition("\n\n")[2].strip()
+
+
+def test_the_statements_come_first_as_they_were_written() -> None:
+    text = executed(
+        'def f(x):\n    """Doubles."""\n    if x > 1:\n'
+        "        x = 2 * x\n    return x\n"
+    )
+
+    assert text.startswith(
+        "def f(x):\n"
+        '    """Doubles."""\n'
+        "    if ag.staging.idle:\n"
+        "        if x > 1:\n"
+        "            x = 2 * x\n"
+        "        return x\n"
+        "    if (_test :="
+    )
+
+
+def test_a_function_that_falls_off_its_end_returns() -> None:
+    text = executed("def f(x):\n    if x:\n        print(x)\n")
+
+    assert "        if x:\n            print(x)\n        return\n" in text
+
+
+def test_what_has_nothing_to_convert_stands_alone() -> None:
+    assert "staging" not in executed("def f(x):\n    return x + 1\n")
+
+
+def test_a_function_that_may_begin_to_stage_is_converted_only() -> None:
+    with_statement = "    with graph():\n        return x if x else y\n"
+
+    assert "staging" not in executed(f"def f(x, y):\n{with_statement}")
+    # That of a function inside is its own.
+    inner = textwrap.indent(with_statement, "    ")
+    text = executed(f"def f(x, y):\n    def g():\n{inner}    return g() if x else y\n")
+    assert text.count("staging.idle") == 1
+
+
+def test_declarations_stand_before_both_forms() -> None:
+    namespace: dict[str, Any] = {"total": 1}
+    text = (
+        "def f(x):\n"
+        "    if x > 1:\n"
+        "        global total\n"
+        "        total = x\n"
+        "    return total\n"
+    )
+    conversion = convert_module(Source(text, "f.py"))
+    exec(conversion.code(), namespace)
+
+    with idle():
+        assert namespace["f"](0) == 1
+        assert namespace["f"](5) == 5
+    assert namespace["f"](7) == namespace["total"] == 7
+
+
+def clamped(limit: Any) -> Callable[[Any], Any]:
+    def clamp(x: Any) -> Any:
+        if x > limit:
+            return limit
+        return x
+
+    return clamp
+
+
+def chooser() -> Callable[[Any], Any]:
+    return lambda x: "big" if x > 10 else "small"
+
+
+class Meter:
+    """A class whose methods define functions."""
+
+    def __init__(self) -> None:
+        self.readings: list[Any] = []
+
+    def reader(self, scale: Any) -> Callable[[Any], Any]:
+        class Reader:
+            def read(reader, x: Any) -> Any:
+                result = 0
+                if x > scale:
+                    result = x - scale
+                return result
+
+        return Reader().read
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (lambda: autograph.convert(clamped)(3), 3),
+        (lambda: autograph.convert(chooser)(), "big"),
+        (lambda: autograph.convert(Meter.reader)(Meter(), 3), 17),
+    ],
+)
+def test_functions_that_are_made_idle_are_staged_later(
+    made: Callable[[], Callable[[Any], Any]], expected: Any
+) -> None:
+    with idle():
+        function = made()
+        assert function(20) == expected
+
+    parameter = toy.Parameter()
+    staged = function(parameter)
+
+    assert isinstance(staged, toy.Expr)
+    assert toy.evaluate(staged, {parameter: 20}) == expected
+
+
+def test_what_is_made_idle_has_the_names_that_it_has_unconverted() -> None:
+    with idle():
+        function = autograph.convert(clamped)(3)
+
+    assert function.__qualname__ == "clamped.<locals>.clamp"
+    assert function.__code__.co_freevars == ("limit",)
+
+
+def depth(n: Any) -> int:
+    if n == 0:
+        frame, frames = sys._getframe(), 0
+        while frame.f_code.co_name == "depth":
+            frames += 1
+            frame = frame.f_back
+        return frames
+    return depth(n - 1)
+
+
+def test_idle_code_takes_the_frames_that_python_takes() -> None:
+    with idle():
+        assert autograph.convert(depth)(5) == depth(5) == 6
+
+
+def unbound(x: Any) -> Any:
+    if x:
+        y = 1
+    return y
+
+
+def test_errors_are_pythons_own() -> None:
+    with idle(), pytest.raises(UnboundLocalError) as caught:
+        autograph.convert(unbound)(0)
+
+    assert caught.value.__traceback__.tb_next.tb_next is None
+
+
+class Late:
+    """A value of a library that says when it stages."""
+
+    class Backend(toy.Toy):
+        tells = True
+
+    __autograph_backend__ = Backend()
+
+
+def test_libraries_that_do_not_tell_may_stage_at_any_time() -> None:
+    with idle():
+        assert staging.idle
+        type("Telling", (), {"__autograph_backend__": Late.Backend()})
+        assert staging.idle
+        type("Any", (), {"__autograph_backend__": toy.Toy()})
+        assert not staging.idle
+
+
+def test_registered_types_may_be_staged_until_they_are_taken_back() -> None:
+    class Foreign:
+        """A type of another library."""
+
+    with idle():
+        autograph.operators.register(Foreign, toy.Toy())
+        assert not staging.idle
+        autograph.operators.unregister(Foreign)
+        assert staging.idle
+
+
+def codes(code: CodeType) -> int:
+    return 1 + sum(codes(c) for c in code.co_consts if isinstance(c, CodeType))
+
+
+def test_size_grows_with_the_depth_of_functions_and_not_with_two_to_its_power() -> None:
+    def nested(depth: int) -> int:
+        lines = [
+            f"{'    ' * level}def f{level}(x):\n"
+            f"{'    ' * level}    y = x[0] if x else {level}"
+            for level in range(depth)
+        ]
+        text = "\n".join(lines) + "\n"
+        return codes(convert_module(Source(text, "f.py")).code())
+
+    assert nested(8) - nested(7) < 2 * (nested(4) - nested(3)) + 10
