@@ -73,7 +73,7 @@ class Block(LoopBlock):
             texts += child.results()
         form = self.scalars.form(output)
         then, otherwise = (self.program.fit(text, output, form) for text in texts)
-        code, level = _choice(test, then, otherwise, output)
+        code, level = _choice(test, then, otherwise, output, form)
         steps = self.program.in_order(
             [
                 *test.steps,
@@ -218,11 +218,12 @@ def _size(live: Live) -> int:
 
 
 def _choice(
-    test: Text, then: Text, otherwise: Text, output: SymbolicTensor
+    test: Text, then: Text, otherwise: Text, output: SymbolicTensor, form: str
 ) -> tuple[str, int]:
     parts = [test, then, otherwise]
     source = f"{marker(1)} if {marker(0)} else {marker(2)}"
-    if output.dtype.is_bool and output.shape.rank == 0:
+    # `and` and `or` may give the test itself, which has to have the form of the result.
+    if output.dtype.is_bool and output.shape.rank == 0 and test.form in ("", form):
         if otherwise.code in ("False", "np.False_"):
             source = f"{marker(0)} and {marker(1)}"
         elif then.code in ("True", "np.True_"):

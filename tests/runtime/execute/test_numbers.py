@@ -185,3 +185,19 @@ def test_names_of_python_stay_what_they_are() -> None:
         return max, abs
 
     run_both(f, np.int32(1), np.int32(5))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_what_or_gives_behind_a_loop_is_of_numpy(n: int) -> None:
+    # `~` turns the True of Python into -2.
+    def f(n: Any) -> Any:
+        return all(any(n == 1 for _ in tf.range(n)) for _ in (n, n))
+
+    def g(n: Any) -> Any:
+        found = tf.constant(False)
+        for i in tf.range(n):
+            found = i == 0
+        return tf.logical_not(tf.cond(found, lambda: found, lambda: n > 3))
+
+    run_both(f, np.int32(n))
+    run_both(g, np.int32(n))
