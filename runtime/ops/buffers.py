@@ -142,11 +142,14 @@ def filled(number: float, like: Array) -> Array:
     return known[: like.size].reshape(like.shape)
 
 
+_IS_RECENT = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+
 #: Rows of so many elements are joined with columns and rows as they are. NumPy copies
 #: operands that repeat, as many elements as fit its buffer; a buffer that is shorter
 #: than a row is not used, which saves half of the time. Shorter rows would have to be
-#: computed one by one, and longer ones do not fit the buffer anyway.
-_UNBUFFERED = range(1 << 9, 1 << 13)
+#: computed one by one, and longer ones do not fit the buffer anyway. Before 2.4 sums of
+#: rows, too, went through the buffer: its size would change their last bits.
+_UNBUFFERED = range(1 << 9, 1 << 13 if _IS_RECENT else 0)
 
 
 class Unbuffered:

@@ -136,7 +136,7 @@ def test_rows_columns_and_scalars():
     check(lambda x, r: tf.exp(x + r) * r, wide, tf.constant(numbers(100)))
 
 
-@pytest.mark.parametrize("dims", [(12, 9), (3, 4, 9), (1, 40), (30, 2)])
+@pytest.mark.parametrize("dims", [(12, 9), (3, 4, 9), (1, 40), (30, 2), (3, 700)])
 def test_reductions_of_rows(dims):
     x = tf.constant(numbers(*dims, seed=3))
     scale = tf.constant(numbers(dims[-1]))
