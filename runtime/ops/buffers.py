@@ -153,10 +153,10 @@ _UNBUFFERED = range(1 << 9, 1 << 13 if _IS_RECENT else 0)
 
 
 class Unbuffered:
-    """``with Unbuffered(length)``: a column or row is joined to a matrix without copies.
+    """``with Unbuffered(length)``: columns are joined to a matrix without copies.
 
-    `length` is that of the rows. Nothing that casts while it reduces belongs in it: what
-    NumPy adds in one go is what fits its buffer.
+    And rows; `length` is that of all rows. Nothing that casts while it reduces belongs
+    in it: what NumPy adds in one go is what fits its buffer.
     """
 
     def __init__(self, length: int) -> None:
