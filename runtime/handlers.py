@@ -56,6 +56,8 @@ _RAISING: dict[str, Exception] = {
     "ListGet": IndexError("list index out of range"),
     "ListPlace": IndexError("list index out of range"),
     "ListSet": IndexError("list assignment index out of range"),
+    "TextItem": IndexError("string index out of range"),
+    "TextPlace": ValueError("substring not found"),
 }
 
 #: What Python raises for a variable where it is used, by the op that checks it.

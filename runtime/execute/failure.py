@@ -34,7 +34,8 @@ __all__ = [
 #: Ops that raise the user's own exceptions: these pass as they are.
 USER_ERRORS = (LIST_ERRORS | PYTHON_CALLS) | {
     *("Raise", "RequireBound", "RequireSome"),
-    *("AskText", "FormatText", "PrintText", "PythonFloat", "PythonInt", "PowerModulo"),
+    *("AskText", "FormatText", "PrintText", "TextItem", "TextPlace"),
+    *("PythonFloat", "PythonInt", "PowerModulo"),
 }
 
 

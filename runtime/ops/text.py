@@ -106,17 +106,23 @@ def _print_kernel(*arrays: Array, text: Format) -> tuple[()]:
 
 register(OpDef("FormatText", _format_kernel, _infer_text, strong=True))
 register(OpDef("AskText", _ask_kernel, _infer_answer, strong=True))
+# Those that raise what the program may count on, as IndexError: they always run.
+register(OpDef("TextItem", _format_kernel, _infer_text, stateful=True, strong=True))
+register(OpDef("TextPlace", _ask_kernel, _infer_answer, stateful=True, strong=True))
 register(OpDef("PrintText", _print_kernel, lambda *specs, text: (), stateful=True))
 
 
-def format_text(tensors: Sequence[Tensor], text: Format) -> Any:
-    """The text as a string tensor."""
-    return apply("FormatText", *tensors, text=text)
+def format_text(tensors: Sequence[Tensor], text: Format, raises: bool = False) -> Any:
+    """The text as a string tensor. If it `raises` it is made though nobody uses it."""
+    return apply("TextItem" if raises else "FormatText", *tensors, text=text)
 
 
-def ask_text(tensors: Sequence[Tensor], text: Format, dtype: DType) -> Any:
-    """What `text` gives, which is no text but a bool or an int."""
-    return apply("AskText", *tensors, text=text, dtype=dtype)
+def ask_text(
+    tensors: Sequence[Tensor], text: Format, dtype: DType, raises: bool = False
+) -> Any:
+    """What `text` gives, which is no text but a bool or an int; as `format_text`."""
+    op = "TextPlace" if raises else "AskText"
+    return apply(op, *tensors, text=text, dtype=dtype)
 
 
 def print_text(tensors: Sequence[Tensor], fills: Sequence[Fill], options: Any) -> None:

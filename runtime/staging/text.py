@@ -100,10 +100,13 @@ class Values:
         head = repr(variable)[:-1]
         return lambda found: _VariableText(head, value(found))
 
-    def text(self, make: Any, fills: Sequence[Fill], template: str) -> Any:
-        """The text that `make` gives for the values, as a tensor."""
+    def text(
+        self, make: Any, fills: Sequence[Fill], template: str, raises: bool = False
+    ) -> Any:
+        """The text that `make` gives for the values, as a tensor; see `format_text`."""
         weak = [tensor.spec.weak for tensor in self.tensors]
-        return weakened(format_text(self.tensors, Format(make, fills, weak, template)))
+        text = Format(make, fills, weak, template)
+        return weakened(format_text(self.tensors, text, raises))
 
     def needs(self, value: Any) -> bool:
         """Whether a value cannot be formatted before the graph runs."""
@@ -230,7 +233,8 @@ def characters(text: Any, key: Any) -> Any:
     found = Values()
     whole = found.fill(text)
     if not isinstance(key, slice):
-        return found.text(operator.getitem, [whole, found.fill(key)], "str[i]")
+        parts = [whole, found.fill(key)]
+        return found.text(operator.getitem, parts, "str[i]", raises=True)
     ends = map(found.fill, (key.start, key.stop, key.step))
     return found.text(_slice, [whole, *ends], "str[i:j]")
 

@@ -44,7 +44,7 @@ def method_of_text(text: SymbolicTensor, name: str) -> Callable[..., Any] | None
         weak = [tensor.spec.weak for tensor in found.tensors]
         asked = Format(getattr(str, name), fills, weak, f"str.{name}")
         dtype = dtypes.bool if name in _BOOLS else dtypes.int32
-        answer = ask_text(found.tensors, asked, dtype)
+        answer = ask_text(found.tensors, asked, dtype, raises=name == "rindex")
         return answer if name in _BOOLS else weakened(answer)
 
     method.__name__ = method.__qualname__ = name
