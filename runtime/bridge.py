@@ -51,6 +51,7 @@ from runtime.staging.ordering import set_caller
 from runtime.staging.reasons import explaining
 from runtime.staging.repetition import repeated
 from runtime.staging.sequences import functions_of
+from runtime.staging.tables import StagedTable
 from runtime.staging.text_methods import method_of_text
 from runtime.staging.truth import StagedTruth, staged_and, staged_or
 from runtime.subgraph import predicate
@@ -116,7 +117,7 @@ class Staging(ag.Backend):
             check = watched(iterated, state, values)
             item = Later(lambda: sequence.item(index), functions)
             stop, after = body(item, _outside(tuple(values)))
-            check(after)
+            check(after, stop)
             following = index + 1
             go_on = following < sequence.length
             if stop is not None:
@@ -372,6 +373,7 @@ SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 StagedList.__autograph_backend__ = RowList.__autograph_backend__ = _Lists()
 StagedTruth.__autograph_backend__ = _STAGING
+StagedTable.__autograph_backend__ = _Lists()
 StagedOptional.__autograph_backend__ = _OptionalStaging()
 Variable.__autograph_backend__ = _STAGING
 EagerTensor.__autograph_backend__ = None

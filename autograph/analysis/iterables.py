@@ -32,13 +32,15 @@ def is_iterable(plain: Plain, expr: Any) -> bool:
     if kind is gast.Call:
         func = expr.func
         if func.__class__ is gast.Attribute and func.attr in _VIEWS:
-            return plain.type_of(func.value) is dict
+            kept = func.value.__class__ is not gast.Name or plain.is_kept(func.value)
+            return kept and plain.type_of(func.value) is dict
         if plain.builtin(func) in _ITERATORS:
             first = expr.args if func.id == "zip" else expr.args[:1]
             return bool(first) and all(map(plain.iterable, first))
     if kind is gast.Name and plain.type_of(expr) is list:
         return plain.is_kept(expr) and plain.ask(expr, "iterable", plain.iterable)
-    return plain.type_of(expr) in _ITERABLE_TYPES
+    kept = kind is not gast.Name or plain.is_kept(expr)
+    return kept and plain.type_of(expr) in _ITERABLE_TYPES
 
 
 def is_comprehension(plain: Plain, expr: Any) -> bool:

@@ -29,11 +29,15 @@ def changed_lists(facts: Any) -> frozenset[str]:
     """
     found = _known.get(facts)
     if found is None:
-        nodes = list(walk(facts.node))
-        names = {_changed(node) for node in nodes}
-        names.update(name for node in nodes for name in _shared(node, facts))
-        found = _known[facts] = frozenset(filter(None, names))
+        names = {_changed(node) for node in walk(facts.node)}
+        found = frozenset(filter(None, names)) | shared_names(facts)
+        _known[facts] = found
     return found
+
+
+def shared_names(facts: Any) -> frozenset[str]:
+    """The names whose objects a function gives to somebody else."""
+    return frozenset(name for node in walk(facts.node) for name in _shared(node, facts))
 
 
 def is_filled(name: Any, facts: Any) -> bool:

@@ -19,6 +19,7 @@ import gast
 from autograph.analysis import iterables
 from autograph.analysis.assigned import assigned_values
 from autograph.analysis.blocks import blocks_of
+from autograph.analysis.keyed import has_own_keys
 from autograph.analysis.lists import changed_lists, is_filled, names_list
 from autograph.analysis.none_tests import (
     default_of,
@@ -44,9 +45,7 @@ _TYPES: dict[type, type] = {
     gast.Lambda: types.FunctionType,
     gast.GeneratorExp: types.GeneratorType,
 }
-_DISPLAYS = frozenset(
-    {gast.Constant, gast.Dict, gast.Lambda, gast.List, gast.Set, gast.Tuple}
-)
+_DISPLAYS = frozenset({gast.Constant, gast.Lambda, gast.List, gast.Tuple})
 #: Builtins that answer with a bool whatever they are asked about.
 _PREDICATES = frozenset({"callable", "hasattr", "isinstance", "issubclass"})
 #: Builtins that make plain values of plain values.
@@ -246,9 +245,10 @@ class Plain:
         return iterables.is_iterable(self, expr)
 
     def is_kept(self, name: Any) -> bool:
-        """Whether no list is made longer or shorter by this name."""
-        changed = name.id in changed_lists(self._facts)
-        return not (changed and names_list(name, self._facts))
+        """Whether the name changes no length of a list, and no key of a dict or set."""
+        if name.id in changed_lists(self._facts) and names_list(name, self._facts):
+            return False
+        return has_own_keys(name, self._facts, self.value, self._assumed)
 
     def inside(self, comprehension: Any) -> Plain:
         """What knows the parts of a comprehension, the first iterable aside."""

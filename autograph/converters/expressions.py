@@ -14,7 +14,7 @@ lambdas, evaluated only where Python would; everything else stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -273,35 +273,6 @@ class Expressions(Values):
             return False
         return not (isinstance(value, gast.Name) and self._facts.is_builtin(value.id))
 
-    # Displays ----------------------------------------------------------------------
-
-    def visit_List(self, node: Any) -> Any:
-        new = self.generic_visit(node)
-        stars = [e for e in node.elts if isinstance(e, gast.Starred)]
-        load = isinstance(node.ctx, gast.Load)
-        if not load or all(self._is_plain(star.value) for star in stars):
-            return new
-        return self.operator("list_of", list(_parts_of_list(new)), node)
-
-    def visit_Set(self, node: Any) -> Any:
-        new = self.generic_visit(node)
-        if all(map(self._holds_no_tensor, node.elts)):
-            return new
-        return self.operator("set_of", new.elts, node)
-
-    def visit_Dict(self, node: Any) -> Any:
-        new = self.generic_visit(node)
-        keys = [key for key in node.keys if key is not None]
-        stars = [v for k, v in zip(node.keys, node.values) if k is None]
-        plain = all(map(self._holds_no_tensor, keys)) and all(map(self._is_plain, stars))
-        if plain:
-            return new
-        parts = [
-            value if key is None else _pair(key, value)
-            for key, value in zip(new.keys, new.values)
-        ]
-        return self.operator("dict_of", parts, node)
-
     # Comprehensions ----------------------------------------------------------------
 
     def visit_ListComp(self, node: Any) -> Any:
@@ -389,24 +360,6 @@ class Expressions(Values):
             return node
         new = clone(args, defaults=defaults, kw_defaults=others)
         return clone(node, args=new)
-
-
-def _pair(key: gast.AST, value: gast.AST) -> gast.AST:
-    return nodes.located(gast.Tuple([key, value], gast.Load()), key)
-
-
-def _parts_of_list(display: Any) -> Iterator[gast.AST]:
-    """The lists that a display puts together: those with a star, and the rest."""
-    single: list[gast.AST] = []
-    for element in (*display.elts, None):
-        if element is not None and not isinstance(element, gast.Starred):
-            single.append(element)
-            continue
-        if single:
-            yield nodes.located(gast.List(single, gast.Load()), single[0])
-            single = []
-        if element is not None:
-            yield element.value
 
 
 def _is_simple(node: gast.AST) -> bool:

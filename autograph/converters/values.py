@@ -5,7 +5,7 @@ Knows which expressions surely are Python values: those stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import GeneratorType
 from typing import Any
 
@@ -20,6 +20,10 @@ from .texts import joined, templates_of
 #: Methods of lists that may meet tensors in their arguments, or among the items.
 _ASKING_METHODS = frozenset({"count", "index", "remove", "sort"})
 _LIST_METHODS = _ASKING_METHODS | {"extend", "insert", "pop"}
+#: Methods of dicts and sets that are given keys.
+_KEYED_METHODS = frozenset(
+    {"add", "discard", "get", "pop", "remove", "setdefault", "update"}
+)
 _TEXT_METHODS = {"format": "fstring", "join": "join"}
 
 
@@ -61,7 +65,7 @@ class Values(Transformer):
         if isinstance(argument, gast.Starred):
             return False
         kind = self._type_of(argument)
-        if kind not in (list, GeneratorType):
+        if kind not in (dict, list, set, GeneratorType):
             return kind is not None
         return self._facts.is_python_iterable(argument)
 
@@ -115,6 +119,37 @@ class Values(Transformer):
         """Whether an expression may be a Python container."""
         return self._type_of(value) in (None, *INDEXED)
 
+    # Displays ----------------------------------------------------------------------
+
+    def visit_List(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        stars = [e for e in node.elts if isinstance(e, gast.Starred)]
+        load = isinstance(node.ctx, gast.Load)
+        if not load or all(self._is_plain(star.value) for star in stars):
+            return new
+        return self.operator("list_of", list(_parts_of_list(new)), node)
+
+    def visit_Set(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        if all(map(self._holds_no_tensor, node.elts)):
+            return new
+        return self.operator("set_of", new.elts, node)
+
+    def visit_Dict(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        keys = [key for key in node.keys if key is not None]
+        stars = [v for k, v in zip(node.keys, node.values) if k is None]
+        plain = all(map(self._holds_no_tensor, keys)) and all(
+            map(self._is_plain, stars)
+        )
+        if plain:
+            return new
+        parts = [
+            value if key is None else _pair(key, value)
+            for key, value in zip(new.keys, new.values)
+        ]
+        return self.operator("dict_of", parts, node)
+
     # Text --------------------------------------------------------------------------
 
     def visit_JoinedStr(self, node: Any) -> Any:
@@ -150,6 +185,10 @@ class Values(Transformer):
             if all(map(self._holds_no_tensor, values)):
                 return new
             return clone(new, func=self.operator("call", [new.func], old.func))
+        if kind in (dict, set) and method in _KEYED_METHODS:
+            if all(map(self._holds_no_tensor, values)):
+                return new
+            return clone(new, func=self.operator("call", [new.func], old.func))
         name = _TEXT_METHODS.get(method)
         if name is None or kind is not str or all(map(self._holds_no_tensor, values)):
             return new
@@ -159,3 +198,21 @@ class Values(Transformer):
 
 def _values(keywords: list[Any]) -> list[gast.AST]:
     return [keyword.value for keyword in keywords]
+
+
+def _pair(key: gast.AST, value: gast.AST) -> gast.AST:
+    return nodes.located(gast.Tuple([key, value], gast.Load()), key)
+
+
+def _parts_of_list(display: Any) -> Iterator[gast.AST]:
+    """The lists that a display puts together: those with a star, and the rest."""
+    single: list[gast.AST] = []
+    for element in (*display.elts, None):
+        if element is not None and not isinstance(element, gast.Starred):
+            single.append(element)
+            continue
+        if single:
+            yield nodes.located(gast.List(single, gast.Load()), single[0])
+            single = []
+        if element is not None:
+            yield element.value

@@ -24,6 +24,7 @@ NAMES = (
     "all",
     "any",
     "bool",
+    "dict",
     "divmod",
     "enumerate",
     "filter",

@@ -148,7 +148,7 @@ def user_frames() -> Iterator[FrameType]:
 def user_variables() -> Iterator[tuple[str, Any]]:
     """The local variables of the user's functions that are running."""
     for frame in _user_frames(sys._getframe(1)):
-        yield from _variables(frame).items()
+        yield from variables_of(frame).items()
 
 
 def check_replaced(value: Any) -> None:
@@ -158,10 +158,10 @@ def check_replaced(value: Any) -> None:
         StagingError: AG210.
     """
     for frame in _user_frames(sys._getframe(1)):
-        for name, other in _variables(frame).items():
+        for name, other in variables_of(frame).items():
             if other is value:
                 raise used_elsewhere(value, name, frame)
-    _check_not_iterated(value)
+    check_not_iterated(value)
     for owner in _owners(value):
         raise used_elsewhere(value, f"{type(owner).__name__} object")
 
@@ -194,10 +194,15 @@ def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:
     """
     for old, new in zip(before, after, strict=True):
         if type(old) is list and new is not old:
-            _check_not_iterated(old)
+            check_not_iterated(old)
 
 
-def _check_not_iterated(value: Any) -> None:
+def check_not_iterated(value: Any) -> None:
+    """Refuse to go on where a loop runs over a value that another is to stand for.
+
+    Raises:
+        StagingError: AG210.
+    """
     # The iterators of `for` statements are in no variable. To search for them takes
     # long: it asks every object that there is.
     if not any(map(_is_looping, _frames_of_trace())):
@@ -255,7 +260,8 @@ def used_elsewhere(value: Any, name: str, frame: FrameType | None = None) -> Exc
     )
 
 
-def _variables(frame: FrameType) -> dict[str, Any]:
+def variables_of(frame: FrameType) -> dict[str, Any]:
+    """The variables of a running function, and what they are."""
     variables = frame.f_locals
     found = dict(variables)
     if sys.version_info < (3, 13) and variables is not frame.f_globals:

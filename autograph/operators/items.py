@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 from .contents import is_whole
 from .dispatch import PYTHON, Backend, backend_of
+from .keyed import KEYED, key_backend, keyed_item, keyed_method
 
+#: The keys of dicts and sets are looked at while a tensor library traces.
+tracing = False
 _CONTAINERS = (dict, list, range, str, tuple)
 
 
@@ -18,7 +22,15 @@ def getitem(items: Any, index: Any, *others: Any) -> Any:
     (2, [2, 3])
     """
     if not others and type(index) in PYTHON:
+        if type(index) is tuple and type(items) in KEYED:
+            backend = key_backend(index)
+            if backend is not None:
+                return keyed_read(backend, items, index)
         return items[index]
+    if type(items) in KEYED and type(items) is not dict:
+        backend = backend_of(index)
+        if backend is not None:
+            return keyed_read(backend, items, index)
     key = slice(index, *others) if others else index
     if isinstance(items, _CONTAINERS):
         ends = (index, *others)
@@ -27,6 +39,19 @@ def getitem(items: Any, index: Any, *others: Any) -> Any:
         if staged is not None:
             return staged(items, key)
     return items[key]
+
+
+def keyed_read(backend: Backend, items: Any, key: Any) -> Any:
+    """``items[key]`` of a dict, by the backend of the key."""
+    adds = type(items) is defaultdict
+    name = "__missing__" if adds else "__getitem__"
+    return keyed_item(backend, items, name, key)
+
+
+def set_tracing(traces: bool) -> None:
+    """Note whether any thread traces."""
+    global tracing
+    tracing = traces
 
 
 def target(items: Any, depth: int = 1) -> Any:
@@ -40,9 +65,10 @@ def target(items: Any, depth: int = 1) -> Any:
     >>> row
     [5, 2, 3]
     """
-    if type(items) is list:
+    kind = type(items)
+    if kind is list or (kind in KEYED and tracing):
         return Target(items, depth)
-    if depth > 1 and (type(items) in (dict, tuple) or is_whole(items)):
+    if depth > 1 and (kind in (dict, tuple) or is_whole(items)):
         return Target(items, depth)
     return items
 
@@ -75,6 +101,11 @@ class Target:
         return Target(self._items, self._depth - 1, (*self._path, key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if type(self._items) in KEYED and not self._path:
+            backend = key_backend(key)
+            if backend is not None:
+                keyed_item(backend, self._items, "__setitem__", key, value)
+                return
         staged = self._staged("setitem", key)
         if staged is None:
             self._items[key] = value
@@ -82,6 +113,11 @@ class Target:
             staged(self._items, (*self._path, key), value)
 
     def __delitem__(self, key: Any) -> None:
+        if type(self._items) in KEYED and not self._path:
+            backend = key_backend(key)
+            if backend is not None:
+                keyed_item(backend, self._items, "__delitem__", key)
+                return
         staged = self._staged("delitem", key)
         if staged is None:
             del self._items[key]
@@ -126,7 +162,7 @@ def list_method(function: Any) -> Any:
     """
     items = function.__self__
     if type(items) is not list or function.__name__ not in LIST_METHODS:
-        return function
+        return keyed_method(function) if type(items) in KEYED else function
 
     def staged(*args: Any, **options: Any) -> Any:
         if function.__name__ in _COUNTING:

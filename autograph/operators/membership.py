@@ -14,6 +14,7 @@ from typing import Any
 from .calls import call
 from .classes import defines
 from .dispatch import PYTHON, Backend, backend_of
+from .keyed import key_backend
 
 #: What holds no tensors to be found: they cannot be hashed.
 _HASHED = frozenset({dict, set, frozenset})
@@ -30,6 +31,10 @@ def in_(item: Any, items: Any) -> Any:
     """
     if type(item) in PYTHON:
         if type(items) in _HASHED:
+            if type(item) is tuple:
+                backend = key_backend(item)
+                if backend is not None:
+                    return _staged(backend, item, items)
             return item in items
         if type(items) in PYTHON:
             return _in_python(item, items)
@@ -50,7 +55,8 @@ def not_in(item: Any, items: Any) -> Any:
     >>> not_in(2, [1, 2, 3])
     False
     """
-    if type(item) in PYTHON and type(items) in _HASHED:
+    kind = type(item)
+    if kind in PYTHON and type(items) in _HASHED and kind is not tuple:
         return item not in items
     found = in_(item, items)
     backend = backend_of(found)

@@ -8,7 +8,7 @@ staged again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from types import CodeType
 from typing import Any, NamedTuple
@@ -33,14 +33,36 @@ class Found:
         self.inside: dict[Any, Found] = {}
 
 
-class Running:
-    """A body that is being tried."""
+class Again(BaseException):
+    """A statement changes more than was known: it is to be staged again.
 
-    def __init__(self, found: Found) -> None:
+    It passes through the library's code and the user's, which catch exceptions alone.
+    ``prepare`` is called before that.
+    """
+
+    def __init__(
+        self, variables: Any, prepare: Callable[[], Any] = lambda: None
+    ) -> None:
+        self.variables = variables
+        self.prepare = prepare
+
+
+class Running:
+    """A body that is being tried, of the statement with these variables."""
+
+    def __init__(self, found: Found, variables: Any = None) -> None:
         self.found = found
+        self.variables = variables
+        self.around = current.get()
+        #: What the body can reach, as it is before the trial.
+        self.before: Snapshot | None = None
         self.count: Counter[Any] = Counter()
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._places: list[tuple[Slot, Any, Any]] = []
+
+    def knows(self, value: Any) -> bool:
+        """Whether an object was there before the body."""
+        return self.before is not None and self.before.has(value)
 
     def stand_in(self, new: Any, old: Any, places: Iterable[Slot]) -> None:
         """Note that a statement inside put an object in the places of a list."""

@@ -23,7 +23,7 @@ from .dispatch import UNBOUND, Backend, State, backend_of
 from .looks import stored_names
 from .mutations import Change, Snapshot, reachable_names
 from .slots import ContentsSlot, Key, Slot, class_value
-from .trials import Found, Running, Trial, current, put_back, replace
+from .trials import Again, Found, Running, Trial, current, put_back, replace
 from .unbound import tried
 
 _T = TypeVar("_T")
@@ -74,16 +74,6 @@ class _Place(Slot):
     def write(self, value: Any) -> None:
         """Assign it, or delete it."""
         self.owner._write(self.name, value)
-
-
-class _Again(BaseException):
-    """A statement changes more than was known: it is to be staged again.
-
-    It passes through the library's code and the user's, which catch exceptions alone.
-    """
-
-    def __init__(self, variables: Variables) -> None:
-        self.variables = variables
 
 
 class Variables:
@@ -149,9 +139,10 @@ class Variables:
                 chosen = None if backend is None else backend.builtin("chosen")
                 result, state = attempt(), self._state()
                 return self._aliases.guarded(result, state, self._roots, chosen)
-            except _Again as again:
+            except Again as again:
                 if again.variables is not self:
                     raise
+                again.prepare()
         raise endless(self._found.slots)
 
     def trial(
@@ -166,7 +157,7 @@ class Variables:
             StagingError: AG207, it changed something that cannot be state.
         """
         old = self.read()
-        running = Running(self._found)
+        running = Running(self._found, self)
         trial = self._try(values, run, arguments, running)
         known = {slot.identity for slot in self._found.slots}
         found: dict[Key, Slot] = {}
@@ -185,7 +176,7 @@ class Variables:
         if found or trial.rebound:
             self._found.slots += found.values()
             self._found.rebound.update(trial.rebound)
-            raise _Again(self)
+            raise Again(self)
         return trial.result, trial.state
 
     def _try(
@@ -195,7 +186,7 @@ class Variables:
         arguments: Iterable[tuple[str, Any]],
         running: Running,
     ) -> Trial:
-        before = Snapshot([*self._roots(), *arguments])
+        before = running.before = Snapshot([*self._roots(), *arguments])
         cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
         contents = Contents(self._found.rebound)

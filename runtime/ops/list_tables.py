@@ -16,11 +16,12 @@ from runtime.ops.partial import dims_of, spec
 from runtime.ops.registry import OpDef, register
 from runtime.specs import TensorSpec
 
-__all__ = ["FIRST_ONES", "ORDER", "PLACE_OR_END", "PUT", "TAKE"]
+__all__ = ["FIRST_ONES", "MEMBERS", "ORDER", "PLACE_OR_END", "PUT", "TAKE"]
 
 Array = np.ndarray[Any, Any]
 
 FIRST_ONES = "ListFirstOnes"
+MEMBERS = "ListMembers"
 ORDER = "ListOrder"
 PLACE_OR_END = "ListPlaceOrEnd"
 PUT = "ListPut"
@@ -148,4 +149,19 @@ def _infer_first_ones(*columns: TensorSpec) -> TensorSpec:
     return spec((None,), dtypes.int32)
 
 
+def _members(*columns: Array, wanted: bool) -> Array:
+    half = len(columns) // 2
+    others = set(zip(*(column.tolist() for column in columns[half:])))
+    rows = zip(*(column.tolist() for column in columns[:half]))
+    found = [index for index, row in enumerate(rows) if (row in others) is wanted]
+    return np.array(found, np.int32)
+
+
+def _infer_members(*columns: TensorSpec, wanted: bool) -> TensorSpec:
+    return spec((None,), dtypes.int32)
+
+
+#: The places of the elements that are in another list, or are not, by the columns of
+#: both.
+register(OpDef(MEMBERS, _members, _infer_members, strong=True))
 register(OpDef(FIRST_ONES, _first_ones, _infer_first_ones, strong=True))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from runtime import dtypes
-from runtime.errors import UnhashableTensorError
 from runtime.ops import numbers, strings
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor, is_tensor
 from runtime.ops.elementwise import equal, maximum, minimum
@@ -30,6 +29,7 @@ from runtime.staging.assignments import delitem, items_of, setitem
 from runtime.staging.branches import stage_cond
 from runtime.staging.chosen import chosen
 from runtime.staging.items import getitem
+from runtime.staging.keyed import dict_from, keyed, opening, set_from
 from runtime.staging.lists import StagedList
 from runtime.staging.loops import stage_loop
 from runtime.staging.membership import contains
@@ -354,10 +354,11 @@ def _items(values: Any, limit: int | None = None) -> list[Any] | None:
     return [items.item(index) for index in builtins.range(length)]
 
 
-def _set(values: Any) -> NoReturn:
-    raise UnhashableTensorError(
-        "AG313: tensors are not hashable, so that none can be in a set; use tf.unique"
-    )
+# --- containers -----------------------------------------------------------------------
+
+
+def _set(values: Any) -> Any:
+    return set_from(listed(values) if isinstance(values, StagedSequence) else values)
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {
@@ -366,6 +367,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "any": _quantifier("any", reduce_any, True),
     "bool": predicate,
     "chosen": chosen,
+    "dict": dict_from,
     "enumerate": sequences.staged_enumerate,
     "float": _float,
     "frozenset": _set,
@@ -374,8 +376,10 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "in": contains,
     "int": _int,
     "items": _items,
+    "keyed": keyed,
     "len": _len,
     "map": sequences.staged_map,
+    "opening": opening,
     "max": _Extreme("max", operator.gt, maximum, reduce_max),
     "min": _Extreme("min", operator.lt, minimum, reduce_min),
     "pow": _pow,

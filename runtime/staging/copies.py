@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.staging.lists import StagedList
+from runtime.staging.values import is_table
 
 __all__ = ["Copies"]
 
@@ -24,7 +25,7 @@ class Copies:
         if id(value) in self._made:
             return self._made[id(value)][1]
         copy = value
-        if type(value) is StagedList:
+        if type(value) is StagedList or is_table(value):
             copy = value.again()
         elif type(value) is list:
             copy = list(map(self.of, value))
@@ -56,6 +57,6 @@ class Copies:
 
 
 def _parts(value: Any) -> list[Any]:
-    if isinstance(value, StagedList):
+    if isinstance(value, StagedList) or is_table(value):
         return list(value._flatten())
     return list(value.values() if isinstance(value, dict) else value)

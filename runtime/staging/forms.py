@@ -24,6 +24,7 @@ from runtime.staging.rows import buffer_of, loose
 from runtime.staging.values import (
     can_be_tensor,
     checked_parts,
+    is_table,
     same_object,
     same_structure,
 )
@@ -58,6 +59,10 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
         return found
     if isinstance(one.value, View) or isinstance(other.value, View):
         return _as_views(one, other, name)
+    for side in one, other:
+        if is_table(side.value):
+            found: tuple[Any, Any] | None = type(side.value).in_common(one, other, name)
+            return found
     copies = in_one_kind(one.value, other.value)
     if copies is not None:
         one, other = Side(copies[0], one.graph), Side(copies[1], other.graph)
@@ -180,6 +185,8 @@ def _without_flag(items: list[Any]) -> tuple[list[Any], Any]:
 
 def with_open_lists(template: Any, value: Any, name: str) -> Any:
     """The value, with lists of an open length where the template has such."""
+    if is_table(template):
+        return template.like(value)
     if isinstance(template, StagedList):
         if type(value) is list:
             return type(template).of(value, name, template.element)

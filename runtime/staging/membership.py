@@ -15,6 +15,7 @@ from runtime.ops.logical import logical_and, logical_or
 from runtime.ops.reductions import reduce_any
 from runtime.ops.registry import OpDef, apply, register
 from runtime.specs import TensorSpec
+from runtime.staging.keyed import contains_key
 from runtime.staging.loops import stage_loop
 from runtime.staging.sequences import StagedRange, StagedSequence
 from runtime.staging.text import is_text
@@ -39,6 +40,8 @@ def contains(item: Any, items: Any) -> Any:
         return reduce_any(equal(items, item))
     if isinstance(items, (str, bytes)):
         return apply("TextContains", as_tensor(items), as_tensor(item))
+    if isinstance(item, tuple) and isinstance(items, (dict, set, frozenset)):
+        return contains_key(item, items)
     return _in_items(item, items)
 
 

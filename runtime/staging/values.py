@@ -103,6 +103,11 @@ def is_composite(value: Any) -> bool:
     return hasattr(value, "_flatten") and not isinstance(value, type)
 
 
+def is_table(value: Any) -> bool:
+    """Whether a value is a dict or set whose keys the graph knows: see `tables`."""
+    return hasattr(type(value), "in_common")
+
+
 def same_structure(one: Any, other: Any) -> bool:
     """Whether two structures have leaves in the same places."""
     if is_composite(one) or is_composite(other):

@@ -7,24 +7,8 @@ import copy
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError, UnhashableTensorError
+from runtime.errors import StagedStateError
 from runtime.staging.elements import ElementDict, ElementList
-
-
-def new_key(n):
-    table = {}
-    table[n] = 1
-    return len(table)
-
-
-def looked_up(n):
-    return {n, 1}
-
-
-@pytest.mark.parametrize("program", [new_key, looked_up])
-def test_a_tensor_in_a_graph_is_no_key(program):
-    with pytest.raises(UnhashableTensorError, match="AG313"):
-        tf.function(program)(tf.constant(1))
 
 
 # --- changes of what a tensor chose ---------------------------------------------------

@@ -18,7 +18,6 @@ from runtime.errors import (
     DTypeMismatchError,
     StagedStateError,
     SymbolicTensorError,
-    UnhashableTensorError,
 )
 from runtime.execute import interpreter
 from runtime.verify import verify
@@ -597,7 +596,6 @@ def test_unknown_lengths():
 @pytest.mark.parametrize(
     ("program", "error", "message"),
     [
-        (lambda x: {x, x + 1} and set(tf.stack([x])), UnhashableTensorError, "AG313"),
         (lambda x: x in ["a"], DTypeMismatchError, "do not go together"),
         (lambda x: [abs, len][x](3), StagedStateError, "AG210"),
         (lambda x: int(tf.stack([x])), TypeError, "only a scalar tensor"),
