@@ -43,8 +43,13 @@ __all__ = ["Executable", "compile_graph"]
 #: The file names of sources whose graphs are gone.
 _freed: list[str] = []
 
-#: The modules of functions that blocks call.
-HELPERS = {"buffers": "filled", "erf": "erf", "softmax_rows": "softmax_rows"}
+#: The modules of functions that are called by their names.
+HELPERS = {
+    "buffers": "filled",
+    "erf": "erf",
+    "small_products": "product",
+    "softmax_rows": "softmax_rows",
+}
 
 #: Wider calls are written with one argument on each line.
 WIDTH = 88
@@ -184,8 +189,10 @@ def compile_graph(graph: Graph) -> Executable:
         head.append("from runtime.ops.threads import at_once")
     if program.blocks:
         head.append("from runtime.execute.in_blocks import in_blocks")
+    written = [line.code for _, lines in functions for line in lines]
     for module, helper in HELPERS.items():
-        if any(block.calls(helper) for block in program.blocks):
+        called = any(f"{helper}(" in code for code in written)
+        if called or any(block.calls(helper) for block in program.blocks):
             head.append(f"from runtime.ops.{module} import {helper}")
     if program.header:
         head += ["", *program.header]

@@ -29,6 +29,7 @@ from runtime.ops.buffers import filled
 from runtime.ops.define import kernel_on_values
 from runtime.ops.erf import erf
 from runtime.ops.registry import get
+from runtime.ops.small_products import product
 from runtime.ops.softmax_rows import softmax_rows
 from runtime.ops.tensor_arrays import IN_PLACE
 from runtime.ops.threads import at_once
@@ -56,7 +57,7 @@ RESERVED = frozenset(
         "kernel_in_place",
         "softmax_rows",
     }
-    | {"range", "tuple", "float"}
+    | {"float", "product", "range", "tuple"}
 )
 
 
@@ -257,6 +258,7 @@ class Program:
             "filled": filled,
             "at_once": at_once,
             "in_blocks": in_blocks,
+            "product": product,
             "softmax_rows": softmax_rows,
             "kernel": lambda op: get(op).kernel,
             "kernel_on_values": kernel_on_values,

@@ -17,6 +17,8 @@ from runtime.ops.define import define, run
 from runtime.ops.functions import conj
 from runtime.ops.partial import Dims, broadcast, dims_of, normal_axes, show, spec
 from runtime.ops.quick import attempt
+from runtime.ops.small_products import may_take_pieces
+from runtime.ops.small_products import product as multiplied
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, operators
 
@@ -34,6 +36,7 @@ def _infer_matmul(
     transpose_a: bool,
     transpose_b: bool,
     is_large: bool = False,
+    in_pieces: bool = False,
 ) -> TensorSpec:
     left, right = dims_of(a), dims_of(b)
     for dims in (left, right):
@@ -66,7 +69,13 @@ def _flipped(dims: Dims, flip: bool) -> str:
 
 
 def _matmul(
-    a: Array, b: Array, *, transpose_a: bool, transpose_b: bool, is_large: bool = False
+    a: Array,
+    b: Array,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    is_large: bool = False,
+    in_pieces: bool = False,
 ) -> Array:
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError
@@ -82,12 +91,11 @@ def _product(left: Array, right: Array) -> Array:
     if right.ndim > 2:
         product = np.matmul(left, right)
     elif left.ndim == 2:
-        # This takes half the time of np.matmul where the matrices are small.
-        product = left.dot(right)
+        product = multiplied(left, right)
     else:
         # One large product rather than one for each matrix of the batch.
         rows = left.reshape(-1, left.shape[-1]) if left.size else left
-        product = rows.dot(right).reshape(*left.shape[:-1], right.shape[-1])
+        product = multiplied(rows, right).reshape(*left.shape[:-1], right.shape[-1])
     return product
 
 
@@ -117,6 +125,8 @@ def _matmul_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
         f"{arg}.T" if flip else arg
         for arg, flip in zip(args, (attrs["transpose_a"], attrs["transpose_b"]))
     )
+    if "in_pieces" in attrs:
+        return f"product({left}, {right})"
     return f"{left}.dot({right})"
 
 
@@ -161,8 +171,6 @@ def matmul(
         raise ValueError("an operand is either transposed or adjoint, not both")
     left, right = together((a, b), "MatMul", name)
     op = "MatMul" if left.shape.rank == right.shape.rank == 2 else "BatchMatMulV2"
-    # The kernel looks for a way through BLAS: it is called then.
-    large = {"is_large": True} if _may_be_large(left, right) else {}
     product = run(
         op,
         conj(left) if adjoint_a else left,
@@ -170,17 +178,24 @@ def matmul(
         transpose_a=transpose_a or adjoint_a,
         transpose_b=transpose_b or adjoint_b,
         name=name or "MatMul",
-        **large,
+        **_way(op, left, right, transpose_b or adjoint_b),
     )
     return product if output_type is None else cast(product, as_dtype(output_type))
 
 
-def _may_be_large(a: Any, b: Any) -> bool:
-    """Whether matrices of integers may need many multiplications."""
-    if a.dtype.kind not in "iu":
-        return False
+def _way(op: str, a: Any, b: Any, flip: bool) -> dict[str, bool]:
+    """Attributes for what may need so many multiplications that the source is not to
+    leave it to NumPy: the kernel looks for a way for integers, `product` for floats.
+    """
     sizes = a.shape.num_elements(), b.shape.num_elements()
-    return None in sizes or sizes[0] * sizes[1] > _LARGE
+    unknown = None in sizes
+    if a.dtype.kind in "iu" and (unknown or sizes[0] * sizes[1] > _LARGE):
+        return {"is_large": True}
+    if a.dtype.kind == "f" and op == "MatMul":
+        depth, width = tuple(b.shape)[:: -1 if flip else 1]
+        if may_take_pieces(sizes[0], depth, width):
+            return {"in_pieces": True}
+    return {}
 
 
 def _operator_matmul(a: Any, b: Any) -> Any:
