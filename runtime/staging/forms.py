@@ -61,8 +61,9 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
         return _as_views(one, other, name)
     for side in one, other:
         if is_table(side.value):
-            found: tuple[Any, Any] | None = type(side.value).in_common(one, other, name)
-            return found
+            tables: tuple[Any, Any] | None
+            tables = type(side.value).in_common(one, other, name)
+            return tables
     copies = in_one_kind(one.value, other.value)
     if copies is not None:
         one, other = Side(copies[0], one.graph), Side(copies[1], other.graph)

@@ -10,7 +10,6 @@ import runtime as tf
 from runtime.errors import StagedStateError
 from runtime.staging.elements import ElementDict, ElementList
 
-
 # --- changes of what a tensor chose ---------------------------------------------------
 
 
