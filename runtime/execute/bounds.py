@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from runtime.dtypes import DType
 
-__all__ = ["RULES", "Bounds", "fits", "limits"]
+__all__ = ["RULES", "Bounds", "fits", "limits", "range_bounds", "stepped"]
 
 #: The least and the greatest value that an integer may have.
 Bounds = tuple[int, int]
@@ -78,3 +79,26 @@ def fits(bounds: Bounds | None, dtype: DType) -> bool:
     """Whether all integers within the bounds are of a dtype."""
     lowest, highest = limits(dtype)
     return bounds is not None and lowest <= bounds[0] and bounds[1] <= highest
+
+
+def stepped(first: Bounds, step: int, times: int) -> Bounds:
+    """The bounds of a number to which a step was added up to so many times.
+
+    >>> stepped((0, 5), -2, 3)
+    (-6, 5)
+    """
+    change = step * max(0, times)
+    return first[0] + min(0, change), first[1] + max(0, change)
+
+
+def range_bounds(attrs: Mapping[str, Any], dtype: DType) -> Bounds:
+    """The least and the greatest element of a ``Range`` that counts upwards."""
+    lowest, highest = limits(dtype)
+    start, limit, delta = (attrs[key] for key in ("start", "limit", "delta"))
+    if type(delta) is not int or delta < 1:
+        return lowest, highest
+    if type(start) is int:
+        lowest = start
+    if type(limit) is int:
+        highest = limit
+    return lowest, max(lowest, highest - 1)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["Counted", "Test", "constant_int", "find", "find_test"]
+__all__ = ["Counted", "Test", "constant_int", "find", "find_test", "step_of"]
 
 _ALIASES = frozenset({"Identity", "StopGradient"})
 
@@ -134,14 +134,22 @@ def _same(one: SymbolicTensor, other: SymbolicTensor) -> bool:
 
 def _is_counted(body: Graph, index: int) -> bool:
     """Whether each iteration adds one to the number, an int32 or int64."""
-    before, after = body.inputs[index], _source(body.outputs[index]).node
-    return (
-        before.shape.rank == 0
-        and before.dtype.name in ("int32", "int64")
-        and after.op == "AddV2"
-        and _source(after.inputs[0]) is before
-        and constant_int(after.inputs[1]) == 1
-    )
+    known = body.inputs[index].dtype.name in ("int32", "int64")
+    return known and step_of(body, index) == 1
+
+
+def step_of(body: Graph, position: int) -> int | None:
+    """What each iteration adds to an integer of the state, if it is always the same."""
+    before, after = body.inputs[position], _source(body.outputs[position]).node
+    if before.shape.rank != 0 or after.op not in ("AddV2", "Sub"):
+        return None
+    one, other = after.inputs
+    if _source(other) is before and after.op == "AddV2":
+        one, other = other, one
+    step = constant_int(other)
+    if step is None or _source(one) is not before:
+        return None
+    return -step if after.op == "Sub" else step
 
 
 def _less(node: Node) -> tuple[SymbolicTensor, SymbolicTensor] | None:
@@ -161,17 +169,32 @@ def _tested_at_the_end(node: Node, body: Graph, condition: int) -> Test | None:
     stop = flag is not None and flag.node.op == "LogicalNot"
     if flag is not None and stop:
         (flag,) = map(_source, flag.node.inputs)
-    first = _less(_source(node.inputs[condition]).node)
-    if less is None or first is None:
+    if less is None:
         return None
     following, limit = less
     outer = _outer(node, body, limit)
-    if outer is None or not _same(outer, first[1]):
+    if outer is None:
         return None
     for index, output in enumerate(body.outputs):
-        if _source(output) is following and _same(node.inputs[index], first[0]):
+        if _source(output) is following and _is_first_test(
+            node.inputs[condition], node.inputs[index], outer
+        ):
             return Test(index, outer, condition, flag, stop)
     return None
+
+
+def _is_first_test(
+    tensor: SymbolicTensor, start: SymbolicTensor, limit: SymbolicTensor
+) -> bool:
+    """Whether a tensor is ``start < limit``, or what that is known to be."""
+    first = _source(tensor).node
+    less = _less(first)
+    if less is not None:
+        return _same(start, less[0]) and _same(limit, less[1])
+    numbers = constant_int(start), constant_int(limit)
+    if first.op != "Const" or numbers[0] is None or numbers[1] is None:
+        return False
+    return bool(first.attrs["value"]) == (numbers[0] < numbers[1])
 
 
 def _conjunction(

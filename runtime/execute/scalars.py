@@ -17,10 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.dtypes import DType
-from runtime.execute.bounds import RULES, Bounds, fits, limits
+from runtime.execute.bounds import (
+    RULES,
+    Bounds,
+    fits,
+    limits,
+    range_bounds,
+    stepped,
+)
 from runtime.execute.classes import Classes
-from runtime.execute.counted import Counted, constant_int, find_test
+from runtime.execute.counted import Counted, constant_int, find_test, step_of
 from runtime.execute.prune import Live
 from runtime.execute.text import is_choice
 from runtime.graph import Graph, Node
@@ -181,6 +187,7 @@ class Scalars:
             if is_state:
                 same += [body.outputs[position], node.outputs[position]]
                 self._state.add(inner)
+                self._bound_state(node, position, live.loops.get(node))
             else:
                 self._copy_bounds(outer, inner)
                 self._copy_bounds(outer, test.inputs[position])
@@ -201,6 +208,20 @@ class Scalars:
             self._count(node, body, loop)
         self._graph(body, body_live, inside=True)
 
+    def _bound_state(self, node: Node, position: int, loop: Counted | None) -> None:
+        """Note the bounds of a number to which each iteration adds the same."""
+        body = node.attrs["body_graph"]
+        step, trips = step_of(body, position), node.attrs.get("trip_count")
+        if trips is None and loop is not None:
+            trips = self.bounds(loop.limit)[1] - self.bounds(node.inputs[loop.index])[0]
+        if step is None or trips is None:
+            return
+        before, after = body.inputs[position], node.outputs[position]
+        for tensor, times in ((before, trips - 1), (after, trips)):
+            found = stepped(self.bounds(node.inputs[position]), step, times)
+            if fits(found, tensor.dtype):
+                self._bounds[tensor] = found
+
     def _count(self, node: Node, body: Graph, loop: Counted) -> None:
         """Note what a loop that counts gives to its body."""
         index = body.inputs[loop.index]
@@ -213,22 +234,10 @@ class Scalars:
         if _is_int(loop.element):
             self._note(loop.element)
             self._look_at(loop.element)
-            source = loop.elements.node
-            self._bounds[loop.element] = self._range_bounds(source, loop.element.dtype)
-
-    def _range_bounds(self, node: Node, dtype: DType) -> Bounds:
-        """The least and the greatest element of a range that counts upwards."""
-        lowest, highest = limits(dtype)
-        if node.op != "Range":
-            return lowest, highest
-        start, limit, delta = (node.attrs[key] for key in ("start", "limit", "delta"))
-        if type(delta) is not int or delta < 1:
-            return lowest, highest
-        if type(start) is int:
-            lowest = start
-        if type(limit) is int:
-            highest = limit
-        return lowest, max(lowest, highest - 1)
+            source, dtype = loop.elements.node, loop.element.dtype
+            is_range = source.op == "Range"
+            found = range_bounds(source.attrs, dtype) if is_range else limits(dtype)
+            self._bounds[loop.element] = found
 
     # --- operations -------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from runtime.execute.counted import find_test, step_of
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import (
     Editor,
@@ -77,23 +78,16 @@ class _Loop(NamedTuple):
 
 
 def _loop(node: Node) -> _Loop | None:
-    test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
-    last = test.outputs[0].node
-    if last.op != "Less" or node.attrs["maximum_iterations"] is not None:
+    test, body = find_test(node), node.attrs["body_graph"]
+    if test is None or test.condition is not None:
         return None
-    counter, limit = last.inputs
-    state = _position(counter, test)
-    if state is None or state >= len(node.outputs) or counter.dtype.kind not in "iu":
-        return None
-    if counter.shape.rank != 0 or limit.shape.rank != 0:
+    state, counter = test.counter, body.inputs[test.counter]
+    if node.attrs["maximum_iterations"] is not None or step_of(body, state) != 1:
         return None
     start = number(node.inputs[state])
-    outside = _outside(limit, test, node)
-    if start is None or start < 0 or outside is None:
+    if start is None or start < 0 or test.limit.shape.rank != 0:
         return None
-    if not _adds_one(body.outputs[state].node, body.inputs[state]):
-        return None
-    return _Loop(state, int(start), outside, body.inputs[state])
+    return _Loop(state, int(start), test.limit, counter)
 
 
 def _position(tensor: SymbolicTensor, graph: Graph) -> int | None:
@@ -111,13 +105,6 @@ def _outside(tensor: SymbolicTensor, graph: Graph, node: Node) -> SymbolicTensor
     if place is None or place < len(node.outputs):
         return None
     return node.inputs[place]
-
-
-def _adds_one(node: Node, counter: SymbolicTensor) -> bool:
-    if node.op != "AddV2":
-        return False
-    x, y = node.inputs
-    return (x is counter and number(y) == 1) or (y is counter and number(x) == 1)
 
 
 # --- items ----------------------------------------------------------------------------

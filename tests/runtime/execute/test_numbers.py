@@ -201,3 +201,36 @@ def test_what_or_gives_behind_a_loop_is_of_numpy(n: int) -> None:
 
     run_both(f, np.int32(n))
     run_both(g, np.int32(n))
+
+
+def test_what_counts_beside_a_loop_needs_no_wrapping() -> None:
+    def f(x: Any) -> Any:
+        up, down, far = 0, tf.constant(7), tf.constant(GREATEST - 3)
+        seen = tf.TensorArray(tf.int32, 3)
+        for row in x:
+            seen = seen.write(up, down + row * 0)
+            up += 1
+            down -= 3
+            far += 2
+            if row == 5:
+                break
+        return up, down, far, seen.stack()
+
+    for rows in ([1, 2, 3], [1, 5, 3], [GREATEST, LEAST, 0]):
+        _, source = run_both(f, np.array(rows, np.int32))
+    assert "for row in x:" in source
+    assert "up = up + 1" in source
+    assert "down = down - 3" in source
+    assert "np.int32(wrap32(far))" in source
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_numbers_that_an_unknown_number_of_steps_changes(n: int) -> None:
+    def f(n: Any) -> Any:
+        up, down = tf.constant(LEAST), tf.constant(LEAST + 1)
+        for _ in tf.range(n):
+            up += 1
+            down -= 1
+        return up, down, up // 3, down % 7
+
+    run_both(f, np.int32(n))
