@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from types import (
     AsyncGeneratorType,
     CodeType,
     CoroutineType,
+    FrameType,
     FunctionType,
     GeneratorType,
 )
@@ -25,8 +27,11 @@ from autograph.diagnostics import Diagnostic, Location
 from autograph.library import Rule, as_written, is_marked
 from autograph.operators.dispatch import begins_trace
 from autograph.operators.generators import StagedGenerator, element_code
+from autograph.operators.unbound import is_captured
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.errors import SymbolicTensorError, TracingError
+from runtime.ops.flow import set_captured
+from runtime.user_code import is_user_file
 
 if TYPE_CHECKING:
     from autograph.in_place import Obstacle, Repair
@@ -218,6 +223,15 @@ def to_graph(entity: Any, recursive: bool) -> Any:
     return autograph.convert(python_function, recursive=recursive)
 
 
+def _is_captured(name: str) -> bool:
+    """Whether the function that runs captures the variable that it reads."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and is_captured(name, frame)
+
+
+set_captured(_is_captured)
 do_not_convert = autograph.do_not_convert
 VERSION = autograph.__version__
 functions_of = library.functions_of

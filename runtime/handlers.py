@@ -111,25 +111,29 @@ def check_raise(error: BaseException) -> None:
                 cleanups.append(_Cleanup(frame, line, end, "with"))
 
 
-def check_op(op: str, stateful: bool, inputs: Sequence[Any]) -> None:
+def check_op(op: str, stateful: bool, inputs: Sequence[Any]) -> bool:
     """Refuse an operation that may raise inside a ``try`` that would catch that.
 
     That is, one that is there to raise, or whose inputs may be unbound or None; and
-    refuse an effect of the graph that an exception of the graph would pass over.
+    refuse an effect of the graph that an exception of the graph would pass over. Gives
+    whether there are such inputs.
 
     Raises:
         StagedStateError: AG208.
     """
+    missing = next(filter(None, map(_missing, inputs)), None)
     cleanups = _cleanups.get()
     if cleanups is None:
-        return
-    error = _RAISING.get(op) or next(filter(None, map(_missing, inputs)), None)
+        return missing is not None
+    error = _RAISING.get(op)
+    if error is None and stateful and cleanups and op != "Raise":
+        _check_effect(op, cleanups)
+    error = error or missing
     if error is not None:
         count = len(cleanups)
         check_raise(error)
         del cleanups[count:]  # as for operations that may fail for other reasons
-    elif stateful and cleanups and op != "Raise":
-        _check_effect(op, cleanups)
+    return missing is not None
 
 
 def _missing(tensor: Any) -> Exception | None:

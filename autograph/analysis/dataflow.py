@@ -51,10 +51,9 @@ def solve(
     a *may* problem. Forward, facts take the ways ``also``, too.
     """
     edges = _edges(graph, transfer, forward)
-    for node, target in also:
-        index = node.index
-        edge = target.index, transfer.gen[index], ~transfer.kill[index]
-        edges[index].append(edge)
+    for node, to in also:
+        gen, kill = transfer.gen[node.index], transfer.kill[node.index]
+        edges[node.index].append((to.index, gen, ~kill))
     state = [top] * len(edges)
     # Forward, only what the entry leads to takes part; backward, every node does, so
     # that code that is never reached has facts too.

@@ -120,6 +120,13 @@ def _is_local(name: str, frame: FrameType | None) -> bool:
     return False
 
 
+def is_captured(name: str, frame: FrameType) -> bool:
+    """Whether what is read in a frame is a variable of a function around the user's
+    function that the frame is a part of.
+    """
+    return name in frame.f_code.co_freevars and not _is_local(name, frame)
+
+
 def _definer(body: CodeType, frame: FrameType | None) -> FrameType | None:
     """The frame, from this one outwards, of the function that contains a body: between
     the two are those of operators, and of a backend. None if one of them stands for a

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from runtime.context import current_graph
 from runtime.errors import InvalidArgumentError, UnknownResultError
 from runtime.graph import raise_location
 from runtime.handlers import check_raise
-from runtime.ops.registry import OpDef, apply, register
+from runtime.ops.registry import OpDef, apply, register, set_reading
 from runtime.ops.text import shown_values
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
@@ -26,6 +26,7 @@ __all__ = [
     "raise_error",
     "require_bound",
     "require_some",
+    "set_captured",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -38,7 +39,7 @@ def _raise_kernel(
     fresh = _fresh(exception)
     if weak:
         found = dict(zip(map(id, _tensors_of(exception)), shown_values(arrays, weak)))
-        fresh.args = tuple(found.get(id(value), value) for value in exception.args)
+        fresh.args = _shown(exception.args, found)
         for name, value in vars(exception).items():
             if id(value) in found:
                 setattr(fresh, name, found[id(value)])
@@ -47,9 +48,19 @@ def _raise_kernel(
 
 def _tensors_of(exception: BaseException) -> list[SymbolicTensor]:
     """The tensors that an exception tells about."""
-    values = (*exception.args, *vars(exception).values())
+    values = [*exception.args, *vars(exception).values()]
+    for value in values:
+        if type(value) is tuple:  # the key of a dict, say
+            values += value
     unique = {id(v): v for v in values if isinstance(v, SymbolicTensor)}
     return list(unique.values())
+
+
+def _shown(values: tuple[Any, ...], found: dict[int, Any]) -> tuple[Any, ...]:
+    return tuple(
+        _shown(value, found) if type(value) is tuple else found.get(id(value), value)
+        for value in values
+    )
 
 
 def _fresh(exception: BaseException) -> BaseException:
@@ -68,15 +79,26 @@ def _fresh(exception: BaseException) -> BaseException:
 register(OpDef("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
 
 
-#: As Python itself says it.
-_UNBOUND = (
-    "cannot access local variable '{}' where it is not associated with a value"
+#: As Python itself says it, of a local variable and of one that a function captures.
+_UNBOUND, _UNBOUND_CAPTURED = (
+    (
+        "cannot access local variable '{}' where it is not associated with a value",
+        "cannot access free variable '{}' where it is not associated with a value in "
+        "enclosing scope",
+    )
     if sys.version_info >= (3, 11)
-    else "local variable '{}' referenced before assignment"
+    else (
+        "local variable '{}' referenced before assignment",
+        "free variable '{}' referenced before assignment in enclosing scope",
+    )
 )
 
 
-def _require_bound_kernel(value: Array, bound: Array, variable: str) -> Array:
+def _require_bound_kernel(
+    value: Array, bound: Array, variable: str, captured: bool = False
+) -> Array:
+    if not bound and captured:
+        raise NameError(_UNBOUND_CAPTURED.format(variable))
     if not bound:
         raise UnboundLocalError(_UNBOUND.format(variable))
     return value
@@ -89,7 +111,9 @@ def _require_some_kernel(value: Array, some: Array, variable: str) -> Array:
     return value
 
 
-def _checked_infer(value: TensorSpec, flag: TensorSpec, variable: str) -> TensorSpec:
+def _checked_infer(
+    value: TensorSpec, flag: TensorSpec, variable: str, captured: bool = False
+) -> TensorSpec:
     _flag_infer(flag)
     return value
 
@@ -146,13 +170,41 @@ def require_some(value: Tensor, some: Tensor, variable: str) -> Tensor:
     return _checked("RequireSome", value, some, variable)
 
 
-def _checked(op: str, value: Tensor, flag: Tensor, variable: str) -> Tensor:
+_is_captured: Callable[[str], bool]
+
+
+def set_captured(is_captured: Callable[[str], bool]) -> None:
+    """Say how to find out whether the function that runs captures a variable."""
+    global _is_captured
+    _is_captured = is_captured
+
+
+def _as_read(tensor: Tensor) -> Tensor:
+    """What stands for a tensor where an operation reads it.
+
+    That of a variable without a value is another error in a function that captures it.
+    """
+    if not isinstance(tensor, SymbolicTensor) or tensor.node.op != "RequireBound":
+        return tensor
+    attrs = tensor.node.attrs
+    if "captured" in attrs or not _is_captured(attrs["variable"]):
+        return tensor
+    value, bound = tensor.node.inputs
+    return _checked("RequireBound", value, bound, attrs["variable"], captured=True)
+
+
+set_reading(_as_read)
+
+
+def _checked(
+    op: str, value: Tensor, flag: Tensor, variable: str, **attrs: Any
+) -> Tensor:
     graph = current_graph()
     if graph is None:
-        checked: Tensor = apply(op, value, flag, variable=variable)
+        checked: Tensor = apply(op, value, flag, variable=variable, **attrs)
         return checked
     _flag_infer(flag.spec)
-    attrs = {"variable": variable}
+    attrs["variable"] = variable
     spec = TensorSpec(value.shape, value.dtype, weak=value.spec.weak)
     (tensor,) = graph.add(op, (value, flag), attrs, (spec,))
     return tensor

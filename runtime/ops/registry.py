@@ -41,6 +41,7 @@ __all__ = [
     "register",
     "replace_eager",
     "run_kernel",
+    "set_reading",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -138,6 +139,15 @@ def replace_eager(runner: Callable[..., Any] | None) -> None:
     _run_eagerly = runner or apply_eagerly
 
 
+_as_read: Callable[[Tensor], Tensor]
+
+
+def set_reading(as_read: Callable[[Tensor], Tensor]) -> None:
+    """Say what stands for a tensor, which may be missing, where a program reads it."""
+    global _as_read
+    _as_read = as_read
+
+
 def add_node(
     graph: Graph,
     definition: OpDef,
@@ -146,7 +156,8 @@ def add_node(
     name: str | None = None,
 ) -> Any:
     """Append the operation to `graph`; gives what `apply` gives."""
-    check_op(definition.name, definition.stateful, tensors)
+    if check_op(definition.name, definition.stateful, tensors):
+        tensors = list(map(_as_read, tensors))
     specs = [tensor.spec for tensor in tensors]
     try:
         inferred = infer_specs(definition, specs, attrs)

@@ -306,8 +306,8 @@ def test_unbound_variables_are_errors_where_they_are_read() -> None:
     outer = Graph("outer")
     bound, c = outer.add_input(BOOL, "bound"), outer.add_input(BOOL, "c")
     with building(outer):
-        y = require_bound(state_tensor(3), bound, "y")
-        (z,) = emit_if(c, branch(lambda: [y * 2]), branch(lambda: [0]))
+        v = require_bound(state_tensor(3), bound, "y")
+        (z,) = emit_if(c, branch(lambda: [v * 2]), branch(lambda: [0]))
         outer.outputs = [z]
 
     assert run(outer, True, True) == [6]
@@ -329,10 +329,10 @@ def test_unbound_variables_two_levels_down() -> None:
     outer = Graph("outer")
     bound, n = outer.add_input(BOOL, "bound"), outer.add_input(INT, "n")
     with building(outer):
-        y = require_bound(state_tensor(3), bound, "y")
+        v = require_bound(state_tensor(3), bound, "y")
 
         def body(i: Any, total: Any) -> Any:
-            (more,) = emit_if(i < 2, branch(lambda: [total]), branch(lambda: [y + y]))
+            (more,) = emit_if(i < 2, branch(lambda: [total]), branch(lambda: [v + v]))
             return [i + 1, more]
 
         outer.outputs = [stage_while(loop(lambda i, t: i < n, body), [0, 0])[1]]
