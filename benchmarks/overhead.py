@@ -2,19 +2,22 @@
 
     python -m benchmarks.overhead [--rounds N] [--json]
 
-The programs are tight loops of single operations, where a call for each statement
-weighs most; `benchmarks.suites` has whole programs. README.md in this folder says more.
+Each is measured while nothing can be staged, and as if something could, which is what
+a function costs that is being traced. The programs are tight loops of single operations,
+where asking for each statement weighs most; `benchmarks.suites` has whole programs.
+README.md in this folder says more.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import autograph
+from autograph.operators import staging
 from benchmarks.measures import Measure, as_json, finish, table
 
 __all__ = ["PROGRAMS", "main"]
@@ -89,11 +92,15 @@ def fibonacci(n: int) -> int:
 
 
 class Program(NamedTuple):
-    """A function, its arguments, and how many times longer it may take converted."""
+    """A function, its arguments, and how many times longer it may take traced."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     budget: float | None = None
+
+
+#: How many times longer a function may take while nothing can be staged.
+IDLE_BUDGET = 1.3
 
 
 _ITEMS = [(i * 37) % 101 for i in range(100)]
@@ -108,18 +115,30 @@ PROGRAMS = (
 )
 
 
-def ratio(program: Program, rounds: int) -> Measure:
+def ratio(program: Program, rounds: int, traced: bool) -> Measure:
     """Converted over plain time, both measured in turns."""
     function, arguments, budget = program
+    name = function.__name__ + (", as if traced" if traced else "")
+    if traced:
+        staging.begin()
+    try:
+        ratios = list(_ratios(function, arguments, rounds))
+    finally:
+        if traced:
+            staging.end()
+    return Measure.of(name, ratios, "x", budget if traced else IDLE_BUDGET)
+
+
+def _ratios(
+    function: Callable[..., Any], arguments: tuple[Any, ...], rounds: int
+) -> Iterator[float]:
     converted = autograph.convert(function)
     expected = function(*arguments)
     if converted(*arguments) != expected:
         raise AssertionError(f"{function.__name__} is not the same converted")
-    ratios = []
     for _ in range(rounds):
         plain = _best(function, arguments)
-        ratios.append(_best(converted, arguments) / plain)
-    return Measure.of(f"{function.__name__}", ratios, "x", budget)
+        yield _best(converted, arguments) / plain
 
 
 def _best(function: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
@@ -158,7 +177,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    measures = [ratio(program, options.rounds) for program in PROGRAMS]
+    measures = [
+        ratio(program, options.rounds, traced)
+        for traced in (False, True)
+        for program in PROGRAMS
+    ]
     plain, converted = depth(count_down), depth(autograph.convert(count_down))
     measures.append(
         Measure("recursion depth, plain / converted", plain / converted, "x")

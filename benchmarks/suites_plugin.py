@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 import autograph
+from autograph.operators import staging
 
 __all__: list[str] = []
 
@@ -16,6 +17,8 @@ _started = 0.0
 _package = os.environ.get("SUITE_PACKAGE")
 if _package:
     autograph.install_import_hook([_package])
+if os.environ.get("SUITE_STAGING"):
+    staging.begin()
 
 
 def pytest_collection_finish() -> None:

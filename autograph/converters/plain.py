@@ -22,7 +22,7 @@ may begin to stage in the middle, so it has its converted form alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import gast
@@ -36,6 +36,7 @@ __all__ = ["with_plain_form"]
 _Place = tuple[type, int, int, int | None, int | None]
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
 _WITH = (gast.With, gast.AsyncWith)
+_DECLARATIONS = (gast.Global, gast.Nonlocal)
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
 
 
@@ -80,6 +81,14 @@ class _Written(Transformer):
         self._converted = converted
         self._ag = ag
 
+    def of(self, node: Any) -> Any:
+        """A node with both forms; itself if there are no functions in it."""
+        return self.visit(node) if self._converted else node
+
+    def of_all(self, body: list[Any]) -> list[Any]:
+        """Statements with both forms."""
+        return self.visit_list(body) if self._converted else body
+
     def visit_FunctionDef(self, node: Any) -> Any:
         decorators = self.visit_list(node.decorator_list)
         return self._function(clone(node, decorator_list=decorators), node)
@@ -122,24 +131,26 @@ class _Undeclared(Transformer):
 
 def _both(original: Any, converted: Any, head: Any, ag: str) -> Any:
     """The definition ``head`` with what was written and what was made of it."""
-    written = _Written(_functions_in(converted), ag)
+    kinds = _kinds(original)
+    written = _Written(
+        {} if kinds.isdisjoint(_SCOPES) else _functions_in(converted), ag
+    )
     if isinstance(original, gast.Lambda):
-        value = written.visit(original.body)
+        value = written.of(original.body)
         choice = gast.IfExp(_is_idle(ag, value), value, converted.body)
         return clone(head, body=nodes.located(choice, value))
-    if any(isinstance(n, _WITH) for n in _own_nodes(original.body)):
+    if not kinds.isdisjoint(_WITH) and _may_begin(original.body):
         return clone(head, body=converted.body)
-    undeclared = _Undeclared()
     doc, body = _apart(original.body)
-    _, other = _apart(converted.body)
-    plain, other = (
-        undeclared.visit_list(statements)
-        for statements in (written.visit_list(body), other)
-    )
+    plain, other = written.of_all(body), converted.body[len(doc) :]
+    declared: list[Any] = []
+    if not kinds.isdisjoint(_DECLARATIONS):
+        undeclared = _Undeclared()
+        plain, other = map(undeclared.visit_list, (plain, other))
+        declared = [kind([name]) for kind, name in undeclared.declared]
+    first = body[0]
     if not isinstance(plain[-1], gast.Return):
         plain = [*plain, nodes.return_(None, plain[-1])]
-    first = body[0]
-    declared = [kind([name]) for kind, name in undeclared.declared]
     return clone(
         head,
         body=[
@@ -149,6 +160,18 @@ def _both(original: Any, converted: Any, head: Any, ag: str) -> Any:
             *other,
         ],
     )
+
+
+def _kinds(node: Any) -> set[type]:
+    """The types of the nodes of a function as it was written, itself left out."""
+    pending = [node]
+    for node in pending:
+        for child in vars(node).values():
+            if child.__class__ is list:
+                pending += [part for part in child if isinstance(part, gast.AST)]
+            elif isinstance(child, gast.AST):
+                pending.append(child)
+    return {node.__class__ for node in pending[1:]}
 
 
 def _functions_in(converted: Any) -> dict[_Place, Any]:
@@ -163,13 +186,15 @@ def _functions_in(converted: Any) -> dict[_Place, Any]:
     }
 
 
-def _own_nodes(body: list[Any]) -> Iterator[gast.AST]:
-    """The nodes of a function's statements, without those of functions inside."""
+def _may_begin(body: list[Any]) -> bool:
+    """Whether there is a ``with`` among statements, not in functions inside."""
     pending: list[Any] = list(body)
     for node in pending:
-        yield node
+        if isinstance(node, _WITH):
+            return True
         if not isinstance(node, _SCOPES):
             pending.extend(gast.iter_child_nodes(node))
+    return False
 
 
 def _place(node: Any) -> _Place:
