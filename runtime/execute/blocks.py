@@ -109,7 +109,14 @@ class _Writer:
             for result, place in (carried or {}).items()
         }
         self._names: dict[SymbolicTensor, str] = {}
-        self._taken: set[str] = {"np", "erf", "filled", "softmax_rows", "sums"}
+        self._taken: set[str] = {
+            "np",
+            "erf",
+            "extreme",
+            "select",
+            "softmax_rows",
+            "sums",
+        }
         self.lines: list[str] = []
         self._scratch: list[_Slot] = []
         self._results: dict[SymbolicTensor, _Slot] = {}
@@ -167,8 +174,6 @@ class _Writer:
         for index, node in enumerate(self._nodes):
             (output,) = node.outputs
             operands = self._operands(node)
-            if node.op in _EXTREMES and _dims(output) == self._whole:
-                operands = _spread(node, operands)
             if is_total(node):
                 self._total(node, operands)
             elif node.op in REDUCTIONS or _dims(output) != self._whole:
@@ -257,11 +262,11 @@ class _Writer:
         if result is None:
             self._homes[output] = slot
         self._names[output] = slot.name
-        for step in steps_of(node):
-            line = step.format(*operands, out=slot.name)
-            # A choice written over what it takes elsewhere.
-            if line != f"np.copyto({slot.name}, {slot.name})":
-                self.lines.append(line)
+        steps = steps_of(node)
+        if node.op in _EXTREMES and any(map(_number, node.inputs)):
+            steps = [f"extreme(np.{node.op.lower()}, {{0}}, {{1}}, out={{out}})"]
+        for step in steps:
+            self.lines.append(step.format(*operands, out=slot.name))
 
     def _slot(self, index: int, node: Node) -> _Slot:
         """A place for the result of a node: that of an operand if nobody needs it."""
@@ -312,15 +317,6 @@ def _moves(wanted: Mapping[_Slot, _Slot]) -> dict[_Slot, _Slot]:
         left.remove(other)
         moved[slot] = other
     return moved
-
-
-def _spread(node: Node, operands: Sequence[str]) -> list[str]:
-    """The operands, with a constant as an array."""
-    found = list(operands)
-    for index, tensor in enumerate(node.inputs):
-        if _number(tensor) is not None:
-            found[index] = f"filled({operands[index]}, {operands[1 - index]})"
-    return found
 
 
 def _reads(node: Node, tensor: SymbolicTensor) -> bool:

@@ -47,9 +47,9 @@ _STEPS = {
         "np.copyto({out}, 0, where={1} == 0)",
     ),
     "Elu": (
-        "np.minimum({0}, filled(0, {0}), out={out})",
+        "extreme(np.minimum, {0}, 0, out={out})",
         "np.expm1({out}, out={out})",
-        "np.copyto({out}, {0}, where={0} > 0)",
+        "select({0} > 0, {0}, {out}, out={out})",
     ),
     "Erf": ("erf({0}, out={out})",),
     "FloorDiv": ("np.floor_divide({0}, {1}, out={out})",),
@@ -65,14 +65,11 @@ _STEPS = {
     ),
     "Pow": ("np.power({0}, {1}, out={out})",),
     "Reciprocal": ("np.divide(1, {0}, out={out})",),
-    "Relu": ("np.maximum({0}, filled(0, {0}), out={out})",),
+    "Relu": ("extreme(np.maximum, {0}, 0, out={out})",),
     "Relu6": ("np.clip({0}, 0, 6, out={out})",),
     "Round": ("np.rint({0}, out={out})",),
     "Rsqrt": ("np.sqrt({0}, out={out})", "np.divide(1, {out}, out={out})"),
-    "SelectV2": (
-        "np.copyto({out}, {2})",
-        "np.copyto({out}, {1}, where={0})",
-    ),
+    "SelectV2": ("select({0}, {1}, {2}, out={out})",),
     "Sigmoid": (
         "np.negative({0}, out={out})",
         "np.exp({out}, out={out})",
@@ -174,7 +171,7 @@ def is_total(node: Node) -> bool:
 
 def is_expression(node: Node) -> bool:
     """Whether the first statement can be written without ``out=``, for a new array."""
-    return node.op not in {"Cast", "SelectV2"}
+    return node.op != "Cast"
 
 
 def steps_of(node: Node) -> Sequence[str]:
@@ -185,6 +182,6 @@ def steps_of(node: Node) -> Sequence[str]:
     if node.op == "LeakyRelu":
         return (
             f"np.multiply({{0}}, {node.attrs['alpha']!r}, out={{out}})",
-            "np.copyto({out}, {0}, where={0} > 0)",
+            "select({0} > 0, {0}, {out}, out={out})",
         )
     return _STEPS[node.op]

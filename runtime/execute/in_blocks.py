@@ -40,7 +40,7 @@ Part = tuple[Any, ...]
 #: The bytes of one array that a block has: some blocks fit the cache that a processor
 #: has for itself or a good part of the shared one. With smaller ones the calls of NumPy
 #: cost more than is saved, and threads meet more often at the interpreter's lock.
-BLOCK = 1 << 20
+BLOCK = 1 << 21
 
 #: As many arrays as this are usually in use at a time.
 USUAL = 8

@@ -45,8 +45,9 @@ _freed: list[str] = []
 
 #: The modules of functions that are called by their names.
 HELPERS = {
-    "buffers": "filled",
     "erf": "erf",
+    "extremes": "extreme",
+    "select": "select",
     "small_products": "product",
     "softmax_rows": "softmax_rows",
 }

@@ -25,10 +25,11 @@ from runtime.execute.text import (
     scalar_text,
 )
 from runtime.graph import Graph, Node
-from runtime.ops.buffers import filled
 from runtime.ops.define import kernel_on_values
 from runtime.ops.erf import erf
+from runtime.ops.extremes import extreme
 from runtime.ops.registry import get
+from runtime.ops.select import select
 from runtime.ops.small_products import product
 from runtime.ops.softmax_rows import softmax_rows
 from runtime.ops.tensor_arrays import IN_PLACE
@@ -49,12 +50,13 @@ RESERVED = frozenset(
         "tf",
         "at_once",
         "erf",
-        "filled",
+        "extreme",
         "held",
         "in_blocks",
         "kernel",
         "kernel_on_values",
         "kernel_in_place",
+        "select",
         "softmax_rows",
     }
     | {"float", "product", "range", "tuple"}
@@ -255,9 +257,10 @@ class Program:
             "tf": dtypes,
             "held": self.held,
             "erf": erf,
-            "filled": filled,
+            "extreme": extreme,
             "at_once": at_once,
             "in_blocks": in_blocks,
+            "select": select,
             "product": product,
             "softmax_rows": softmax_rows,
             "kernel": lambda op: get(op).kernel,

@@ -54,7 +54,9 @@ LONG_ROW = 1 << 18
 MANY = 3
 
 #: Ops with several passes over memory are worth a region of their own.
-_HEAVY = frozenset({"Elu", "LogSoftmax", "Sigmoid", "Softmax"})
+_HEAVY = frozenset(
+    {"Elu", "LeakyRelu", "LogSoftmax", "Relu", "SelectV2", "Sigmoid", "Softmax"}
+)
 
 _CALM = frozenset({"Const", "Identity", "StopGradient", FUSED, STEPS})
 

@@ -29,10 +29,10 @@ LARGE = 1 << 18
 LIMIT = 1 << 26
 
 #: The bytes of scratch that are kept at most, in one array.
-SCRATCH = 1 << 20
+SCRATCH = 1 << 21
 
 #: How many arrays of scratch of one kind are kept.
-SPARE = 16
+SPARE = 8
 
 _lock = threading.Lock()
 _results: list[Array] = []

@@ -23,6 +23,7 @@ from runtime.ops.partial import (
     show,
     spec,
 )
+from runtime.ops.select import select
 from runtime.specs import TensorSpec
 
 __all__ = ["boolean_mask", "gather", "gather_nd", "where"]
@@ -224,7 +225,7 @@ def _infer_where(condition: TensorSpec) -> TensorSpec:
     return spec((None, condition.shape.rank), dtypes.int64)
 
 
-define("SelectV2", np.where, _infer_select, source="np.where({0}, {1}, {2})", takes="b")
+define("SelectV2", select, _infer_select, source="np.where({0}, {1}, {2})", takes="b")
 define(
     "Where",
     lambda condition: np.argwhere(condition).astype(np.int64, copy=False),

@@ -23,6 +23,7 @@ from runtime.ops.convolutions import (
 from runtime.ops.creation import zeros_like
 from runtime.ops.define import define, run
 from runtime.ops.elementwise import add, greater_equal, multiply, subtract, truediv
+from runtime.ops.extremes import extreme
 from runtime.ops.functions import erf, log_sigmoid, rsqrt, sigmoid, softplus, softsign
 from runtime.ops.functions import tanh as _tanh
 from runtime.ops.gather import gather, where
@@ -48,6 +49,7 @@ from runtime.ops.pooling import (
     pool,
 )
 from runtime.ops.random_ops import uniform
+from runtime.ops.select import select
 from runtime.ops.softmax import log_softmax, softmax
 from runtime.ops.sorting import in_top_k, top_k
 from runtime.ops.statistics import clip_by_norm, l2_normalize, moments, zero_fraction
@@ -120,7 +122,7 @@ _SELU_SCALE = 1.0507009873554805
 
 
 def _relu_kernel(x: Array) -> Any:
-    return np.maximum(x, 0)
+    return extreme(np.maximum, x, 0)
 
 
 def _relu6_kernel(x: Array) -> Any:
@@ -128,17 +130,19 @@ def _relu6_kernel(x: Array) -> Any:
 
 
 def _elu(x: Array) -> Array:
-    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+    result: Array = select(x > 0, x, np.expm1(np.minimum(x, 0)))
+    return result
 
 
 def _selu(x: Array) -> Array:
     negative = _SELU_ALPHA * np.expm1(np.minimum(x, 0))
-    result: Array = _SELU_SCALE * np.where(x > 0, x, negative)
+    result: Array = _SELU_SCALE * select(x > 0, x, negative)
     return result
 
 
 def _leaky_relu(x: Array, *, alpha: float) -> Array:
-    return np.where(x > 0, x, x * alpha)
+    result: Array = select(x > 0, x, x * alpha)
+    return result
 
 
 def _infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:

@@ -19,7 +19,7 @@ __all__ = ["log_softmax", "softmax"]
 Array = np.ndarray[Any, Any]
 
 #: As many elements at a time stay in the cache.
-BLOCK = 1 << 18
+BLOCK = 1 << 19
 
 
 def _infer_softmax(logits: TensorSpec, *, axis: int) -> TensorSpec:
