@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -19,6 +20,18 @@ if _package:
     autograph.install_import_hook([_package])
 if os.environ.get("SUITE_STAGING"):
     staging.begin()
+
+
+def pytest_configure() -> None:
+    """The examples of Hypothesis are the same in all runs, and may take their time."""
+    with contextlib.suppress(ImportError):
+        import hypothesis
+
+        slow = [hypothesis.HealthCheck.too_slow]
+        hypothesis.settings.register_profile(
+            "suites", derandomize=True, deadline=None, suppress_health_check=slow
+        )
+        hypothesis.settings.load_profile("suites")
 
 
 def pytest_collection_finish() -> None:
