@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _COMPREHENSIONS = frozenset(
     {gast.DictComp, gast.GeneratorExp, gast.ListComp, gast.SetComp}
 )
+#: What a tensor may be of a comprehension that makes no list.
+_KEYS = {gast.SetComp: "elt", gast.DictComp: "key"}
 _ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
 _VIEWS = frozenset({"items", "keys", "values"})
 _ITERABLE_TYPES = frozenset({bytes, dict, list, range, set, str, tuple})
@@ -25,6 +27,9 @@ def is_iterable(plain: Plain, expr: Any) -> bool:
     kind = expr.__class__
     if kind in _COMPREHENSIONS:
         return is_comprehension(plain, expr)
+    if kind is gast.Set or kind is gast.Dict:
+        keys = expr.elts if kind is gast.Set else expr.keys
+        return all(key is not None and plain.value(key) for key in keys)
     if kind is gast.IfExp:
         return plain.truth(expr.test) and all(
             map(plain.iterable, (expr.body, expr.orelse))
@@ -45,9 +50,10 @@ def is_iterable(plain: Plain, expr: Any) -> bool:
 
 def is_comprehension(plain: Plain, expr: Any) -> bool:
     """Whether plain Python surely decides which items a comprehension has."""
-    if expr.__class__ in (gast.SetComp, gast.DictComp):
-        return True
     inside = plain.inside(expr)
+    key = _KEYS.get(expr.__class__)
+    if key is not None and not inside.value(getattr(expr, key)):
+        return False
     return all(iterations(plain, expr)) and all(
         inside.truth(test) for generator in expr.generators for test in generator.ifs
     )

@@ -3,13 +3,14 @@
     [f(x) for x in xs if p(x)]      ag.list_comp(lambda x: f(x), xs, lambda x: p(x))
     (f(x) for x in xs)              ag.generator(lambda x: f(x), xs)
     [k for k, v in xs]              ag.list_comp(lambda k, v: k, xs, target='k, v')
+    {x for x in xs}                 ag.set(ag.list_comp(lambda x: x, xs))
     [y for x in xs for y in g(x)]   ag.list_comp(lambda x: ag.list_comp(lambda y: y,
                                         g(x)), xs, flat=True)
 
 Verbatim stand those that Python alone surely decides, and those that a lambda would
 change: what binds (a walrus) or suspends (``await``), what looks at its frame, and what
-keeps a function that would see the target change later. They, and set and dict
-comprehensions, take the items of a tensor one by one: ``{x for x in ag.unrolled(xs)}``.
+keeps a function that would see the target change later. They take the items of a tensor
+one by one: ``{x for x in ag.unrolled(xs)}``.
 """
 
 from __future__ import annotations
@@ -51,6 +52,22 @@ def call_for(
     if _is_python(node, facts) or not _is_exact(node, facts, expressions):
         return None
     return _call(node, node.generators, expressions, expressions.visit)
+
+
+def keyed_call(
+    node: _Comprehension, facts: Facts, expressions: Expressions
+) -> gast.Call | None:
+    """The call that stands for a set or dict comprehension, as `call_for`."""
+    is_dict = isinstance(node, gast.DictComp)
+    keys = node.key if is_dict else node.elt
+    if _is_python(node, facts) or not _is_exact(node, facts, expressions):
+        return None
+    element = keys
+    if is_dict:
+        element = nodes.located(gast.Tuple([keys, node.value], gast.Load()), keys)
+    listed = nodes.located(gast.ListComp(element, node.generators), node)
+    items = _call(listed, node.generators, expressions, expressions.visit)
+    return expressions.operator("dict" if is_dict else "set", [items], node)
 
 
 def unrolled(

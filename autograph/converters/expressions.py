@@ -26,7 +26,7 @@ from ..lang.names import Namer
 from ..lang.visitors import clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
 from .bindings import bound_by, bound_names, suspends
-from .comprehension_calls import call_for, unrolled
+from .comprehension_calls import call_for, keyed_call, unrolled
 from .comprehensions import comprehension_targets, unhidden
 from .values import Values
 
@@ -37,6 +37,8 @@ _SUSPENDING = (gast.NamedExpr, gast.Yield, gast.YieldFrom, gast.Await)
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
+#: Builtins that look for the hash of each item.
+_KEYING = frozenset({"dict", "frozenset", "set"})
 #: Builtins that show also what is in a list.
 _SHOWING = frozenset({"format", "print", "repr", "str"})
 _SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
@@ -259,7 +261,7 @@ class Expressions(Values):
 
     def _are_python(self, name: str, call: Any) -> bool:
         """Whether a builtin surely needs no tensor library for its arguments."""
-        if name in _SHOWING:
+        if name in _SHOWING or name in _KEYING:
             return all(map(self._holds_no_tensor, call.args))
         if name in _ASKING:
             by_own = any(map(self._is_own_key, call.keywords))
@@ -277,12 +279,17 @@ class Expressions(Values):
 
     def visit_ListComp(self, node: Any) -> Any:
         call = self._apart(lambda n: call_for(n, self._facts, self), node)
-        return self.visit_SetComp(node) if call is None else call
+        if call is None:
+            return self._apart(lambda n: unrolled(n, self._facts, self), node)
+        return call
 
     visit_GeneratorExp = visit_ListComp
 
     def visit_SetComp(self, node: Any) -> Any:
-        return self._apart(lambda n: unrolled(n, self._facts, self), node)
+        call = self._apart(lambda n: keyed_call(n, self._facts, self), node)
+        if call is None:
+            return self._apart(lambda n: unrolled(n, self._facts, self), node)
+        return call
 
     visit_DictComp = visit_SetComp
 

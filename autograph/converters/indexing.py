@@ -21,9 +21,19 @@ def ends_of(key: Any) -> list[gast.AST]:
     None at all where one is surely no number.
     """
     ends = [key]
+    if is_pair(key):
+        return list(key.elts)
     if isinstance(key, gast.Slice):
         ends = [end for end in (key.lower, key.upper, key.step) if end is not None]
     return [] if not ends or isinstance(ends[0], _NO_INDEX) else ends
+
+
+def is_pair(key: Any) -> bool:
+    """Whether a key is a tuple that a dict may have: ``d[i, j]``."""
+    no_key = (gast.Slice, gast.Starred)
+    return isinstance(key, gast.Tuple) and not any(
+        isinstance(part, no_key) for part in key.elts
+    )
 
 
 def arguments_of(key: Any) -> list[gast.AST]:

@@ -13,8 +13,8 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
-from ..lang.visitors import Transformer, clone
-from .indexing import ASSIGNED, INDEXED, arguments_of, ends_of, keys_of
+from ..lang.visitors import Transformer, clone, walk
+from .indexing import ASSIGNED, INDEXED, arguments_of, ends_of, is_pair, keys_of
 from .texts import joined, templates_of
 
 #: Methods of lists that may meet tensors in their arguments, or among the items.
@@ -39,6 +39,7 @@ class Values(Transformer):
         super().__init__()
         self._facts = facts
         self._ag = ag
+        self._pairs: set[str] | None = None
 
     def operator(
         self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any
@@ -91,7 +92,18 @@ class Values(Transformer):
             return new
         if not self._may_hold_items(node.value):
             return new
+        if is_pair(node.slice) and not self._has_pairs(node.value):
+            return new
         return self.operator("getitem", [new.value, *arguments_of(new.slice)], node)
+
+    def _has_pairs(self, items: gast.AST) -> bool:
+        """Whether tuples may be keys of a dict: they are looked for, or assigned."""
+        if self._type_of(items) is dict:
+            return True
+        if self._pairs is None:
+            inside = (_with_pair(node) for node in walk(self._facts.node))
+            self._pairs = {gast.dump(node) for node in inside if node is not None}
+        return gast.dump(clone(items, ctx=gast.Load())) in self._pairs
 
     def _target(self, node: Any) -> Any:
         """``ag.target(xs)[i]`` in an assignment, if a tensor may choose the item."""
@@ -198,6 +210,19 @@ class Values(Transformer):
 
 def _values(keywords: list[Any]) -> list[gast.AST]:
     return [keyword.value for keyword in keywords]
+
+
+def _with_pair(node: Any) -> Any:
+    """The container in ``(i, j) in items`` and ``items[i, j] = v``; else None."""
+    if isinstance(node, gast.Compare) and isinstance(node.left, gast.Tuple):
+        return (
+            node.comparators[0]
+            if isinstance(node.ops[0], (gast.In, gast.NotIn))
+            else None
+        )
+    if isinstance(node, gast.Subscript) and is_pair(node.slice):
+        return node.value if isinstance(node.ctx, gast.Store) else None
+    return None
 
 
 def _pair(key: gast.AST, value: gast.AST) -> gast.AST:

@@ -57,6 +57,7 @@ NAMES = (
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
 _WITH_FUNCTION = frozenset({"map"})
+_KEYING = frozenset({"dict", "frozenset", "set"})
 _LISTING = frozenset({"filter", "list", "tuple"})
 
 
@@ -85,6 +86,9 @@ def _dispatching(name: str) -> Callable[..., Any]:
         return _named(name, lambda *args: dispatching(*map(call, args[:1]), *args[1:]))
     elif name in _ASKING:
         function = _asking(name, function)
+        plain = PYTHON - {list, tuple}
+    elif name in _KEYING:
+        function = _keying(name, function)
         plain = PYTHON - {list, tuple}
     return _named(name, _python_first(builtin, function, plain))
 
@@ -147,6 +151,20 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return staged(*args, **kwargs)
 
     return asking
+
+
+def _keying(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The builtin, where tensors in a list or tuple may become keys."""
+
+    def keying(*args: Any, **kwargs: Any) -> Any:
+        items = args[0] if len(args) == 1 and not kwargs else None
+        if not isinstance(items, (list, tuple)) or backend_within(items) is None:
+            return function(*args, **kwargs)
+        from .displays import dict_of, set_of  # which stands on this module
+
+        return dict_of(*map(tuple, items)) if name == "dict" else set_of(*items)
+
+    return keying
 
 
 def _asked_backend(args: tuple[Any, ...], key: Any) -> Backend | None:

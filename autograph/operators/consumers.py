@@ -281,4 +281,6 @@ _CONSUMERS: dict[str, Callable[..., Any]] = {
     "tuple": _tuple,
 }
 #: Builtins that may take a list in place of the generator.
-_OF_LISTS = frozenset({"enumerate", "filter", "map", "sorted", "zip"})
+_OF_LISTS = frozenset(
+    {"dict", "enumerate", "filter", "frozenset", "map", "set", "sorted", "zip"}
+)

@@ -31,6 +31,9 @@ _T = TypeVar("_T")
 _LIMIT = 100
 
 _PLACE = re.compile(r"(?P<root>\w+)(?P<path>(?:\.\w+|\[[^\[\]]+\])*)$")
+#: What stands between the commas that are outside of brackets.
+_PLACES = re.compile(r"""(?:[^,\[]|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\])+""")
+_NAME = re.compile(r"[^\W\d]\w*")
 _STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
 
 
@@ -38,10 +41,10 @@ _STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
 def parse_state(state: str) -> tuple[str, ...]:
     """The places that a ``state=`` argument names.
 
-    >>> parse_state("n, self.count, a[i]")
-    ('n', 'self.count', 'a[i]')
+    >>> parse_state("n, self.count, a[i, j]")
+    ('n', 'self.count', 'a[i, j]')
     """
-    return tuple(place.strip() for place in state.split(",")) if state else ()
+    return tuple(place.strip() for place in _PLACES.findall(state))
 
 
 @functools.cache
@@ -296,8 +299,9 @@ class Variables:
 
     def _is_chosen(self, place: str) -> bool:
         """Whether a tensor is an index: the change of the list will be found."""
-        keys = (key for _, key in _parse_place(place)[1] if key.isidentifier())
-        return any(map(backend_of, map(self._variable, keys)))
+        keys = (key for kind, key in _parse_place(place)[1] if kind == "item")
+        names = (name for key in keys for name in _NAME.findall(key))
+        return any(map(backend_of, map(self._variable, names)))
 
     def _lists_of_items(self) -> Iterator[list[Any]]:
         """The lists that have items in the state: they may be among the results."""
@@ -326,7 +330,13 @@ class Variables:
         return self._globals.get(name, UNBOUND)
 
     def _key(self, key: str) -> Any:
-        return self._variable(key) if key.isidentifier() else _literal(key)
+        if key.isidentifier():
+            return self._variable(key)
+        try:
+            return _literal(key)
+        except ValueError:  # a tuple with variables
+            parts = (part.strip() for part in key.split(","))
+            return tuple(self._key(part) for part in parts if part)
 
     def _step(self, owner: Any, kind: str, key: str) -> Any:
         if kind == "attribute":

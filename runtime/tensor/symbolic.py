@@ -23,7 +23,7 @@ __all__ = ["SymbolicTensor"]
 #: The code of generators and coroutines.
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: The modules that may keep tensors of graphs as keys.
-_OWN = ("runtime.", "autograph.")
+_OWN = ("runtime.",)
 
 _BOOL_USE = (
     "used as a Python bool (by if, while, and, or, not or a comparison chain)",
