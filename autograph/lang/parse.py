@@ -19,7 +19,6 @@ from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
 from .deep import Kept, without_deep
 from .edited import was_edited
-from .lambdas import choose_lambda
 from .source import Source, code_of, source_of
 
 __all__ = [
@@ -109,6 +108,8 @@ def find_function(fn: Any) -> Found:
         raise _not_found(fn, source, "it is not a function")
     definitions = _definitions(source)
     if code.co_name == "<lambda>":
+        from .lambdas import choose_lambda  # most functions have a name
+
         candidates = definitions.lambdas.get(code.co_firstlineno, [])
         found = choose_lambda(code, source, candidates)
         if found is None:
