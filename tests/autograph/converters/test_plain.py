@@ -168,22 +168,19 @@ def test_errors_are_pythons_own() -> None:
     assert caught.value.__traceback__.tb_next.tb_next is None
 
 
-class Late:
-    """A value of a library that says when it stages."""
+class AtAnyTime(toy.Toy):
+    """The backend of a library that does not say when it stages."""
 
-    class Backend(toy.Toy):
-        tells = True
-
-    __autograph_backend__ = Backend()
+    tells = False
 
 
 def test_libraries_that_do_not_tell_may_stage_at_any_time() -> None:
     with idle():
+        type("Telling", (), {"__autograph_backend__": toy.Toy()})
         assert staging.idle
-        type("Telling", (), {"__autograph_backend__": Late.Backend()})
-        assert staging.idle
-        type("Any", (), {"__autograph_backend__": toy.Toy()})
+        type("Silent", (), {"__autograph_backend__": AtAnyTime()})
         assert not staging.idle
+    staging.end()  # what the class began
 
 
 def test_registered_types_may_be_staged_until_they_are_taken_back() -> None:
@@ -191,7 +188,7 @@ def test_registered_types_may_be_staged_until_they_are_taken_back() -> None:
         """A type of another library."""
 
     with idle():
-        autograph.operators.register(Foreign, toy.Toy())
+        autograph.operators.register(Foreign, AtAnyTime())
         assert not staging.idle
         autograph.operators.unregister(Foreign)
         assert staging.idle
@@ -212,3 +209,13 @@ def test_size_grows_with_the_depth_of_functions_and_not_with_two_to_its_power() 
         return codes(convert_module(Source(text, "f.py")).code())
 
     assert nested(8) - nested(7) < 2 * (nested(4) - nested(3)) + 10
+
+
+def test_a_function_in_what_a_comprehension_iterates_over() -> None:
+    """Its converted form binds a name, which Python allows nowhere in there."""
+    text = executed(
+        "def f(n):\n    return [i for i in range((lambda k: k if n else 1)(2))]\n"
+    )
+
+    assert "    return [i for i in range((lambda k: k if n else 1)(2))]\n" in text
+    compile(text, "f.py", "exec")
