@@ -293,6 +293,14 @@ def spread(
         wide = (y.astype(np.float32), filters.astype(np.float32))
         return spread(*wide, lengths, strides, pads, dilations).astype(np.float16)
     sizes, outside = filters.shape[:-2], filters.shape[-2]
+    spans = [(size - 1) * apart for size, apart in zip(sizes, dilations)]
+    if all(step == 1 for step in strides) and _lie_within(pads, spans):
+        # What reaches an element are the products with a window of `y`, from the other
+        # end: a convolution.
+        back = tuple(slice(None, None, -1) for _ in sizes)
+        flipped = filters[back].swapaxes(-1, -2)
+        more = [(span - a, span - b) for span, (a, b) in zip(spans, pads)]
+        return convolve(y, flipped, lengths, strides, more, dilations)
     around = [length + sum(pad) for length, pad in zip(lengths, pads)]
     total = np.zeros((len(y), *around, outside), y.dtype)
     rows = y.reshape(-1, y.shape[-1])
@@ -307,3 +315,8 @@ def spread(
         total[(slice(None), *spots)] += product
     inner = (slice(pad[0], pad[0] + size) for pad, size in zip(pads, lengths))
     return total[(slice(None), *inner)]
+
+
+def _lie_within(pads: Pads, spans: Ints) -> bool:
+    """Whether all that is added around is in a window with some element."""
+    return all(max(pad) <= span for pad, span in zip(pads, spans))

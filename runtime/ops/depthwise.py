@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.ops.buffers import new_result
+from runtime.ops.buffers import borrow, give_back, new_result
 from runtime.ops.image_blocks import Pads, blocks, padded
 from runtime.ops.threads import allowed_threads, share
 
@@ -16,8 +16,8 @@ __all__ = ["convolve_depthwise"]
 Array = np.ndarray[Any, Any]
 Ints = Sequence[int]
 
-#: How many bytes a block of rows takes.
-BLOCK = 1 << 22
+#: How many bytes a block of the result takes, which stays in the cache.
+BLOCK = 1 << 18
 #: From so many elements on it is worth while to wake other threads.
 MANY = 1 << 17
 
@@ -45,26 +45,31 @@ def convolve_depthwise(
     taps = filters.reshape(tall, wide_, width)
     # A row of windows at once: the factors are repeated along it.
     factors = np.tile(taps, (1, 1, length))
-    parts = list(blocks(len(x), height, 4 * length * width * x.itemsize, BLOCK))
+    parts = list(blocks(len(x), height, length * width * x.itemsize, BLOCK))
 
     def fill(index: int) -> None:
         part = parts[index]
         high = part[1].stop - part[1].start
         target = result[part].reshape(-1, high, length * width)
-        product = np.empty(target.shape, x.dtype)
+        scratch = borrow(target.size, x.dtype)
+        product = scratch.reshape(target.shape)
         start, stop = part[1].start * strides[0], (part[1].stop - 1) * strides[0] + 1
         for level, place in np.ndindex(tall, wide_):
             down, right = level * dilations[0], place * dilations[1]
-            windows = x[
-                part[0],
-                start + down : stop + down : strides[0],
-                right : right + (length - 1) * strides[1] + 1 : strides[1],
-            ].reshape(target.shape)
+            rows = x[part[0], start + down : stop + down : strides[0]]
+            if strides[1] == 1:
+                # Neighbours in memory, as those of the result: no copy.
+                flat = rows.reshape(*rows.shape[:2], -1)
+                windows = flat[..., right * width : (right + length) * width]
+            else:
+                last = right + (length - 1) * strides[1] + 1
+                windows = rows[:, :, right : last : strides[1]].reshape(target.shape)
             if level == place == 0:
                 np.multiply(windows, factors[level, place], out=target)
             else:
                 np.multiply(windows, factors[level, place], out=product)
                 np.add(target, product, out=target)
+        give_back([scratch])
 
     share(fill, len(parts), allowed_threads() if x.size >= MANY else 1)
     return result

@@ -12,13 +12,13 @@ from runtime.ops.array import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.partial import spec
+from runtime.ops.pooled import pooled
 from runtime.ops.windows import (
     channels_first,
     dims_or_unknown,
     from_channels_last,
     padding_argument,
     padding_of_row,
-    paddings,
     per_axis,
     places,
     to_channels_last,
@@ -50,69 +50,20 @@ def _infer_pool(x: TensorSpec, *, ksize: Any, **attrs: Any) -> TensorSpec:
 
 def _max_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
     lowest = -np.inf if x.dtype.kind == "f" else of_array(x).min
-    return _pooled(np.maximum, x, lowest, ksize, attrs)
+    return pooled(np.maximum, x, lowest, ksize, attrs)
 
 
 def _avg_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
     # Half precision would not hold long sums.
     wide = x.astype(np.float32) if x.dtype == np.float16 else x
-    total = _pooled(np.add, wide, 0, ksize, attrs)
     if attrs["padding"] == "VALID":
-        counts: Any = np.prod(ksize)
+        counts = np.array(math.prod(ksize), wide.dtype)
     else:
         # What was added around does not count.
-        ones = np.ones((1, *x.shape[1:-1], 1), total.dtype)
-        counts = _pooled(np.add, ones, 0, ksize, attrs)
-    mean: Array = np.divide(total, counts, dtype=total.dtype)
+        ones = np.ones((1, *x.shape[1:-1], 1), wide.dtype)
+        counts = pooled(np.add, ones, 0, ksize, attrs)[0]
+    mean = pooled(np.add, wide, 0, ksize, attrs, counts)
     return mean.astype(x.dtype, copy=False)
-
-
-def _pooled(
-    ufunc: np.ufunc, x: Array, fill: Any, ksize: Any, attrs: dict[str, Any]
-) -> Array:
-    """The windows reduced along one axis after the other."""
-    if x.ndim != len(ksize):
-        raise ValueError
-    sizes = ksize[1:-1]
-    lengths: Any = places(x.shape, sizes, attrs)
-    pads = paddings(x.shape, sizes, attrs)
-    if any(map(any, pads)):
-        padded = [length + sum(pad) for length, pad in zip(x.shape[1:-1], pads)]
-        full = np.full((len(x), *padded, x.shape[-1]), fill, x.dtype)
-        inner = (slice(pad[0], pad[0] + n) for n, pad in zip(x.shape[1:-1], pads))
-        full[(slice(None), *inner)] = x
-        x = full
-    dilations = attrs.get("dilations") or (1,) * x.ndim
-    for axis, (size, length) in enumerate(zip(sizes, lengths), 1):
-        stride, apart = attrs["strides"][axis], dilations[axis]
-        x = _along(ufunc, x, axis, size, length, stride, apart)
-    return x
-
-
-def _along(
-    ufunc: np.ufunc,
-    x: Array,
-    axis: int,
-    size: int,
-    length: int,
-    stride: int,
-    apart: int,
-) -> Array:
-    """Windows of `size` elements along one axis, reduced."""
-    if size == stride == 1:
-        return x
-    # The axes behind are one to NumPy: long runs.
-    flat = x.reshape(*x.shape[: axis + 1], math.prod(x.shape[axis + 1 :]))
-    reach = max((length - 1) * stride + 1, 0)
-
-    def part(place: int) -> Array:
-        first = place * apart
-        return flat[(slice(None),) * axis + (slice(first, first + reach, stride),)]
-
-    found: Array = part(0).copy() if size == 1 else ufunc(part(0), part(1))
-    for place in range(2, size):
-        ufunc(found, part(place), out=found)
-    return found.reshape(*found.shape[:-1], *x.shape[axis + 1 :])
 
 
 define("MaxPool", _max_pool, _infer_pool, takes="fiu")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import runtime as tf
 from runtime.ops import convolve as kernels
-from runtime.ops import depthwise, small_products
+from runtime.ops import depthwise, pooled, small_products
 
 Array = np.ndarray[Any, Any]
 RANDOM = np.random.default_rng(0)
@@ -213,6 +213,26 @@ def test_a_transposed_convolution_is_the_adjoint(agree: Any, padding: Any) -> No
     np.testing.assert_allclose(np.vdot(y, g), np.vdot(x, back))
 
 
+@pytest.mark.parametrize("dilations", [[1, 1], [2, 1]])
+@pytest.mark.parametrize(
+    "padding",
+    [
+        "SAME",
+        "VALID",
+        [(0, 0), (1, 0), (0, 2), (0, 0)],
+        [(0, 0)] * 2 + [(3, 0), (0, 0)],
+    ],
+)
+def test_a_transposed_convolution_without_strides(padding: Any, dilations: Any) -> None:
+    x, w = batch(2, 6, 7, 3, dtype="float64"), batch(3, 2, 3, 4, dtype="float64")
+    y = tf.nn.conv2d(x, w, 1, padding, dilations=dilations)
+    g = batch(*y.shape, dtype="float64")
+
+    back = tf.nn.conv2d_transpose(g, w, x.shape, 1, padding, dilations=dilations)
+
+    np.testing.assert_allclose(np.vdot(y, g), np.vdot(x, back))
+
+
 def test_transposed_rows_and_volumes() -> None:
     x, w = batch(2, 7, 3, dtype="float64"), batch(3, 3, 4, dtype="float64")
     y = tf.nn.conv1d(x, w, 2, "SAME").numpy()
@@ -238,8 +258,15 @@ def test_the_transpose_for_a_shape_that_is_known_later(agree: Any) -> None:
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
-@pytest.mark.parametrize(("size", "stride"), [((2, 2), (2, 2)), ((3, 1), (1, 2))])
-def test_pooling(agree: Any, padding: str, size: Any, stride: Any) -> None:
+@pytest.mark.parametrize(
+    ("size", "stride"), [((2, 2), (2, 2)), ((3, 1), (1, 2)), ((4, 5), (3, 1))]
+)
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_pooling(
+    agree: Any, monkeypatch: Any, padding: str, size: Any, stride: Any, block: int
+) -> None:
+    monkeypatch.setattr(pooled, "BLOCK", block)
+    monkeypatch.setattr(pooled, "MANY", 1)
     x = batch(2, 5, 7, 3)
 
     largest, mean = agree(
@@ -283,6 +310,18 @@ def test_other_pools() -> None:
     padded = [(0, 0), (1, 0), (0, 0)]
     found = tf.nn.max_pool1d(integers, 2, 2, padded).numpy().ravel()
     assert found.tolist() == [3, -5]
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_windows_in_wide_paddings(monkeypatch: Any, block: int) -> None:
+    monkeypatch.setattr(pooled, "BLOCK", block)
+    x = batch(3, 4, 5, 2)
+    around = [(0, 0), (5, 3), (0, 6), (0, 0)]
+    for size, stride in ((1, 1), (2, 1), (3, 2), (1, 3)):
+        found = tf.nn.max_pool2d(x, size, stride, around).numpy()
+        steps = (stride, stride)
+        filled = windows(x, (size, size), steps, around[1:3], (1, 1), fill=-np.inf)
+        np.testing.assert_array_equal(found, filled.max((3, 4)))
 
 
 @pytest.mark.parametrize("inside", [1, 16])
