@@ -329,7 +329,7 @@ def ends_trace(error: Exception) -> bool:
         return _is_of_runtime(error)
     # No call of the graph could make a key of a tensor that has no value.
     ours = (TracingError, InternalError, UnhashableTensorError)
-    return isinstance(error, ours) or hasattr(error, "diagnostics")
+    return isinstance(error, ours) or "diagnostics" in vars(error)
 
 
 class SymbolicTensorError(TracingError):

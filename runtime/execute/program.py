@@ -207,9 +207,9 @@ class Program:
             return known[1]
         # Functions by their names: an address would be another one in each run.
         known_as = getattr(value, "name", getattr(value, "__name__", None))
-        name = self._new_global(known_as or hint)
+        name = self._new_global(known_as if isinstance(known_as, str) else hint)
         self._constants[id(value)] = value, name
-        note = getattr(value, "__qualname__", None) or repr(value)
+        note = str(getattr(value, "__qualname__", None) or repr(value))
         self._hold(name, value, " ".join(note.split()))
         return name
 

@@ -526,6 +526,24 @@ def test_a_clause_that_would_catch_is_refused(
         assert f"raised at {__file__}:{first + raising}" in text
 
 
+def test_an_exception_that_has_every_attribute_is_staged() -> None:
+    class ApiError(Exception):
+        def __getattr__(self, name: str) -> int:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return 5
+
+    @tf.function
+    def request(x: Any) -> Any:
+        if x > 0:
+            raise ApiError("refused")
+        return x
+
+    assert int(request(tf.constant(-1))) == -1
+    with pytest.raises(ApiError, match="refused"):
+        request(tf.constant(1))
+
+
 def none_asked_for_before_it_is_used(x):
     y = x if x > 1 else None
     try:
