@@ -1,9 +1,9 @@
 """Arrays in loops: those that a loop fills row by row, and those that it broadcasts.
 
-A `TensorArray` that a loop fills is an array of its final shape, made in front of the
-loop, and a write is an assignment. An operand that each iteration would broadcast has
-the shape of the result from the start: NumPy takes twice as long for rows that it has
-to repeat. ::
+A `TensorArray` or list that a loop fills is an array of its final shape, made in front
+of the loop, and a write is an assignment. An operand that each iteration would
+broadcast has the shape of the result from the start: NumPy takes twice as long for rows
+that it has to repeat. ::
 
     outputs = np.zeros((100, 32, 64), np.float32)
     b_rows = np.full((32, 64), b)
@@ -29,7 +29,7 @@ from runtime.graph import Node
 from runtime.ops.define import Operand
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["Filled", "filled_by", "wide_shape"]
+__all__ = ["Filled", "appended_by", "filled_by", "wide_shape"]
 
 Users = Mapping[SymbolicTensor, list[tuple[float, Node | None]]]
 
@@ -39,11 +39,14 @@ _EXACT = frozenset({"AddV2", "Sub", "Mul", "RealDiv"})
 class Filled(NamedTuple):
     """An array that a loop fills: its shape, and the node that writes a row.
 
-    ``result`` is what the loop hands out.
+    ``place`` and ``row`` are the positions of what it takes, ``result`` is what the
+    loop hands out.
     """
 
     shape: tuple[Any, ...]
     write: Node
+    place: int
+    row: int
     result: SymbolicTensor
 
 
@@ -54,36 +57,71 @@ def filled_by(array: Node, users: Users, live: Live, scalars: Scalars) -> Filled
     """
     (buffer,) = array.outputs
     found = users.get(buffer, [])
-    loop = found[0][1] if len(found) == 1 and not scalars.is_shared else None
-    if loop is None or loop.op != "While" or loop.attrs.get("trip_count", 0) < 1:
+    loop, size = found[0][1] if len(found) == 1 else None, array.attrs["size"]
+    if loop is None or loop.op != "While" or type(size) is not int:
         return None
     position = next(i for i, given in enumerate(loop.inputs) if given is buffer)
+    write = _only_write(loop, position, "TensorArrayWriteV3", live)
+    index = None if write is None else write.attrs["index"]
+    if write is None or not isinstance(index, Operand):
+        return None
+    return _filled(loop, position, write, (index.index, 1, size), scalars)
+
+
+def appended_by(
+    loop: Node, position: int, live: Live, scalars: Scalars
+) -> Filled | None:
+    """How a loop fills a list that is empty before it, if that is all that it does."""
+    first = loop.inputs[position].node
+    if first.op != "Const" or first.attrs["value"].size:
+        return None
+    write = _only_write(loop, position, "ListAppend", live)
+    if write is None:
+        return None
+    size = loop.attrs["trip_count"]
+    return _filled(loop, position, write, (1, 2, size), scalars)
+
+
+def _filled(
+    loop: Node,
+    position: int,
+    write: Node,
+    places: tuple[int, int, int],
+    scalars: Scalars,
+) -> Filled | None:
+    """The record, if the write is to a row that is there.
+
+    `places` are the positions of the index and of the row, and how many rows there are.
+    """
+    place, row, size = places
+    element = write.inputs[row]
+    if not element.shape.is_fully_defined() or element.dtype.kind not in "biuf":
+        return None
+    lowest, highest = scalars.bounds(write.inputs[place])
+    if scalars.is_shared or not 0 <= lowest <= highest < size:
+        return None
+    shape = (size, *element.shape.as_tuple())
+    return Filled(shape, write, place, row, loop.outputs[position])
+
+
+def _only_write(loop: Node, position: int, op: str, live: Live) -> Node | None:
+    """The node that writes to an array of the state, if nothing else reads it.
+
+    It runs at least once.
+    """
     test_live, body_live = live.bodies[loop]
-    if position >= len(loop.outputs) or position in test_live.inputs:
+    if loop.attrs.get("trip_count", 0) < 1 or position in test_live.inputs:
         return None
     body = loop.attrs["body_graph"]
-    write = body.outputs[position].node
-    if write.op != "TensorArrayWriteV3" or write.inputs[0] is not body.inputs[position]:
+    if position >= len(body.outputs):
         return None
-    row, size = write.inputs[1], array.attrs["size"]
-    if not row.shape.is_fully_defined() or row.dtype.kind not in "biuf":
+    before, after = body.inputs[position], body.outputs[position]
+    if after.node.op != op or after.node.inputs[0] is not before:
         return None
-    if type(size) is not int or not _fits(write, size, scalars):
+    if _reads(body_live, before) != 1 or _reads(body_live, after):
         return None
-    if _reads(body_live, write.inputs[0]) != 1 or _reads(body_live, write.outputs[0]):
-        return None
-    if sum(output is write.outputs[0] for output in body.outputs) != 1:
-        return None
-    return Filled((size, *row.shape.as_tuple()), write, loop.outputs[position])
-
-
-def _fits(write: Node, size: int, scalars: Scalars) -> bool:
-    """Whether a write is known to be to one of so many rows."""
-    index = write.attrs["index"]
-    if not isinstance(index, Operand):
-        return False
-    lowest, highest = scalars.bounds(write.inputs[index.index])
-    return 0 <= lowest <= highest < size
+    once = sum(output is after for output in body.outputs) == 1
+    return after.node if once else None
 
 
 def _reads(live: Live, tensor: SymbolicTensor) -> int:

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from runtime.execute.block import END, StraightBlock
 from runtime.execute.counted import Counted, constant_int
-from runtime.execute.loop_arrays import Filled, filled_by, wide_shape
+from runtime.execute.loop_arrays import Filled, appended_by, filled_by, wide_shape
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import clean
 from runtime.execute.prune import Live
 from runtime.execute.text import Line, Text, negated
 from runtime.graph import Graph, Node
-from runtime.ops.define import Operand
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["LoopBlock", "indented"]
@@ -79,9 +78,12 @@ class LoopBlock(StraightBlock):
         self._settle_inputs(node, state, loop)
         names = self._state_names(node, state)
         forms = {i: self.scalars.form(graph.inputs[i]) for i in state}
-        pairs = [(names[i], node.inputs[i], forms[i]) for i in state]
+        lists = self._new_lists(node, names)
+        given = [i for i in state if i not in lists]
+        pairs = [(names[i], node.inputs[i], forms[i]) for i in given]
         known = self._captures(node, pairs)
         self.assign(pairs)
+        self.lines += lists.values()
         for text in known.values():
             self.hold(text, self.index + 0.5)
         variables = {i: _variable(names[i], forms[i]) for i in state}
@@ -222,15 +224,27 @@ class LoopBlock(StraightBlock):
 
     def _new_array(self, node: Node, filled: Filled) -> None:
         """Make the array that a loop fills."""
-        self.program.row_writes.add(filled.write)
+        code = self._zeros(filled)
         self.program.filled[filled.result] = filled.shape[0]
-        (output,) = node.outputs
-        kind = output.dtype.kind
-        dtype = "bool" if kind == "b" else f"np.{output.dtype.name}"
-        shape = ", ".join(map(str, filled.shape)) + "," * (len(filled.shape) == 1)
         steps = (self.program.step(node, []),)
-        text = Text(f"np.zeros(({shape}), {dtype})", ATOM, steps=steps)
-        self.deliver(output, text, self.may_wait(output))
+        (output,) = node.outputs
+        self.deliver(output, Text(code, ATOM, steps=steps), self.may_wait(output))
+
+    def _new_lists(self, node: Node, names: Mapping[int, str]) -> dict[int, Line]:
+        """The lines that make the lists that a loop fills, by their positions."""
+        found = {}
+        for position, name in names.items():
+            filled = appended_by(node, position, self.live, self.scalars)
+            if filled is not None:
+                found[position] = Line(f"{name} = {self._zeros(filled)}")
+        return found
+
+    def _zeros(self, filled: Filled) -> str:
+        """An array for the rows that a node writes: it is an assignment from now on."""
+        self.program.row_writes[filled.write] = filled.place, filled.row
+        dtype = filled.result.dtype
+        kind = "bool" if dtype.is_bool else f"np.{dtype.name}"
+        return f"np.zeros({filled.shape}, {kind})"
 
     def _write_row(self, node: Node) -> None:
         """Assign a row of an array that the loop fills."""
@@ -239,8 +253,8 @@ class LoopBlock(StraightBlock):
             self.program.fit(text, tensor, "int") if text.form == "wide" else text
             for text, tensor in zip(taken, node.inputs)
         ]
-        index: Operand = node.attrs["index"]
-        code = f"{texts[0].code}[{texts[index.index].code}] = {texts[1].code}"
+        index, row = self.program.row_writes[node]
+        code = f"{texts[0].code}[{texts[index].code}] = {texts[row].code}"
         steps = self.program.in_order([step for text in taken for step in text.steps])
         self.lines.append(Line(code, steps))
         (output,) = node.outputs

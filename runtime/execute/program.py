@@ -88,9 +88,9 @@ class Program:
         self.blocks: list[BlockText] = []
         #: What is known of the numbers in the function that is being written.
         self.scalars: Scalars
-        #: Writes to arrays that a loop fills, and the lengths of those arrays: see
-        #: `loop_arrays`.
-        self.row_writes: set[Node] = set()
+        #: Writes to arrays that a loop fills, with the positions of the index and the
+        #: row, and the lengths of those arrays: see `loop_arrays`.
+        self.row_writes: dict[Node, tuple[int, int]] = {}
         self.filled: dict[SymbolicTensor, int] = {}
         #: A node that calls one of these, for messages.
         self.recursive_call: Node | None = None

@@ -210,6 +210,82 @@ def test_a_result_is_not_written_to_by_the_next_call() -> None:
     assert first.numpy().tolist() == before.tolist()
 
 
+# --- lists ----------------------------------------------------------------------------
+
+
+def appended(x: Any) -> Any:
+    rows, counts, state = [], [], x[0]
+    for i in tf.range(4):
+        state = state * 0.5 + x[i]
+        rows.append(state)
+        counts.append(i * 2)
+    return tf.stack(rows), tf.stack(counts), len(rows)
+
+
+def appended_to_later(x: Any) -> Any:
+    rows = []
+    for i in tf.range(4):
+        rows.append(x[i])
+    for i in tf.range(2):
+        rows.append(-x[i])
+    rows.append(x[0])
+    return tf.stack(rows)
+
+
+def appended_in_a_loop_inside(x: Any) -> Any:
+    total = x[0]
+    for _ in tf.range(3):
+        rows = []
+        for row in x:
+            rows.append(row + total)
+        total = total + tf.reduce_sum(tf.stack(rows), 0)
+    return total
+
+
+def read_while_it_grows(x: Any) -> Any:
+    rows = []
+    for i in tf.range(4):
+        rows.append(x[i])
+        if i > 1:
+            rows[0] = rows[-1] * 2.0
+    return tf.stack(rows)
+
+
+def not_in_each_iteration(x: Any) -> Any:
+    rows = []
+    for i in tf.range(4):
+        if i % 2 == 1:
+            rows.append(x[i])
+    return tf.stack(rows)
+
+
+def in_two_lists(x: Any) -> Any:
+    rows, others = [], []
+    for i in tf.range(4):
+        rows.append(x[i])
+        others.append(x[3 - i])
+        if tf.reduce_sum(x[i]) > 0.0:
+            rows, others = others, rows
+    return tf.stack(rows), tf.stack(others)
+
+
+@pytest.mark.parametrize(
+    ("fn", "assigned"),
+    [
+        (appended, True),
+        (appended_to_later, True),
+        (appended_in_a_loop_inside, True),
+        (read_while_it_grows, False),
+        (not_in_each_iteration, False),
+        (in_two_lists, False),
+    ],
+)
+def test_lists(fn: Callable[..., Any], assigned: bool) -> None:
+    _, source = run_both(fn, X)
+
+    assert ("rows[len_rows] = " in source) == assigned, source
+
+
 # --- broadcasting ---------------------------------------------------------------------
 
 
