@@ -80,6 +80,8 @@ def shape_argument(shape: Any, what: str = "shape") -> Any:
                 "tf.shape(x)[axis] for the length that x has when the function runs"
             )
         return ints_argument(shape, what)
+    if type(shape) is int and 0 <= shape < 2**31:
+        return (shape,)
     tensor = _integers(shape, what)
     if tensor.shape.rank == 0:
         return (int_argument(tensor, what),)

@@ -155,7 +155,7 @@ def as_tensor(value: Any, name: str | None = None) -> Tensor:
 
 def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
     kind = type(value)
-    if kind in _VALUES or (kind is list and _VALUES.issuperset(map(type, value))):
+    if kind in _VALUES or (kind is list and _is_plain(value)):
         return make_constant(to_array(value, dtype)[0], name)
     found = foreign(value, dtype)
     if found is None:
@@ -170,6 +170,16 @@ def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
             f"{dtype.name}; use tf.cast"
         )
     return found
+
+
+def _is_plain(items: list[Any]) -> bool:
+    """Whether a list holds nothing that may be a tensor, or lists of such things."""
+    if _VALUES.issuperset(map(type, items)):
+        return True
+    for row in items:
+        if type(row) is not list or not _VALUES.issuperset(map(type, row)):
+            return False
+    return True
 
 
 def _packed(value: Any, dtype: DType | None) -> Tensor | None:

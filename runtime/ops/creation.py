@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
+from runtime.context import current_graph
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import InvalidArgumentError
-from runtime.ops.arguments import int_argument, shape_argument
+from runtime.ops.arguments import INTS, int_argument, shape_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
 from runtime.ops.partial import dims_of, dims_value, known_int, show, spec
+from runtime.ops.quick import attempt
 from runtime.specs import TensorSpec
 
 __all__ = [
@@ -77,17 +79,34 @@ define(
 )
 
 
+def _quickly(function: Any, shape: Any, dtype: Any) -> Any:
+    """An eager tensor of a shape that is given in ints; None where it is not."""
+    if type(dtype) is not DType or dtype.kind == "O" or current_graph() is not None:
+        return None
+    if type(shape) is int:
+        shape = (shape,)
+    elif type(shape) not in (list, tuple) or not INTS.issuperset(map(type, shape)):
+        return None
+    return attempt(function, shape, dtype.np_dtype)
+
+
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
     """A tensor of zeros (False, empty strings).
 
     >>> zeros([2], "int32")
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([0, 0], dtype=int32)>
     """
+    found = _quickly(np.zeros, shape, dtype)
+    if found is not None:
+        return found
     return run("Zeros", shape=shape_argument(shape), dtype=as_dtype(dtype), name=name)
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
     """A tensor of ones (True)."""
+    made = _quickly(np.ones, shape, dtype)
+    if made is not None:
+        return made
     found = as_dtype(dtype)
     if found.kind == "O":
         raise InvalidArgumentError("a string tensor cannot hold ones; use tf.fill")

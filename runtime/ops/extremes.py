@@ -31,7 +31,7 @@ def extreme(ufunc: Any, x: Any, y: Any, out: Array | None = None) -> Any:
     """
     first = isinstance(x, np.ndarray) and x.ndim > 0
     array, number = (x, y) if first else (y, x)
-    if array.size < FEW or not array.flags.c_contiguous:
+    if np.size(array) < FEW or not array.flags.c_contiguous:
         return ufunc(x, y, out=out)
     result = new_result(array.shape, array.dtype) if out is None else out
     source, found = array.reshape(-1), result.reshape(-1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
+from runtime.context import current_graph
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.array import reshape, shape
@@ -23,8 +24,11 @@ from runtime.ops.partial import (
     show,
     spec,
 )
+from runtime.ops.quick import attempt
 from runtime.ops.select import select
+from runtime.ops.values import float_array
 from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor
 
 __all__ = ["boolean_mask", "gather", "gather_nd", "where"]
 
@@ -122,6 +126,21 @@ def _batch_indices(shape: tuple[int, ...], batch_dims: int) -> list[Array]:
 define("GatherV2", _gather, _infer_gather)
 
 
+def _gather_quickly(params: Array, indices: Any, axis: int) -> Any:
+    """What is asked for by an eager tensor or an int; raises ValueError for others."""
+    if type(indices) is int:
+        if 0 <= indices < params.shape[axis]:
+            return params.take(indices, axis)
+        raise ValueError
+    if type(indices) is not EagerTensor or indices._array.dtype.kind not in "iu":
+        raise ValueError
+    places = indices._array
+    if places.dtype == np.int32 and places.ndim and params.size:
+        # Negative ones are far too large without their signs.
+        return params.take(places.view(np.uint32), axis)
+    return _gather(params, places, axis=axis, batch_dims=0)
+
+
 def gather(
     params: Any,
     indices: Any,
@@ -139,6 +158,11 @@ def gather(
     >>> print(gather([10, 20, 30], [2, 0]))
     tf.Tensor([30 10], shape=(2,), dtype=int32)
     """
+    if type(params) is EagerTensor and type(batch_dims) is int and not batch_dims:
+        if (axis is None or type(axis) is int) and current_graph() is None:
+            found = attempt(_gather_quickly, params._array, indices, axis or 0)
+            if found is not None:
+                return found
     return run(
         "GatherV2",
         as_tensor(params),
@@ -234,6 +258,19 @@ define(
 )
 
 
+def _where_quickly(condition: Array, x: Array, y: Any) -> Any:
+    """For two eager tensors, or one and a float; raises ValueError for others."""
+    if type(y) is float and x.dtype.kind == "f":
+        other = float_array(y, x.dtype)
+    elif type(y) is EagerTensor and y._array.dtype is x.dtype:
+        other = y._array
+    else:
+        raise ValueError
+    if condition.dtype.kind != "b":
+        raise ValueError
+    return select(condition, x, other)
+
+
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """`x` where the condition holds, else `y`; without these, the places where it does.
 
@@ -246,6 +283,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         raise ValueError("tf.where takes both x and y, or neither")
     if x is None:
         return run("Where", as_tensor(condition), name=name)
+    if type(condition) is type(x) is EagerTensor and current_graph() is None:
+        found = attempt(_where_quickly, condition._array, x._array, y)
+        if found is not None:
+            return found
     test = convert_to_tensor(condition, dtype_hint=dtypes.bool)
     return run("SelectV2", test, *together((x, y), "SelectV2", name), name=name)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.context import current_graph
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import int_argument, ints_argument, together
 from runtime.ops.convert import as_tensor
@@ -20,8 +21,9 @@ from runtime.ops.partial import (
     show,
     spec,
 )
+from runtime.ops.quick import attempt
 from runtime.specs import TensorSpec
-from runtime.tensor import Tensor
+from runtime.tensor import EagerTensor, Tensor
 
 __all__ = ["concat", "meshgrid", "parallel_stack", "split", "stack", "unstack"]
 
@@ -95,6 +97,21 @@ define(
 )
 
 
+def _arrays(values: Any) -> list[Array] | None:
+    """The arrays of eager tensors of one dtype; None if there is anything else."""
+    if type(values) not in (list, tuple) or current_graph() is not None:
+        return None
+    arrays: list[Array] = []
+    for value in values:
+        if type(value) is not EagerTensor:
+            return None
+        array = value._array
+        if arrays and array.dtype is not arrays[0].dtype:
+            return None
+        arrays.append(array)
+    return arrays
+
+
 def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     """The tensors joined along an existing axis.
 
@@ -105,6 +122,10 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
         return values.concatenated(axis)
     if isinstance(values, Tensor):
         values = [values]
+    if type(axis) is int and (arrays := _arrays(values)):
+        found = attempt(np.concatenate, arrays, axis)
+        if found is not None:
+            return found
     if not len(values):
         raise ValueError("tf.concat needs at least one tensor")
     tensors = together(values, "ConcatV2", name)
@@ -141,6 +162,17 @@ define(
 )
 
 
+def _stacked(arrays: Sequence[Array], axis: int) -> Array:
+    """`np.stack`, which takes three times as long for small arrays."""
+    shape = arrays[0].shape
+    if axis or not shape:
+        return np.stack(arrays, axis)
+    for array in arrays:
+        if array.shape != shape:
+            raise ValueError
+    return np.concatenate(arrays).reshape(len(arrays), *shape)
+
+
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """The tensors, which must have one shape, along a new axis.
 
@@ -151,6 +183,10 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
         return values.stacked(axis)
     if isinstance(values, Tensor):
         values = unstack(values)
+    if type(axis) is int and (arrays := _arrays(values)):
+        found = attempt(_stacked, arrays, axis)
+        if found is not None:
+            return found
     if not len(values):
         raise ValueError("tf.stack needs at least one tensor")
     return run("Pack", *together(values, "Pack", name), axis=axis, name=name)

@@ -34,13 +34,11 @@ def select(condition: Any, x: Any, y: Any, out: Array | None = None) -> Any:
     >>> select(np.array([True, False]), np.array([1, 2]), np.array([3, 4]))
     array([1, 4])
     """
-    x, y = np.asarray(x), np.asarray(y)
-    shape = np.shape(condition)
-    if np.size(condition) < FEW or not _are_alike(condition, x, y, shape, out):
-        if out is None:
-            return np.where(condition, x, y)
-        np.copyto(out, np.where(condition, x, y))
-        return out
+    if type(condition) is not np.ndarray or condition.size < FEW:
+        return _one_by_one(condition, x, y, out)
+    x, y, shape = np.asarray(x), np.asarray(y), condition.shape
+    if not _are_alike(condition, x, y, out):
+        return _one_by_one(condition, x, y, out)
     result = new_result(shape, x.dtype) if out is None else out
     bits = _BITS[x.itemsize]
     flat = [_flat(array.view(bits)) for array in (x, y, result)]
@@ -60,12 +58,19 @@ def select(condition: Any, x: Any, y: Any, out: Array | None = None) -> Any:
     return result
 
 
-def _are_alike(
-    condition: Any, x: Array, y: Array, shape: tuple[int, ...], out: Array | None
-) -> bool:
+def _one_by_one(condition: Any, x: Any, y: Any, out: Array | None) -> Any:
+    found = np.where(condition, x, y)
+    if out is None:
+        return found
+    np.copyto(out, found)
+    return out
+
+
+def _are_alike(condition: Array, x: Array, y: Array, out: Array | None) -> bool:
     """Whether the arrays lie side by side, or are numbers, and have one dtype."""
-    if type(condition) is not np.ndarray or condition.dtype != np.bool_:
+    if condition.dtype != np.bool_:
         return False
+    shape = condition.shape
     arrays = [condition, x, y, *([] if out is None else [out])]
     if x.dtype != y.dtype or x.dtype.kind not in "biuf" or x.itemsize not in _BITS:
         return False

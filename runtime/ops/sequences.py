@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from runtime import dtypes
+from runtime.context import current_graph
 from runtime.dtypes import DType, as_dtype
 from runtime.errors import DTypeMismatchError, InvalidArgumentError, TracedArgumentError
 from runtime.ops.arguments import INTS, int_argument, together
@@ -23,6 +24,7 @@ from runtime.ops.partial import (
     normal_axis,
     spec,
 )
+from runtime.ops.quick import attempt
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
 
@@ -105,6 +107,11 @@ def range(
     """
     if limit is None:
         start, limit = 0, start
+    if dtype is None and type(start) is type(limit) is type(delta) is int:
+        if -(2**31) < start <= limit < 2**31 > delta > 0 and current_graph() is None:
+            found = attempt(np.arange, start, limit, delta, np.int32)
+            if found is not None:
+                return found
     bounds = [_bound(value) for value in (start, limit, delta)]
     if dtype is None and INTS.issuperset(map(type, bounds)):
         found = dtypes.int32 if max(map(abs, bounds)) < 2**31 else dtypes.int64

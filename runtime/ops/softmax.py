@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from runtime.context import current_graph
 from runtime.ops.buffers import Unbuffered, new_result
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.partial import dims_of, normal_axis, spec
+from runtime.ops.quick import attempt
 from runtime.ops.softmax_rows import softmax_rows
 from runtime.ops.threads import allowed_threads, share
 from runtime.specs import TensorSpec
+from runtime.tensor import EagerTensor
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -20,6 +23,9 @@ Array = np.ndarray[Any, Any]
 
 #: As many elements at a time stay in the cache.
 BLOCK = 1 << 19
+
+#: What stands for the last axis.
+_LAST = (None, -1)
 
 
 def _infer_softmax(logits: TensorSpec, *, axis: int) -> TensorSpec:
@@ -30,19 +36,21 @@ def _infer_softmax(logits: TensorSpec, *, axis: int) -> TensorSpec:
 
 
 def _softmax(logits: Array, *, axis: int) -> Array:
-    axis = normal_axis(axis, logits.ndim)
-    if not logits.size:
-        return logits
-    if axis < logits.ndim - 1:
+    if axis != -1:
+        axis = normal_axis(axis, logits.ndim)
         moved = np.moveaxis(logits, axis, -1)
         return np.moveaxis(_softmax(moved, axis=-1), -1, axis)
+    if not logits.size:
+        return logits
     length = logits.shape[-1]
     result = new_result(logits.shape, logits.dtype)
-    rows, found = logits.reshape(-1, length), result.reshape(-1, length)
-    count = -(-logits.size // BLOCK)
-    if count == 1:
+    rows, found = logits, result
+    if logits.ndim != 2:
+        rows, found = logits.reshape(-1, length), result.reshape(-1, length)
+    if logits.size <= BLOCK:
         softmax_rows(rows, found)
         return result
+    count = -(-logits.size // BLOCK)
     edges = [number * len(rows) // count for number in range(count + 1)]
 
     def run(number: int) -> None:
@@ -73,6 +81,12 @@ def softmax(logits: Any, axis: int | None = None, name: str | None = None) -> An
     >>> print(softmax([0.0, 0.0]))
     tf.Tensor([0.5 0.5], shape=(2,), dtype=float32)
     """
+    if type(logits) is EagerTensor and axis in _LAST and current_graph() is None:
+        array = logits._array
+        if array.dtype.kind == "f" and array.ndim:
+            found = attempt(_softmax, array, axis=-1)
+            if found is not None:
+                return found
     return _run("Softmax", logits, axis, name)
 
 

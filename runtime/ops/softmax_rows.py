@@ -10,6 +10,7 @@ it gives does not depend on the others.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,11 @@ def softmax_rows(x: Array, out: Array) -> Array:
         return _shifted(x, out)
     np.exp(x, out=out)
     sums = _sums(out)
-    least, most = np.minimum.reduce(sums, None), np.maximum.reduce(sums, None)
-    if least >= SMALL and most < np.inf:
+    if len(sums) == 1:
+        least = most = sums.item()
+    else:
+        least, most = np.minimum.reduce(sums, None), np.maximum.reduce(sums, None)
+    if least >= SMALL and most < math.inf:
         np.divide(out, sums, out=out)
         return out
     fit = (sums >= SMALL) & (sums < np.inf)

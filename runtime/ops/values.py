@@ -17,8 +17,12 @@ Array = np.ndarray[Any, Any]
 
 _INT32 = np.dtype(np.int32)
 _FLOAT32 = np.dtype(np.float32)
+_INTS = frozenset({int})
 _NUMBERS = {bool, int, float}
 _TEXTS = {str, bytes, np.str_, np.bytes_}
+#: Python finds the least and greatest of fewer numbers faster than NumPy.
+FEW = 100
+
 _NESTED = (list, tuple, range, np.ndarray)
 
 
@@ -128,6 +132,9 @@ def _from_numpy(array: Array, dtype: DType | None) -> Array:
 
 
 def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
+    if dtype is None and 0 < len(value) < FEW and _INTS.issuperset(map(type, value)):
+        if min(value) >= -(2**31) and max(value) < 2**31:
+            return np.array(value, _INT32), True
     types = _leaf_types(value)
     weak = types <= _NUMBERS or not any(
         issubclass(kind, (np.ndarray, np.generic)) for kind in types

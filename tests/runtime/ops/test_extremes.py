@@ -37,3 +37,9 @@ def test_relu():
     np.testing.assert_array_equal(tf.nn.relu(x), np.maximum(x, 0))
     nothing = np.zeros((0, 3), np.float32)
     assert tf.nn.relu(nothing).shape == (0, 3)
+
+
+def test_two_numbers(monkeypatch):
+    monkeypatch.setattr(extremes, "FEW", 2)
+    assert extreme(np.maximum, np.float32(-1), 0) == 0
+    assert extreme(np.minimum, 3, np.array(2)) == 2

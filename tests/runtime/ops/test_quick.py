@@ -81,7 +81,49 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda x: tf.split(x, 2),
     lambda x: tf.where(x == x, x, x),
     lambda x: tf.gather(x, [1, 0]),
-    lambda x: tf.gather(x, 9),
+    *(
+        lambda x, places=places, axis=axis: tf.gather(x, places, axis=axis)
+        for places in (
+            0, 1, 9, -1, True, 1.0, 2**40, [0], tf.constant([1, 0]),
+            tf.constant([[0, -1]]), tf.constant([9]), tf.constant([0.0]), MASK,
+            tf.constant(1), tf.constant([1], tf.int64), tf.constant([0], tf.uint8),
+        )
+        for axis in (None, 0, 1, -1, 5, True)
+    ),
+    *(
+        lambda x, other=other: tf.where(x == x, x, other)
+        for other in (0.5, 1, 1e300, True, 1j, "a", tf.constant(2.0), np.float32(1),
+                      tf.constant([1, 2]), [0.5])
+    ),
+    lambda x: tf.where(x, x, x),
+    lambda x: tf.where(MASK, x, x),
+    lambda x: tf.concat((x, x), -1),
+    lambda x: tf.concat([x, x], True),
+    lambda x: tf.concat([x], 7),
+    lambda x: tf.concat([x, x[0]], 0),
+    lambda x: tf.stack((x, x)),
+    lambda x: tf.stack([x, x], -1),
+    lambda x: tf.stack([x, x[0]]),
+    lambda x: tf.stack([x, x], 9),
+    *(lambda x, axis=axis: tf.nn.softmax(x, axis) for axis in (None, -1, 0, 7, "a")),
+    *(
+        lambda x, dims=dims, dtype=dtype, make=make: make(dims, dtype)
+        for make in (tf.zeros, tf.ones)
+        for dims in (2, [], (2, 3), [-1], -1, 2**40 * 0, [True], [2.0], None, "a", 1.5)
+        for dtype in ("int32", tf.float16, tf.string, tf.bool, None, tf.complex64)
+    ),
+    *(
+        lambda x, bounds=bounds: tf.range(*bounds)
+        for bounds in ((5,), (0,), (-1,), (1, 5), (5, 1), (1, 9, 3), (9, 1, -3),
+                       (1, 5, 0), (2.5,), (True,), (2**31, 2**31 + 2), (1, 2, 2**33),
+                       (-(2**31), 3 - 2**31))
+    ),
+    *(
+        lambda x, value=value: tf.constant(value)
+        for value in ([1, 2], [2**31], [-(2**31), 2**31 - 1], [2**64], [1, True],
+                      [[1, 2], [3, 4]], [[1], [2, 3]], [[1.5], [2]], [], [[]],
+                      [[], []], [1, [2]], [["a"]], [[None]], (1, 2), [(1,), [2]])
+    ),
     tf.zeros_like,
     lambda x: x + 1,
     lambda x: x / 0,
