@@ -43,6 +43,7 @@ from runtime.staging import (
     unwrapped,
 )
 from runtime.staging.builtins import BUILTINS
+from runtime.staging.deques import StagedDeque
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.list_methods import METHODS
 from runtime.staging.list_rows import RowList
@@ -372,6 +373,7 @@ SymbolicTensor.repeated = staticmethod(repeated)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 StagedList.__autograph_backend__ = RowList.__autograph_backend__ = _Lists()
+StagedDeque.__autograph_backend__ = StagedList.__autograph_backend__
 StagedTruth.__autograph_backend__ = _STAGING
 StagedTable.__autograph_backend__ = _Lists()
 StagedOptional.__autograph_backend__ = _OptionalStaging()

@@ -10,6 +10,7 @@ user's code assigns another object is the place rebound.
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Callable, Hashable
 from operator import is_
 from typing import Any
@@ -31,6 +32,8 @@ def parts_of(value: Any) -> Any:
         return list(value)
     if issubclass(cls, dict):
         return dict(value)
+    if cls is deque:
+        return list(value)
     if defines(cls, "__autograph_parts__"):
         return list(value.__autograph_parts__())
     if defines(cls, "__autograph_chosen__"):
@@ -56,6 +59,9 @@ def _fill(value: Any, parts: Any) -> None:
         list.__setitem__(value, slice(None), parts)
     elif issubclass(type(value), dict):
         _fill_dict(value, parts)
+    elif type(value) is deque:
+        value.clear()
+        value.extend(parts)
     elif is_whole(value):
         value.__autograph_become__(parts)
     else:

@@ -89,6 +89,13 @@ def _infer_take(values: TensorSpec, places: TensorSpec) -> TensorSpec:
 register(OpDef(TAKE, _take, _infer_take, source="{0}[{1}]"))
 
 
+def _rotate(values: Array, times: Array) -> Array:
+    return np.roll(values, int(times), 0)
+
+
+register(OpDef("ListRotate", _rotate, lambda values, times: values))
+
+
 # --- tables ---------------------------------------------------------------------------
 
 

@@ -260,6 +260,8 @@ _PLACE_ERRORS = {
     "pop": ("pop from empty list", "pop index out of range"),
     "get": ("list index out of range",) * 2,
     "del": ("list assignment index out of range",) * 2,
+    "deque pop": ("pop from an empty deque",) * 2,
+    "deque get": ("deque index out of range",) * 2,
 }
 
 

@@ -8,6 +8,7 @@ and a value. A form that both can take is found here.
 from __future__ import annotations
 
 import functools
+from collections import deque
 from typing import Any, NamedTuple
 
 from runtime import nest
@@ -17,6 +18,7 @@ from runtime.ops.flow import optional_parts, require_bound
 from runtime.ops.logical import logical_and
 from runtime.staging.assignments import spread
 from runtime.staging.chosen import chosen, in_one_kind, is_chosen
+from runtime.staging.deques import common_deques
 from runtime.staging.elements import ChosenList, Element
 from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
@@ -64,6 +66,8 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
             tables: tuple[Any, Any] | None
             tables = type(side.value).in_common(one, other, name)
             return tables
+    if type(one.value) is deque and type(other.value) is deque:
+        return common_deques(one, other, name)
     copies = in_one_kind(one.value, other.value)
     if copies is not None:
         one, other = Side(copies[0], one.graph), Side(copies[1], other.graph)

@@ -106,7 +106,8 @@ def _sorted(items: StagedList, /, *, key: Any = None, reverse: bool = False) -> 
 
 
 def _list(items: Any) -> StagedList:
-    return (items if isinstance(items, StagedList) else items.keys()).copy()
+    whole = items if isinstance(items, StagedList) else items.keys()
+    return StagedList(whole._element, whole._buffers, whole._count, whole.name)
 
 
 def _in_table(item: Any, items: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import collections
 import itertools
 
 import numpy as np
@@ -53,13 +52,6 @@ def set_in_a_loop(n):
         seen.add(1)
         n -= 1
     return len(seen)
-
-
-def queue_in_a_branch(n):
-    queue = collections.deque([1])
-    if n > 5:
-        queue.popleft()
-    return len(queue)
 
 
 def nested_dict(n):
@@ -184,7 +176,6 @@ MERGED = [
 ]
 REFUSED = [
     (set_in_a_loop, "the set `seen` is changed where", 3),
-    (queue_in_a_branch, "the deque `queue` is changed where", 3),
     (helper_with_a_set, r"the set `seen` is changed by `note` \(line \d+ of", 6),
     (iterator_in_a_loop, "the list_iterator `numbers` is advanced where", 3),
     (generator_in_a_branch, "the generator `numbers` is advanced where", 6),
