@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -20,8 +22,9 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # The compiler itself is to be tested, not what it once gave.
 os.environ["AUTOGRAPH_NO_CACHE"] = "1"
 
-# And what it makes of statements, on Python values too: not the statements themselves.
-staging.begin()
+#: Where converted code runs as it does in programs: as written until something traces.
+#: Elsewhere what conversion made of it is tested, on Python values too.
+AS_IN_PROGRAMS = ("runtime", "guides", "integration", "examples")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +33,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the present output into the golden files instead of comparing",
     )
+
+
+@pytest.fixture(autouse=True)
+def _staging(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have converted code ask each statement, as while a library stages."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    if folder in AS_IN_PROGRAMS:
+        yield
+        return
+    staging.begin()
+    yield
+    staging.end()
 
 
 @pytest.fixture(autouse=True)

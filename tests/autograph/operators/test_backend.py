@@ -235,6 +235,7 @@ def test_no_other_library_is_imported() -> None:
     code = (
         "import sys; sys.modules['numpy'] = sys.modules['runtime'] = None\n"
         "from tests.autograph.operators import test_backend as t\n"
+        "from autograph.operators import staging; staging.begin()\n"
         "for function, inputs in t.PROGRAMS.items():\n"
         "    run = t.staged(function)\n"
         "    assert all(run(*args) == function(*args) for args in inputs)\n"

@@ -226,4 +226,7 @@ def test_another_library_is_told_what_is_in_the_way() -> None:
 def test_errors_of_converted_code_have_no_obstacle() -> None:
     with pytest.raises(TypeError) as caught:
         autograph.convert(lambda amount: hash([amount]))(Parameter())
-    assert autograph.convert_raising(caught.value) == Repair()
+    repair = autograph.convert_raising(caught.value)
+
+    assert not repair
+    assert repair.obstacle is None
