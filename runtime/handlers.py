@@ -56,6 +56,7 @@ _RAISING: dict[str, Exception] = {
     "ListGet": IndexError("list index out of range"),
     "ListPlace": IndexError("list index out of range"),
     "ListSet": IndexError("list assignment index out of range"),
+    "ListSetRows": ValueError("attempt to assign to an extended slice"),
     "TextItem": IndexError("string index out of range"),
     "TextPlace": ValueError("substring not found"),
 }

@@ -106,6 +106,9 @@ class Target:
             if backend is not None:
                 keyed_item(backend, self._items, "__setitem__", key, value)
                 return
+        if type(key) is slice and (whole := self._opened(key, value)) is not None:
+            whole[key] = value
+            return
         staged = self._staged("setitem", key)
         if staged is None:
             self._items[key] = value
@@ -118,11 +121,21 @@ class Target:
             if backend is not None:
                 keyed_item(backend, self._items, "__delitem__", key)
                 return
+        if type(key) is slice and (whole := self._opened(key, None)) is not None:
+            del whole[key]
+            return
         staged = self._staged("delitem", key)
         if staged is None:
             del self._items[key]
         else:
             staged(self._items, (*self._path, key))
+
+    def _opened(self, key: slice, value: Any) -> Any:
+        """What stands for a list from now on, of which a library finds the slice."""
+        backend = _backend_of(key)
+        if backend is None or self._path or type(self._items) is not list:
+            return None
+        return opened_list(backend, self._items, "__setitem__", key, value)
 
     def _staged(self, name: str, key: Any) -> Callable[..., None] | None:
         """What a library does for an assignment, if an index is a tensor of one."""
@@ -137,6 +150,15 @@ def _backend_of(key: Any) -> Backend | None:
         return backend_of(key)
     ends = (key.start, key.stop, key.step)
     return next(filter(None, map(backend_of, ends)), None)
+
+
+def opened_list(backend: Backend, items: Any, *change: Any) -> Any:
+    """What stands for a list from now on; None where it stays as it is."""
+    from .opening import opened  # which only staging needs
+
+    opening = backend.builtin("opening")
+    make = None if opening is None else opening(items, change[0], change[1:])
+    return None if make is None else opened(items, make)
 
 
 def backend_within(value: Any) -> Backend | None:
@@ -170,6 +192,11 @@ def list_method(function: Any) -> Any:
         else:
             found = map(backend_within, (*args, *items))
         backend = next(filter(None, found), None)
+        if function.__name__ == "extend" and backend is not None:
+            whole = opened_list(backend, items, "extend", *args)
+            if whole is not None:
+                whole.extend(*args)
+                return None
         name = f"list.{function.__name__}"
         instead = None if backend is None else backend.builtin(name)
         if instead is None:

@@ -16,7 +16,16 @@ from runtime.ops.partial import dims_of, spec
 from runtime.ops.registry import OpDef, register
 from runtime.specs import TensorSpec
 
-__all__ = ["FIRST_ONES", "MEMBERS", "ORDER", "PLACE_OR_END", "PUT", "TAKE"]
+__all__ = [
+    "FIRST_ONES",
+    "MEMBERS",
+    "ORDER",
+    "PLACE_OR_END",
+    "PUT",
+    "SET_ROWS",
+    "TAKE",
+    "WITHOUT",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -25,7 +34,9 @@ MEMBERS = "ListMembers"
 ORDER = "ListOrder"
 PLACE_OR_END = "ListPlaceOrEnd"
 PUT = "ListPut"
+SET_ROWS = "ListSetRows"
 TAKE = "ListTake"
+WITHOUT = "ListWithout"
 
 _PLACE = TensorSpec((), dtypes.int32)
 
@@ -87,6 +98,27 @@ def _infer_take(values: TensorSpec, places: TensorSpec) -> TensorSpec:
 
 
 register(OpDef(TAKE, _take, _infer_take, source="{0}[{1}]"))
+
+
+def _set_rows(values: Array, places: Array, rows: Array) -> Array:
+    if len(places) != len(rows):
+        raise ValueError(
+            f"attempt to assign sequence of size {len(rows)} to extended slice of size "
+            f"{len(places)}"
+        )
+    new = values.copy()
+    new[places] = rows
+    return new
+
+
+register(OpDef(SET_ROWS, _set_rows, lambda values, places, rows: values, stateful=True))
+
+
+def _without(count: Array, places: Array) -> Array:
+    return np.delete(np.arange(int(count), dtype=np.int32), places)
+
+
+register(OpDef(WITHOUT, _without, lambda count, places: spec((None,), dtypes.int32)))
 
 
 def _rotate(values: Array, times: Array) -> Array:

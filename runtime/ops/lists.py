@@ -25,7 +25,7 @@ __all__ = ["LIST_ERRORS", "register_writer", "room_for", "spec_with_element"]
 Array = np.ndarray[Any, Any]
 
 #: Ops whose errors are Python's own, and pass as they are.
-LIST_ERRORS = frozenset({"ListGet", "ListSet", "ListPlace", "ListFind"})
+LIST_ERRORS = frozenset({"ListGet", "ListSet", "ListPlace", "ListFind", "ListSetRows"})
 
 _COUNT = TensorSpec((), dtypes.int32)
 

@@ -14,6 +14,7 @@ from runtime.staging.sequences import as_sequence
 from runtime.staging.sets import StagedSet, set_of
 from runtime.staging.table_parts import default_of, missing
 from runtime.staging.tables import StagedDict, StagedTable
+from runtime.tensor import Tensor
 
 __all__ = [
     "common_tables",
@@ -53,6 +54,8 @@ def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any]
 
     None where the method leaves it as it is.
     """
+    if isinstance(items, list):
+        return _opening_list(items, args[-1])
     key: Element | None = None
     value: Element | None = None
     if method == "update":
@@ -71,6 +74,20 @@ def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any]
             return None
         value = taken_apart(default(), "values")[0]
     return lambda: table_of(items, key, value)
+
+
+def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
+    """What makes a list in the graph of one of Python that gets other values, too."""
+    element: Element | None = None
+    if isinstance(values, StagedList):
+        element = values.element
+    elif isinstance(values, Tensor):
+        element = Element.number(values.spec)
+    elif isinstance(values, (list, tuple)) and values:
+        element = StagedList.of(values, "items", None).element
+    if not items and element is None:
+        return None
+    return lambda: StagedList.of(items, "items", element)
 
 
 def _table_of_argument(items: Any, values: Any) -> StagedTable:

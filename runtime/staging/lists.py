@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 from runtime import dtypes
 from runtime.ops import convert
 from runtime.ops.array import reshape, transpose
-from runtime.ops.elementwise import equal, maximum, minimum
+from runtime.ops.elementwise import equal, maximum
 from runtime.ops.indexing import getitem
 from runtime.ops.joining import stack
 from runtime.ops.logical import logical_and, logical_not
@@ -37,6 +37,7 @@ from runtime.staging.list_parts import (
 )
 from runtime.staging.maybe import holds_none
 from runtime.staging.sequences import StagedSequence, weakened
+from runtime.staging.slices import delete_slice, set_slice
 from runtime.subgraph import adapted
 from runtime.tensor import Tensor
 
@@ -88,6 +89,8 @@ class StagedList(Parts):
 
     def _like(self, other: Any) -> StagedList:
         """Another list, or the rows of a tensor, as a list in the graph."""
+        if isinstance(other, StagedSequence):
+            other = type(self).listed(other)
         if isinstance(other, StagedList):
             return other
         if isinstance(other, (list, tuple)):
@@ -99,17 +102,6 @@ class StagedList(Parts):
             f"be joined with a {type(other).__name__}",
             "lists are joined with lists, tuples and tensors",
         )
-
-    def _places(self, key: slice) -> tuple[Any, Any]:
-        """The start and the stop of a slice without a step, within the list."""
-        start = 0 if key.start is None else self._clamped(key.start)
-        stop = self._count if key.stop is None else self._clamped(key.stop)
-        return start, maximum(start, stop)
-
-    def _clamped(self, index: Any) -> Any:
-        place = index_tensor(index)
-        negative = convert.cast(place < 0, dtypes.int32)
-        return minimum(maximum(place + negative * self._count, 0), self._count)
 
     # --- reading ----------------------------------------------------------------------
 
@@ -310,7 +302,8 @@ class StagedList(Parts):
         columns = self._columns()
         self._become([like(reverse(c, [0]), c) for c in columns], self._count)
 
-    #: Orders a list by a key; `ordering` sets it.
+    #: Makes a list of a sequence, and orders a list by a key; `ordering` sets them.
+    listed: ClassVar[Callable[[Any], Any]]
     in_order: ClassVar[Callable[[Any, Any, Any], None]]
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
@@ -318,22 +311,14 @@ class StagedList(Parts):
         type(self).in_order(self, key, reverse)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not isinstance(key, slice):
+        if isinstance(key, slice):
+            set_slice(self, key, value)
+        else:
             self._write("ListSet", value, index_tensor(key))
-            return
-        if key.step is not None:
-            raise self._cannot("be assigned to in steps", "its length may change")
-        self._check()
-        start, stop = self._places(key)
-        values, tail = self._like(value), self[stop:]
-        result = self[:start]
-        result.extend(values)
-        result.extend(tail)
-        self._become(result._buffers, result._count)
 
     def __delitem__(self, key: Any) -> None:
         if isinstance(key, slice):
-            self[key] = []
+            delete_slice(self, key)
         else:
             self._take(key, "del")
 

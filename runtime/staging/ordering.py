@@ -162,3 +162,4 @@ def _either(one: Any, other: Any) -> Any:
 
 
 StagedList.in_order = staticmethod(_sort)
+StagedList.listed = staticmethod(listed)

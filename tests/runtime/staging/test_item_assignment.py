@@ -79,6 +79,18 @@ def assigned_then_raised(n):
     return items
 
 
+def sliced(n):
+    items = [1, 2, 3]
+    items[:n] = [0]
+    return items
+
+
+def slice_deleted(n):
+    items = [1, 2, 3]
+    del items[:n]
+    return items
+
+
 def empty(n):
     items = []
     items[n] = 1
@@ -174,6 +186,9 @@ PROGRAMS = [
     (assigned_then_raised, (1,)),
     (assigned_then_raised, (0,)),
     (empty, (0,)),
+    (sliced, (2,)),
+    (slice_deleted, (2,)),
+    (slice_deleted, (-9,)),
 ]
 
 
@@ -184,18 +199,6 @@ def test_as_python(function, arguments, mode):
     found = modes.run(function, arguments, mode)
     assert (found.error, found.message) == (expected.error, expected.message)
     assert modes.same(found.value, expected.value)
-
-
-def sliced(n):
-    items = [1, 2, 3]
-    items[:n] = [0]
-    return items
-
-
-def slice_deleted(n):
-    items = [1, 2, 3]
-    del items[:n]
-    return items
 
 
 def uneven(n):
@@ -213,8 +216,6 @@ def of_several_kinds(n):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (sliced, "a slice whose ends are tensors"),
-        (slice_deleted, "which part of a list"),
         (uneven, "lists of different lengths"),
         (of_several_kinds, "of several kinds"),
     ],
