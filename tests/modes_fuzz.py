@@ -1,4 +1,4 @@
-"""Random programs in every mode: plain, converted, as a module, eager, staged.
+"""Random programs in every mode: plain, converted, as a module, eager, idle, staged.
 
 Each program is converted once and traced once; the graph then runs on several inputs,
 by the interpreter and as NumPy source. ``python -m tests.modes_fuzz FIRST COUNT`` tries
@@ -22,8 +22,10 @@ from typing import Any
 import autograph
 import runtime as tf
 from autograph.lang.source import Source
+from autograph.operators import staging
 from autograph.pipeline import convert_module
 from runtime.execute.numpy_source import Interpreted
+from tests.idle import idle
 from tests.modes import Result, as_python, as_tensors, same
 from tests.tensor_programs import random_tensor_program
 
@@ -88,12 +90,14 @@ def check(text: str, tally: Tally | None = None) -> None:
         "converted": lambda a: autograph.convert(_loaded(code))(*a),
         "module": lambda a: _loaded(converted)(*a),
         "eager": lambda a: autograph.convert(_loaded(code))(*_tensors(a)),
+        "idle": _idle(lambda a: _loaded(converted)(*a)),
+        "eager idle": _idle(lambda a: _loaded(converted)(*_tensors(a))),
     }
     refusals: set[str] = set()
     for mode, call in modes.items():
         for arguments, expected in zip(inputs, plain, strict=True):
             result = _result(lambda a=arguments, call=call: call(a))
-            if mode == "eager" and _refused(result, expected):
+            if mode.startswith("eager") and _refused(result, expected):
                 continue
             _compare(mode, arguments, expected, result)
     for mode, arguments, result in _staged(code, inputs):
@@ -108,6 +112,16 @@ def check(text: str, tally: Tally | None = None) -> None:
             _compare(mode, arguments, expected, result)
     tally.staged += not refusals
     tally.refused.update(refusals)
+
+
+def _idle(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The call as it runs while nothing is being staged."""
+
+    def run(arguments: Any) -> Any:
+        with idle():
+            return call(arguments)
+
+    return run
 
 
 def _staged(code: Any, inputs: list[Any]) -> Iterator[tuple[str, Any, Result]]:
@@ -218,6 +232,7 @@ def main() -> int:
     options = parser.parse_args()
     tally, found = Tally(), 0
     signal.signal(signal.SIGALRM, _stop)
+    staging.begin()  # converted code asks each statement, save where it is idle
     # The programs change globals on purpose.
     warnings.simplefilter("ignore", tf.errors.TracingWarning)
     for seed in range(options.first, options.first + options.count):

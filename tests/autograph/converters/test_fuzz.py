@@ -18,6 +18,7 @@ import autograph
 from autograph.lang.source import Source
 from autograph.pipeline import convert_module
 from tests.fuzz_world import OutOfFuel, World
+from tests.idle import idle
 from tests.observe import Outcome, describe, observe, same_lines
 from tests.strategies import programs, random_program
 from tests.turns import by_turns
@@ -52,7 +53,7 @@ def compiled(text: str) -> Any:
 
 
 def check_function(text: str) -> None:
-    """``autograph.convert(f)`` does what ``f`` does."""
+    """``autograph.convert(f)`` does what ``f`` does, and the more so while idle."""
     code = compiled(text)
     original, log, state = run(code, lambda f: f)
     converted, converted_log, converted_state = run(code, autograph.convert)
@@ -63,6 +64,9 @@ def check_function(text: str) -> None:
     if original is not None and converted is not None:
         assert converted.meaning == original.meaning
         assert same_lines(original, converted)
+
+    with idle():
+        assert run(code, autograph.convert) == (original, log, state)
 
 
 def check_module(text: str) -> None:
