@@ -155,7 +155,7 @@ define(
     lambda *values, axis: np.stack(values, axis),
     _infer_pack,
     source=lambda args, attrs: (
-        f"np.stack({listed(args)})"
+        f"np.array({listed(args)})"  # a fifth of the time of np.stack
         if attrs["axis"] == 0
         else f"np.stack({listed(args)}, axis={attrs['axis']})"
     ),
@@ -163,14 +163,14 @@ define(
 
 
 def _stacked(arrays: Sequence[Array], axis: int) -> Array:
-    """`np.stack`, which takes three times as long for small arrays."""
+    """`np.stack`, which takes five times as long for small arrays."""
     shape = arrays[0].shape
-    if axis or not shape:
+    if axis or arrays[0].dtype == object:
         return np.stack(arrays, axis)
     for array in arrays:
         if array.shape != shape:
             raise ValueError
-    return np.concatenate(arrays).reshape(len(arrays), *shape)
+    return np.array(arrays)
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
