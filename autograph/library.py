@@ -295,4 +295,15 @@ def names_library(
 
 def is_library(obj: Any, options: ConversionOptions = DEFAULT) -> bool:
     """Whether what an expression names is surely called without conversion."""
-    return not isinstance(obj, ModuleType) and needs_no_conversion(obj, options)
+    if isinstance(obj, ModuleType) or compares_items(obj):
+        return False
+    return needs_no_conversion(obj, options)
+
+
+def compares_items(obj: Any) -> bool:
+    """Whether a function of the standard library compares the items of lists, which may
+    be tensors.
+    """
+    if not isinstance(obj, (BuiltinFunctionType, FunctionType)):
+        return False
+    return obj.__module__ in ("_bisect", "_heapq", "heapq")

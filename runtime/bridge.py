@@ -44,6 +44,7 @@ from runtime.staging import (
 )
 from runtime.staging.builtins import BUILTINS
 from runtime.staging.deques import StagedDeque
+from runtime.staging.heaps import FUNCTIONS
 from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.list_methods import METHODS
 from runtime.staging.list_rows import RowList
@@ -228,6 +229,7 @@ def _is_bool(value: Any, expected: bool) -> Any:
 _BUILTINS: dict[str, Callable[..., Any]] = {
     **BUILTINS,
     **METHODS,
+    **FUNCTIONS,
     "is_bool": _is_bool,
     "is_none": is_none,
     "is_not_none": functools.partial(is_none, negated=True),

@@ -19,12 +19,12 @@ from types import (
 from typing import Any
 from weakref import ref
 
-from ..library import CONVERTED, is_dispatcher, is_marked
+from ..library import CONVERTED, compares_items, is_dispatcher, is_marked
 from ..options import DEFAULT, ConversionOptions
 from .classes import defines
 from .constructors import constructor, make
 from .dispatch import backend_of
-from .items import list_method, set_tracing
+from .items import list_method, module_function, set_tracing
 
 Converter = Callable[[FunctionType, ConversionOptions], Callable[..., Any]]
 
@@ -94,6 +94,8 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
             ):
                 share_defaults(function, converted)
             return converted if _watcher is None else _watcher(converted)
+        if _watcher is not None and compares_items(function):
+            return module_function(function)
         if is_dispatcher(function):
             return _dispatched(function, options)
         if _converter is not None:

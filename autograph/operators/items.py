@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from .contents import is_whole
@@ -152,6 +153,27 @@ def _backend_of(key: Any) -> Backend | None:
     return next(filter(None, map(backend_of, ends)), None)
 
 
+def module_function(function: Any) -> Any:
+    """A function of `heapq` or `bisect`, such that it takes lists with tensors.
+
+    >>> import bisect
+    >>> module_function(bisect.bisect_left)([1, 3], 2)
+    1
+    """
+    module = function.__module__.removeprefix("_")
+    if module not in _MODULES:
+        return function
+
+    def staged(*args: Any, **options: Any) -> Any:
+        values = (*args, *options.values())
+        backend = next(filter(None, map(backend_within, values)), None)
+        name = f"{module}.{function.__name__}"
+        instead = None if backend is None else backend.builtin(name)
+        return (function if instead is None else instead)(*args, **options)
+
+    return staged
+
+
 def opened_list(backend: Backend, items: Any, *change: Any) -> Any:
     """What stands for a list from now on; None where it stays as it is."""
     from .opening import opened  # which only staging needs
@@ -172,6 +194,8 @@ def backend_within(value: Any) -> Backend | None:
 _COUNTING = frozenset({"extend", "insert", "pop"})
 _ASKING = frozenset({"count", "index", "remove", "sort"})
 LIST_METHODS = _COUNTING | _ASKING
+#: Modules of functions that compare the items of lists.
+_MODULES = frozenset({"bisect", "heapq"})
 
 
 def list_method(function: Any) -> Any:
@@ -183,6 +207,8 @@ def list_method(function: Any) -> Any:
     [1, 3]
     """
     items = function.__self__
+    if type(items) is ModuleType:
+        return module_function(function)
     if type(items) is not list or function.__name__ not in LIST_METHODS:
         return keyed_method(function) if type(items) in KEYED else function
 

@@ -7,7 +7,6 @@ which changes it. Errors are those that Python's lists raise.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from runtime import dtypes
 from runtime.errors import InvalidArgumentError
+from runtime.ops.in_place import in_place
 from runtime.ops.partial import Dims, dims_of, merge_dims, show, spec
 from runtime.ops.registry import OpDef, register
 from runtime.ops.tensor_arrays import IN_PLACE, fresh_buffer
@@ -25,7 +25,9 @@ __all__ = ["LIST_ERRORS", "register_writer", "room_for", "spec_with_element"]
 Array = np.ndarray[Any, Any]
 
 #: Ops whose errors are Python's own, and pass as they are.
-LIST_ERRORS = frozenset({"ListGet", "ListSet", "ListPlace", "ListFind", "ListSetRows"})
+LIST_ERRORS = frozenset(
+    {"ListGet", "ListSet", "ListPlace", "ListFind", "ListSetRows"} | {"ListBisect"}
+)
 
 _COUNT = TensorSpec((), dtypes.int32)
 
@@ -160,36 +162,12 @@ def _infer_delete(
     return buffer
 
 
-def _references(buffer: Array, count: Any) -> int:
-    return sys.getrefcount(buffer)
-
-
-def _references_of_one_variable() -> int:
-    """What a kernel counts for an array that only a variable of its caller holds."""
-    alone = np.zeros(1)
-    return _references(alone, 0)
-
-
-_ALONE = _references_of_one_variable()
-
-
-def _in_place(kernel: Callable[..., Array]) -> Callable[..., Array]:
-    """The kernel for callers that give away the buffer, a variable of theirs."""
-
-    def write(buffer: Array, *rest: Any, **attrs: Any) -> Array:
-        # Views of the buffer hold it, and a view has another array as its base.
-        owned = sys.getrefcount(buffer) <= _ALONE and buffer.base is None
-        return kernel(buffer, *rest, owned=owned, **attrs)
-
-    return write
-
-
 def register_writer(
     name: str, kernel: Callable[..., Array], infer: Any, stateful: bool = False
 ) -> None:
     """Register an op that writes to a buffer, and how it does where that is its own."""
     register(OpDef(name, kernel, infer, stateful=stateful))
-    IN_PLACE[name] = _in_place(kernel)
+    IN_PLACE[name] = in_place(kernel)
 
 
 register_writer("ListAppend", _append, _infer_append)
@@ -260,6 +238,7 @@ _PLACE_ERRORS = {
     "pop": ("pop from empty list", "pop index out of range"),
     "get": ("list index out of range",) * 2,
     "del": ("list assignment index out of range",) * 2,
+    "heap": ("index out of range",) * 2,
     "deque pop": ("pop from an empty deque",) * 2,
     "deque get": ("deque index out of range",) * 2,
 }

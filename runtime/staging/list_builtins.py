@@ -18,12 +18,15 @@ from runtime.subgraph import predicate
 __all__ = ["OF_LISTS", "for_lists", "watched"]
 
 Builtin = Callable[..., Any]
+_OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "setitem"})
+#: Modules whose functions know lists themselves.
+_MODULES = ("bisect.", "heapq.")
 
 
 def for_lists(name: str, staged: Builtin | None) -> Builtin | None:
     """The staged builtin ``name``, such that it can be given lists, too."""
     own = OF_LISTS.get(name)
-    if staged is None or name in ("chosen", "keyed", "opening", "setitem"):
+    if staged is None or name in _OF_THEIR_OWN or name.startswith(_MODULES):
         return staged
 
     def builtin(*args: Any, **options: Any) -> Any:
