@@ -49,11 +49,12 @@ USUAL = 8
 SHARED = 1 << 20
 
 #: The bytes of all arrays that a block has which is computed again and again: they fit
-#: the cache that a processor has for itself.
-REPEATED = 1 << 20
+#: the cache that a processor has for itself, or half of them do.
+REPEATED = 1 << 21
 
-#: The fewest elements that such a block has.
-FEWEST = 1 << 13
+#: The fewest elements that such a block has. With fewer, threads would come back from
+#: NumPy all the time, and wait for each other at the interpreter's lock.
+FEWEST = 1 << 15
 
 #: How often it is computed, at a guess.
 TIMES = 16
@@ -169,6 +170,8 @@ class BlockFunction:
             return None
         work = self._work * (TIMES if self._repeats else 1)
         threads = allowed if size * work >= SHARED else 1
+        if self._repeats:
+            threads = min(threads, max(1, size // FEWEST))
         edges, columns = self._split(inputs, size // length, length, threads)
         return _Plan(
             tuple(_PLACES[kind](shape) for kind in self._inputs),
