@@ -14,7 +14,9 @@ from runtime.ops.arguments import shape_argument, together
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.gather import check_bounds
+from runtime.ops.in_place import in_place
 from runtime.ops.partial import Dims, dims_of, dims_value, merge_dims, show, spec
+from runtime.ops.tensor_arrays import IN_PLACE
 from runtime.specs import TensorSpec
 
 __all__ = [
@@ -88,9 +90,12 @@ def _with(ufunc: np.ufunc) -> Callable[..., None]:
 
 
 def _scatter_op(name: str, write: Callable[..., None]) -> None:
-    def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
+    def kernel(
+        tensor: Array, indices: Array, updates: Array, owned: bool = False
+    ) -> Array:
         index = _index(tensor, indices, updates)
-        result = np.array(tensor, order="C")
+        owned = owned and tensor.flags.c_contiguous and tensor.flags.writeable
+        result = tensor if owned else np.array(tensor, order="C")
         write(result, index, updates)
         return result
 
@@ -101,6 +106,8 @@ def _scatter_op(name: str, write: Callable[..., None]) -> None:
         return spec(dims_of(tensor), tensor.dtype)
 
     define(name, kernel, infer)
+    # Or a loop that fills a tensor item by item would take quadratic time.
+    IN_PLACE[name] = in_place(kernel)
 
 
 _scatter_op("TensorScatterUpdate", _write)

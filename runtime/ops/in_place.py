@@ -1,0 +1,48 @@
+"""Kernels that change an array where their caller gives it away.
+
+An executor that knows of no later use of an array calls the kernel of
+`tensor_arrays.IN_PLACE`, with the array in a variable of its own. It is copied only if
+somebody else holds it: another variable, a constant, a caller, a view.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["in_place"]
+
+Array = np.ndarray[Any, Any]
+
+
+def _references(array: Array, other: Any) -> int:
+    return sys.getrefcount(array)
+
+
+def _references_of_one_variable() -> int:
+    """What a kernel counts for an array that only a variable of its caller holds.
+
+    It depends on how this Python passes arguments, so a call like those to come tells.
+    """
+    alone = np.zeros(1)
+    return _references(alone, 0)
+
+
+_ALONE = _references_of_one_variable()
+
+
+def in_place(kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """The kernel for callers that give away the first argument, a variable of theirs.
+
+    `kernel` takes ``owned``, whether it may change the array.
+    """
+
+    def write(array: Array, *rest: Any, **attrs: Any) -> Array:
+        # Views of the array hold it, and a view has another array as its base.
+        owned = sys.getrefcount(array) <= _ALONE and getattr(array, "base", 0) is None
+        return kernel(array, *rest, owned=owned, **attrs)
+
+    return write
