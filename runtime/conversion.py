@@ -27,10 +27,10 @@ from autograph.diagnostics import Diagnostic, Location
 from autograph.library import Rule, as_written, is_marked
 from autograph.operators.dispatch import begins_trace
 from autograph.operators.generators import StagedGenerator, element_code
-from autograph.operators.unbound import is_captured
+from autograph.operators.unbound import scope_of
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.errors import SymbolicTensorError, TracingError
-from runtime.ops.flow import set_captured
+from runtime.ops.flow import set_scope_of
 from runtime.user_code import is_user_file
 
 if TYPE_CHECKING:
@@ -223,15 +223,15 @@ def to_graph(entity: Any, recursive: bool) -> Any:
     return autograph.convert(python_function, recursive=recursive)
 
 
-def _is_captured(name: str) -> bool:
-    """Whether the function that runs captures the variable that it reads."""
+def _scope_of(name: str) -> str:
+    """Whose the variable is that the user's function reads."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
-    return frame is not None and is_captured(name, frame)
+    return "local" if frame is None else scope_of(name, frame)
 
 
-set_captured(_is_captured)
+set_scope_of(_scope_of)
 do_not_convert = autograph.do_not_convert
 VERSION = autograph.__version__
 functions_of = library.functions_of

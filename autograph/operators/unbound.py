@@ -9,6 +9,7 @@ it happens.
 
 from __future__ import annotations
 
+import dis
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -120,11 +121,18 @@ def _is_local(name: str, frame: FrameType | None) -> bool:
     return False
 
 
-def is_captured(name: str, frame: FrameType) -> bool:
-    """Whether what is read in a frame is a variable of a function around the user's
-    function that the frame is a part of.
+def scope_of(name: str, frame: FrameType) -> str:
+    """Whose variable is read in a frame, as the user's function has it that the frame
+    is a part of: ``'local'``, ``'captured'`` or ``'global'``.
     """
-    return name in frame.f_code.co_freevars and not _is_local(name, frame)
+    code = frame.f_code
+    if name in code.co_freevars:
+        return "local" if _is_local(name, frame) else "captured"
+    if name in code.co_names and name not in (*code.co_varnames, *code.co_cellvars):
+        loads = (s for s in dis.get_instructions(code) if s.argval == name)
+        if any(step.opname == "LOAD_GLOBAL" for step in loads):
+            return "global"
+    return "local"
 
 
 def _definer(body: CodeType, frame: FrameType | None) -> FrameType | None:

@@ -26,7 +26,7 @@ __all__ = [
     "raise_error",
     "require_bound",
     "require_some",
-    "set_captured",
+    "set_scope_of",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -79,28 +79,26 @@ def _fresh(exception: BaseException) -> BaseException:
 register(OpDef("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
 
 
-#: As Python itself says it, of a local variable and of one that a function captures.
-_UNBOUND, _UNBOUND_CAPTURED = (
-    (
-        "cannot access local variable '{}' where it is not associated with a value",
-        "cannot access free variable '{}' where it is not associated with a value in "
-        "enclosing scope",
-    )
-    if sys.version_info >= (3, 11)
-    else (
-        "local variable '{}' referenced before assignment",
-        "free variable '{}' referenced before assignment in enclosing scope",
-    )
-)
+_IS_NEW = sys.version_info >= (3, 11)
+#: As Python itself says it, by whose variable it is.
+_UNBOUND = {
+    "local": "cannot access local variable '{}' where it is not associated with a value"
+    if _IS_NEW
+    else "local variable '{}' referenced before assignment",
+    "captured": "cannot access free variable '{}' where it is not associated with a "
+    "value in enclosing scope"
+    if _IS_NEW
+    else "free variable '{}' referenced before assignment in enclosing scope",
+    "global": "name '{}' is not defined",
+}
 
 
 def _require_bound_kernel(
-    value: Array, bound: Array, variable: str, captured: bool = False
+    value: Array, bound: Array, variable: str, scope: str = "local"
 ) -> Array:
-    if not bound and captured:
-        raise NameError(_UNBOUND_CAPTURED.format(variable))
     if not bound:
-        raise UnboundLocalError(_UNBOUND.format(variable))
+        kind = UnboundLocalError if scope == "local" else NameError
+        raise kind(_UNBOUND[scope].format(variable))
     return value
 
 
@@ -112,7 +110,7 @@ def _require_some_kernel(value: Array, some: Array, variable: str) -> Array:
 
 
 def _checked_infer(
-    value: TensorSpec, flag: TensorSpec, variable: str, captured: bool = False
+    value: TensorSpec, flag: TensorSpec, variable: str, scope: str = "local"
 ) -> TensorSpec:
     _flag_infer(flag)
     return value
@@ -170,27 +168,28 @@ def require_some(value: Tensor, some: Tensor, variable: str) -> Tensor:
     return _checked("RequireSome", value, some, variable)
 
 
-_is_captured: Callable[[str], bool]
+_scope_of: Callable[[str], str]
 
 
-def set_captured(is_captured: Callable[[str], bool]) -> None:
-    """Say how to find out whether the function that runs captures a variable."""
-    global _is_captured
-    _is_captured = is_captured
+def set_scope_of(scope_of: Callable[[str], str]) -> None:
+    """Say how to find out whose a variable is that the program reads."""
+    global _scope_of
+    _scope_of = scope_of
 
 
 def _as_read(tensor: Tensor) -> Tensor:
     """What stands for a tensor where an operation reads it.
 
-    That of a variable without a value is another error in a function that captures it.
+    A variable without a value is another error where it is not local.
     """
     if not isinstance(tensor, SymbolicTensor) or tensor.node.op != "RequireBound":
         return tensor
-    attrs = tensor.node.attrs
-    if "captured" in attrs or not _is_captured(attrs["variable"]):
+    variable = tensor.node.attrs["variable"]
+    scope = "local" if "scope" in tensor.node.attrs else _scope_of(variable)
+    if scope == "local":
         return tensor
     value, bound = tensor.node.inputs
-    return _checked("RequireBound", value, bound, attrs["variable"], captured=True)
+    return _checked("RequireBound", value, bound, variable, scope=scope)
 
 
 set_reading(_as_read)

@@ -76,6 +76,15 @@ def read_in_a_comprehension(n):
     return [y + k for k in range(2)][0]
 
 
+def read_as_a_global(n):
+    global unbound
+    if n > 0:
+        unbound = n
+    result = unbound + 1
+    del unbound
+    return result
+
+
 def read_in_its_own_function(n):
     def helper():
         return y + 1
@@ -104,6 +113,7 @@ def read_in_its_own_branch(n):
         read_in_a_lambda,
         read_further_inside,
         read_in_a_comprehension,
+        read_as_a_global,
         read_in_its_own_function,
         read_in_its_own_branch,
     ],
