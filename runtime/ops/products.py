@@ -17,7 +17,7 @@ from runtime.ops.define import define, run
 from runtime.ops.functions import conj
 from runtime.ops.partial import Dims, broadcast, dims_of, normal_axes, show, spec
 from runtime.ops.quick import attempt
-from runtime.ops.small_products import may_take_pieces
+from runtime.ops.small_products import may_take_pieces, stacked_product
 from runtime.ops.small_products import product as multiplied
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, operators
@@ -89,7 +89,7 @@ def _matmul(
 def _product(left: Array, right: Array) -> Array:
     product: Array
     if right.ndim > 2:
-        product = np.matmul(left, right)
+        product = stacked_product(left, right)
     elif left.ndim == 2:
         product = multiplied(left, right)
     else:

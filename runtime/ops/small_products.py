@@ -19,7 +19,7 @@ import numpy as np
 from runtime.ops.buffers import borrow, give_back, new_result
 from runtime.ops.threads import allowed_threads, share
 
-__all__ = ["is_small", "may_take_pieces", "multiply", "product"]
+__all__ = ["is_small", "may_take_pieces", "multiply", "product", "stacked_product"]
 
 Array = np.ndarray[Any, Any]
 
@@ -142,13 +142,47 @@ def product(left: Array, right: Array) -> Array:
     return found
 
 
+def stacked_product(left: Array, right: Array) -> Array:
+    """The products of two stacks of matrices: as `product`."""
+    *stack, height, depth = left.shape
+    width = right.shape[-1]
+    work = left.size * width
+    found: Array
+    if work < MANY or not SHORT_WAY or not _takes_stack(left, right):
+        found = np.matmul(left, right)
+        return found
+    found = new_result((*stack, height, width), left.dtype)
+    flat = found.reshape(-1, height, width)
+    lefts, rights = left.reshape(-1, height, depth), right.reshape(-1, depth, width)
+    step = max(1, MANY // (height * depth * width))
+
+    def fill(index: int) -> None:
+        part = slice(index * step, (index + 1) * step)
+        multiply(lefts[part], rights[part], flat[part])
+
+    share(fill, -(-len(flat) // step), allowed_threads())
+    return found
+
+
+def _takes_stack(left: Array, right: Array) -> bool:
+    """Whether there is a matrix for each, and pieces are fast."""
+    if left.dtype.char not in "fd" or left.shape[:-2] != right.shape[:-2]:
+        return False
+    if left.shape[-1] != right.shape[-2]:
+        return False
+    return _lie_together(left, right) and is_small(right)
+
+
 def _takes(left: Array, right: Array) -> bool:
-    """Whether pieces are as fast as one product: BLAS likes rows that lie together."""
+    """Whether pieces are as fast as one product."""
     if left.dtype.char not in "fd" or min(len(left), right.shape[1]) < FEWEST:
         return False
-    if not (left.flags.c_contiguous and right.flags.c_contiguous):
-        return False
-    return len(right) >= DEEP and is_small(right)
+    return len(right) >= DEEP and _lie_together(left, right) and is_small(right)
+
+
+def _lie_together(left: Array, right: Array) -> bool:
+    """Whether the rows of both do: pieces of transposed matrices are slow."""
+    return left.flags.c_contiguous and right.flags.c_contiguous
 
 
 def may_take_pieces(size: int | None, depth: int | None, width: int | None) -> bool:

@@ -68,6 +68,22 @@ def test_stacks(small_pieces: None, width: int) -> None:
     assert not out[:, :, 1::3].any()
 
 
+@pytest.mark.parametrize("stack", [(5,), (2, 3), (1, 1, 4)])
+@pytest.mark.parametrize("flip", [False, True])
+def test_stacks_of_matrices(small_pieces: None, stack: Any, flip: bool) -> None:
+    left, right = draw(*stack, 9, 12), draw(*stack, 12, 10)
+    given = np.ascontiguousarray(right.swapaxes(-1, -2)) if flip else right
+
+    found = tf.matmul(left, given, transpose_b=flip).numpy()
+
+    np.testing.assert_allclose(found, left @ right, rtol=1e-4, atol=1e-5)
+    for one, other in ((left[:1], right), (left, right[..., :0]), (left, right[0])):
+        found = tf.matmul(one, other).numpy()
+        np.testing.assert_allclose(found, one @ other, rtol=1e-4, atol=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="12, must be as many"):
+        tf.matmul(left, right[..., :11, :])
+
+
 def test_graphs_take_the_same_way(agree: Any, monkeypatch: Any) -> None:
     left, right = draw(64, 130), draw(130, 128)
     for known in (True, False):

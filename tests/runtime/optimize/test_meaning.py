@@ -214,3 +214,19 @@ def test_fused_convolutions(dtype: str, groups: int) -> None:
             for one, other in zip(found, expected):
                 np.testing.assert_array_equal(one, other)
                 np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
+
+
+def test_a_fused_convolution_reads_what_the_convolution_read() -> None:
+    weights = tf.Variable(np.ones((2, 2, 1, 3), "float32"))
+    x = tf.constant(np.arange(12.0, dtype="float32").reshape(1, 3, 4, 1))
+
+    @tf.function
+    def step(x: Any) -> Any:
+        found = tf.nn.conv2d(x, weights, 1, "SAME")
+        weights.assign_add(-2.0 * tf.ones_like(weights))
+        return tf.nn.relu(found)
+
+    assert "relu=True" in step.get_concrete_function(x).to_source()
+    expected = tf.nn.conv2d(x, weights, 1, "SAME").numpy()
+    np.testing.assert_array_equal(step(x), expected)
+    np.testing.assert_array_equal(step(x), np.zeros_like(expected))
