@@ -237,6 +237,11 @@ def unstack(
 
     Where the length of the axis is not known while tracing, `num` has to say it.
     """
+    if type(value) is EagerTensor and num is None and axis == 0:
+        array = value._array
+        if array.ndim and current_graph() is None:
+            # The Ellipsis gives 0-d arrays where an index alone gives scalars.
+            return [EagerTensor(array[index, ...]) for index in range(len(array))]
     tensor = as_tensor(value)
     if num is None:
         rank = tensor.shape.rank

@@ -26,7 +26,7 @@ from runtime.ops.partial import (
 )
 from runtime.ops.quick import attempt
 from runtime.specs import TensorSpec
-from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 __all__ = ["linspace", "one_hot", "range"]
 
@@ -229,8 +229,18 @@ def _infer_one_hot(
 def _one_hot(indices: Array, on: Array, off: Array, *, depth: int, axis: int) -> Array:
     if depth < 0:
         raise ValueError
-    hot = np.expand_dims(indices, -1) == np.arange(depth)
+    hot = indices[..., np.newaxis] == np.arange(depth)
     return np.where(hot if axis == -1 else np.moveaxis(hot, -1, axis), on, off)
+
+
+def _one_hot_quickly(indices: Array, depth: Any, axis: Any, dtype: DType) -> Array:
+    """With ones and zeros; raises ValueError for what is not given in ints."""
+    if type(depth) is not int or indices.dtype.kind not in "iu" or dtype.kind in "bO":
+        raise ValueError
+    if axis is not None and type(axis) is not int:
+        raise ValueError
+    on, off = np.ones((), dtype.np_dtype), np.zeros((), dtype.np_dtype)
+    return _one_hot(indices, on, off, depth=depth, axis=-1 if axis is None else axis)
 
 
 def _one_hot_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
@@ -261,6 +271,11 @@ def one_hot(
     found = None if dtype is None else as_dtype(dtype)
     if found is None and on_value is None and off_value is None:
         found = dtypes.float32
+    if found is not None and on_value is None and off_value is None:
+        if type(indices) is EagerTensor and current_graph() is None:
+            made = attempt(_one_hot_quickly, indices._array, depth, axis, found)
+            if made is not None:
+                return made
     on, off = promote_all(
         (1 if on_value is None else on_value, 0 if off_value is None else off_value),
         "OneHot",

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 _INT32 = np.dtype(np.int32)
 _FLOAT32 = np.dtype(np.float32)
-_INTS = frozenset({int})
+_INTS, _FLOATS = {int}, {float}
 _NUMBERS = {bool, int, float}
 _TEXTS = {str, bytes, np.str_, np.bytes_}
 #: Python finds the least and greatest of fewer numbers faster than NumPy.
@@ -132,8 +132,11 @@ def _from_numpy(array: Array, dtype: DType | None) -> Array:
 
 
 def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
-    if dtype is None and 0 < len(value) < FEW and _INTS.issuperset(map(type, value)):
-        if min(value) >= -(2**31) and max(value) < 2**31:
+    if dtype is None and 0 < len(value) < FEW:
+        kinds = set(map(type, value))
+        if kinds == _FLOATS:
+            return np.array(value).astype(_FLOAT32), True
+        if kinds == _INTS and min(value) >= -(2**31) and max(value) < 2**31:
             return np.array(value, _INT32), True
     types = _leaf_types(value)
     weak = types <= _NUMBERS or not any(

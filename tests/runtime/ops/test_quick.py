@@ -72,7 +72,16 @@ CALLS: list[Callable[[Any], Any]] = [
     tf.argmax,
     tf.transpose,
     lambda x: tf.transpose(x, [1, 0]),
-    lambda x: tf.expand_dims(x, 1),
+    *(lambda x, axis=axis: tf.expand_dims(x, axis) for axis in (0, 1, -1, -2, 9, True)),
+    *(lambda x, axis=axis: tf.unstack(x, axis=axis) for axis in (0, 1, -1, 9)),
+    *(
+        lambda x, depth=depth, axis=axis, dtype=dtype: tf.one_hot(
+            x, depth, axis=axis, dtype=dtype
+        )
+        for depth in (0, 3, -1, True, 2.0)
+        for axis in (None, 0, -1, 1, 7)
+        for dtype in (None, "int8", "bool", "string")
+    ),
     lambda x: tf.squeeze(x),
     lambda x: tf.squeeze(x, 0),
     lambda x: tf.concat([x, x], 0),
