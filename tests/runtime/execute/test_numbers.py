@@ -234,3 +234,41 @@ def test_numbers_that_an_unknown_number_of_steps_changes(n: int) -> None:
         return up, down, up // 3, down % 7
 
     run_both(f, np.int32(n))
+
+
+@pytest.mark.parametrize("length", [0, 1, 4])
+@pytest.mark.parametrize("wanted", [0, 3, 9])
+def test_loops_that_are_left_early_are_for_loops(length: int, wanted: int) -> None:
+    def broken(x: Any, wanted: Any) -> Any:
+        total = tf.constant(0)
+        for row in x:
+            total += row
+            if row == wanted:
+                break
+        else:
+            total = -total
+        return total
+
+    def returned(x: Any, wanted: Any) -> Any:
+        for i in tf.range(length):
+            if x[i] == wanted:
+                return i
+        return tf.constant(-1)
+
+    def left_by_either(x: Any, wanted: Any) -> Any:
+        total = tf.constant(0)
+        for row in x:
+            if row == wanted:
+                continue
+            for other in x:
+                if other > row:
+                    break
+                total += other
+            if total > 4:
+                break
+        return total
+
+    rows = np.arange(length, dtype=np.int32)
+    for fn in (broken, returned, left_by_either):
+        _, source = run_both(fn, rows, np.int32(wanted))
+        assert "while" not in source, source
