@@ -44,6 +44,10 @@ class EagerTensor(Tensor):
         array = self._array
         return TensorSpec(TensorShape.of_dims(array.shape), of_array(array))
 
+    def __hash__(self) -> int:
+        """That of the value of a scalar, which it is equal to; others have none."""
+        return super().__hash__() if self._array.ndim else hash(self._array.item())
+
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
