@@ -331,3 +331,44 @@ def open_row_changed(n):
         row[0] = i
         rows.append(row)
     return rows
+
+
+@construct("`sort` and `sorted` by `key=`, of tuples", (6,), (0,))
+def sorted_by_key(n):
+    pairs = []
+    for i in range(n):
+        pairs.append((i * 7 % 5, i))
+    pairs.sort(key=lambda p: (-p[0], p[1]))
+    return pairs, sorted(pairs, key=lambda p: p[1], reverse=True), sorted(pairs)
+
+
+@construct("`min` and `max` of tuples, by `key=`", (6,), (1,))
+def extreme_of_tuples(n):
+    best = (99, 0)
+    for i in range(n):
+        best = min(best, (i * 7 % 5, -i))
+    return best, max(range(5), key=lambda i: i * n % 5)
+
+
+@construct("`items[i:j] = values`, `del items[i:]`", (3,), (1,))
+def slices_changed(n):
+    items = list(range(6))
+    for i in range(n):
+        items[i : i + 1] = [i, i]
+    del items[n + 3 :]
+    return items, items[::-1]
+
+
+@construct("`items[::2] = values`", (4,), (3,))
+def steps_assigned(n):
+    items = [0] * n
+    items[::2] = [1, 1]
+    return items
+
+
+@construct("`[*items, x]`", (4,), (0,))
+def unpacked_in_a_list(n):
+    items = []
+    for i in range(n):
+        items.append(i)
+    return [0, *items, n]
