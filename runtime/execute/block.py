@@ -193,7 +193,7 @@ class StraightBlock:
                 return args, "bool", written
         found = []
         for position, (tensor, arg) in enumerate(zip(node.inputs, args)):
-            is_int = arg.form in ("int", "wide") and scalars.takes_int(node, position)
+            is_int = arg.is_int(tensor.dtype) and scalars.takes_int(node, position)
             found.append(program.fit(arg, tensor, "int" if is_int else ""))
         if node.op == "Cast" and found[0].form == "int":
             dtype = node.outputs[0].dtype.name

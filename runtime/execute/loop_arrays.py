@@ -29,7 +29,7 @@ from runtime.graph import Node
 from runtime.ops.define import Operand
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["Filled", "appended_by", "filled_by", "wide_shape"]
+__all__ = ["Filled", "appended_by", "filled_by", "is_there", "wide_shape"]
 
 Users = Mapping[SymbolicTensor, list[tuple[float, Node | None]]]
 
@@ -122,6 +122,14 @@ def _only_write(loop: Node, position: int, op: str, live: Live) -> Node | None:
         return None
     once = sum(output is after for output in body.outputs) == 1
     return after.node if once else None
+
+
+def is_there(node: Node, scalars: Scalars) -> bool:
+    """Whether a ``ListGet`` is known to find its item, counted from the front."""
+    buffer, count, index = node.inputs
+    lowest, highest = scalars.bounds(index)
+    known = buffer.dtype.kind in "biuf" and not scalars.is_shared
+    return known and 0 <= lowest <= highest < scalars.bounds(count)[0]
 
 
 def _reads(live: Live, tensor: SymbolicTensor) -> int:

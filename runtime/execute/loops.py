@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from runtime.execute.block import END, StraightBlock
 from runtime.execute.counted import Counted, constant_int
-from runtime.execute.loop_arrays import Filled, appended_by, filled_by, wide_shape
+from runtime.execute.loop_arrays import (
+    Filled,
+    appended_by,
+    filled_by,
+    is_there,
+    wide_shape,
+)
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import clean
 from runtime.execute.prune import Live
@@ -30,6 +36,9 @@ class LoopBlock(StraightBlock):
             if filled is not None:
                 self._new_array(node, filled)
                 return
+        elif node.op == "ListGet" and is_there(node, self.scalars):
+            self._get_item(node)
+            return
         elif node in program.row_writes:
             self._write_row(node)
             return
@@ -245,6 +254,19 @@ class LoopBlock(StraightBlock):
         dtype = filled.result.dtype
         kind = "bool" if dtype.is_bool else f"np.{dtype.name}"
         return f"np.zeros({filled.shape}, {kind})"
+
+    def _get_item(self, node: Node) -> None:
+        """Read an item that is known to be in a list."""
+        (output,) = node.outputs
+        inline = self.may_wait(output)
+        taken = self.take(node.inputs, statement=not inline)
+        index = self.program.fit(taken[2], node.inputs[2], "int")
+        code = f"{taken[0].wrapped}[{index.code}]"
+        if output.shape.rank != 0:
+            code += ".copy()"  # a view would keep the list from being changed in place
+        names = taken[0].names | index.names
+        steps = self.program.in_order([step for text in taken for step in text.steps])
+        self.deliver(output, Text(code, ATOM, None, names, steps), inline)
 
     def _write_row(self, node: Node) -> None:
         """Assign a row of an array that the loop fills."""

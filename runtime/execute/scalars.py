@@ -60,7 +60,10 @@ FORMS = {
 SUMS = frozenset({"AddV2", "Sub", "Neg"})
 
 #: Inputs that kernels take as Python ints.
-_TAKE_INTS = {"ListAppend": {1}, "ListExtend": {1}, "ListGet": {1, 2}, "ListRows": {1}}
+_TAKE_INTS = {
+    **{op: {1} for op in ("ListAppend", "ListExtend", "ListRows")},
+    **{op: {1, 2} for op in ("ListGet", "ListSet", "ListInsert", "ListDelete")},
+}
 
 
 class Scalars:

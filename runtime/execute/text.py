@@ -72,6 +72,11 @@ class Text:
         """The expression as an operand."""
         return self.code if self.level == ATOM else f"({self.code})"
 
+    def is_int(self, dtype: DType) -> bool:
+        """Whether it is an int of Python, or a constant that may as well be one."""
+        is_constant = self.number is not None and dtype.is_integer
+        return is_constant or self.form in ("int", "wide")
+
     def guarded(self, guard: str) -> tuple[Step, ...]:
         """The steps, taken only where `guard` holds."""
         return tuple(replace(s, guards=(*s.guards, guard)) for s in self.steps)

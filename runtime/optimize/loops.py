@@ -159,8 +159,9 @@ class _Motion:
         """Take nodes out of a graph; `runs`: its first nodes run in any case."""
         kept: list[Node] = []
         moved: list[Node] = []
+        steps = _steps_of_loops(graph)
         for node in graph.nodes:
-            if self._may_leave(node, runs):
+            if node not in steps and self._may_leave(node, runs):
                 moved.append(node)
                 node.inputs = tuple([self._outside(x) for x in node.inputs])
                 for tensor in node.outputs:
@@ -218,6 +219,17 @@ class _Motion:
         for node in graph.nodes:
             node.inputs = editor.resolve(node.inputs)
         graph.outputs = list(editor.resolve(graph.outputs))
+
+
+def _steps_of_loops(graph: Graph) -> set[Node]:
+    """The ranges that only loops go through: within their graph they are no arrays."""
+    ranges = {node for node in graph.nodes if node.op == "Range"}
+    if not ranges:
+        return ranges
+    for node in graph.nodes:
+        if node.op not in ("While", "Shape"):
+            ranges.difference_update([tensor.node for tensor in node.inputs])
+    return ranges.difference([tensor.node for tensor in graph.outputs])
 
 
 def _assigned_in(graphs: list[Graph]) -> set[int] | None:

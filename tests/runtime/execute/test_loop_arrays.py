@@ -360,3 +360,80 @@ def test_broadcasting(fn: Callable[..., Any]) -> None:
     _, source = run_both(fn, X, BIAS)
 
     assert ("np.full" in source) == (fn is columns_and_rows), source
+
+
+# --- items of lists -------------------------------------------------------------------
+
+
+def sums_of_neighbours(n: Any) -> Any:
+    table = [0] * 8
+    table[1] = 1
+    for i in tf.range(2, 8):
+        table[i] = table[i - 1] + table[i - 2] * n
+    return table[7], table
+
+
+def swapped(n: Any) -> Any:
+    table = [5, 3, 8, 1]
+    for _ in tf.range(n):
+        for j in tf.range(3):
+            if table[j] > table[j + 1]:
+                table[j], table[j + 1] = table[j + 1], table[j]
+    return table
+
+
+def read_before_it_is_set(n: Any) -> Any:
+    table, seen = [1, 2, 3], 0
+    for i in tf.range(3):
+        before = table[i]
+        table[i] = n
+        seen += before * 10 + table[i]
+    return table, seen
+
+
+def rows_of_a_list(n: Any) -> Any:
+    table = [tf.range(3) * n, tf.range(3) + 1]
+    kept = table[0]
+    for i in tf.range(2):
+        kept = table[i]
+        table[i] = table[1 - i] + 1
+        table[1 - i] = kept
+    return table, kept
+
+
+def inserted(n: Any) -> Any:
+    table, last = [1, 2, 3], 0
+    for i in tf.range(2):
+        first = table[i]
+        table.insert(0, n)
+        last = first + table[i]
+    return table, last
+
+
+@pytest.mark.parametrize("n", [0, 3])
+@pytest.mark.parametrize(
+    ("fn", "item"),
+    [
+        (sums_of_neighbours, "table[i - 1] + table[i - 2] * n"),
+        (swapped, "table[j]"),
+        (read_before_it_is_set, "table[i]"),
+        (rows_of_a_list, "table[i].copy()"),
+        (inserted, ""),
+    ],
+)
+def test_items_that_are_there(fn: Callable[..., Any], item: str, n: int) -> None:
+    _, source = run_both(fn, np.int32(n))
+
+    assert item in source, source
+
+
+def test_an_item_that_is_not_there_is_still_an_error() -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        table = [1, 2, 3]
+        for i in tf.range(4):
+            table[i - n] = table[i]
+        return table
+
+    with pytest.raises(IndexError, match="list index out of range"):
+        f(tf.constant(1))
