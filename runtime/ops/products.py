@@ -83,6 +83,8 @@ def _matmul(
     right = b.swapaxes(-1, -2) if transpose_b else b
     if left.dtype.kind in "iu" and left.size * right.shape[-1] > _LARGE:
         return _integer_product(left, right)
+    if left.ndim == right.ndim == 2:
+        return multiplied(left, right)
     return _product(left, right)
 
 
@@ -162,9 +164,17 @@ def matmul(
     if quick and not (adjoint_a or adjoint_b) and current_graph() is None:
         left, right = a._array, b._array
         if left.dtype is right.dtype and left.dtype.kind in _NUMBERS:
-            found = attempt(
-                _matmul, left, right, transpose_a=transpose_a, transpose_b=transpose_b
-            )
+            flips = transpose_a or transpose_b or left.dtype.kind in "iu"
+            if left.ndim == right.ndim == 2 and not flips:
+                found = attempt(multiplied, left, right)
+            else:
+                found = attempt(
+                    _matmul,
+                    left,
+                    right,
+                    transpose_a=transpose_a,
+                    transpose_b=transpose_b,
+                )
             if found is not None:
                 return found
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):

@@ -111,13 +111,11 @@ def product(left: Array, right: Array) -> Array:
     Threads of BLAS wait for each other, which takes long where other programs use the
     processors; these take up what the others leave.
     """
-    work = left.size * right.shape[1]
-    found: Array
+    height, width = len(left), right.shape[1]
+    work = left.size * width
     if work <= SMALL or not SHORT_WAY or not _takes(left, right):
         # This takes half the time of np.matmul where the matrices are small.
-        found = left.dot(right)
-        return found
-    height, width = len(left), right.shape[1]
+        return left.dot(right)  # type: ignore[no-any-return]
     found = new_result((height, width), left.dtype)
     step = min(width, NARROW // right.itemsize)
     parts = [
