@@ -10,6 +10,7 @@ import pytest
 import runtime as tf
 from runtime.context import building
 from runtime.graph import Graph
+from runtime.ops import sequences
 from runtime.specs import TensorSpec
 
 DTYPES = ["int32", "float32", "bool", "complex64", "float16", "int64", "uint8"]
@@ -250,6 +251,21 @@ def test_one_hot_values(agree: Any) -> None:
 
     assert (found.tolist(), found.dtype) == ([[-1, 5]], np.int32)
     assert (dynamic.tolist(), dynamic.dtype) == ([[0, 1]], np.int64)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint64])
+@pytest.mark.parametrize("depth", [0, 3, 200])
+def test_large_one_hot(monkeypatch: Any, dtype: Any, depth: int) -> None:
+    """Written place by place, it is what comparing gives."""
+    indices = np.array([[0, 2, 5], [127, 1, 0]], dtype)
+    indices[0, 0] = np.array(-1).astype(dtype)  # Or the largest number.
+    for axis in (-1, 0, 1):
+        expected = tf.one_hot(indices, depth, axis=axis, dtype="int16").numpy()
+        with monkeypatch.context() as patch:
+            patch.setattr(sequences, "SMALL", 0)
+            found = tf.one_hot(indices, depth, axis=axis, dtype="int16").numpy()
+        assert found.shape == expected.shape
+        assert found.tobytes() == expected.tobytes()
 
 
 def test_one_hot_needs_integers() -> None:
