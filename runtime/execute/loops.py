@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from runtime.execute import loop_arrays
 from runtime.execute.block import END, StraightBlock
 from runtime.execute.counted import Counted, constant_int
-from runtime.execute.loop_arrays import (
-    Filled,
-    appended_by,
-    filled_by,
-    is_there,
-    wide_shape,
-)
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import clean
 from runtime.execute.prune import Live
 from runtime.execute.text import Line, Text, negated
 from runtime.graph import Graph, Node
+from runtime.ops.tensor_arrays import IN_PLACE
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["LoopBlock", "indented"]
@@ -32,11 +27,11 @@ class LoopBlock(StraightBlock):
     def _operation(self, node: Node) -> None:
         program = self.program
         if node.op == "TensorArrayV3":
-            filled = filled_by(node, self.users, self.live, self.scalars)
+            filled = loop_arrays.filled_by(node, self.users, self.live, self.scalars)
             if filled is not None:
                 self._new_array(node, filled)
                 return
-        elif node.op == "ListGet" and is_there(node, self.scalars):
+        elif node.op == "ListGet" and loop_arrays.is_there(node, self.scalars):
             self._get_item(node)
             return
         elif node in program.row_writes:
@@ -231,7 +226,7 @@ class LoopBlock(StraightBlock):
 
     # --- arrays -----------------------------------------------------------------------
 
-    def _new_array(self, node: Node, filled: Filled) -> None:
+    def _new_array(self, node: Node, filled: loop_arrays.Filled) -> None:
         """Make the array that a loop fills."""
         code = self._zeros(filled)
         self.program.filled[filled.result] = filled.shape[0]
@@ -243,12 +238,12 @@ class LoopBlock(StraightBlock):
         """The lines that make the lists that a loop fills, by their positions."""
         found = {}
         for position, name in names.items():
-            filled = appended_by(node, position, self.live, self.scalars)
+            filled = loop_arrays.appended_by(node, position, self.live, self.scalars)
             if filled is not None:
                 found[position] = Line(f"{name} = {self._zeros(filled)}")
         return found
 
-    def _zeros(self, filled: Filled) -> str:
+    def _zeros(self, filled: loop_arrays.Filled) -> str:
         """An array for the rows that a node writes: it is an assignment from now on."""
         self.program.row_writes[filled.write] = filled.place, filled.row
         dtype = filled.result.dtype
@@ -258,7 +253,8 @@ class LoopBlock(StraightBlock):
     def _get_item(self, node: Node) -> None:
         """Read an item that is known to be in a list."""
         (output,) = node.outputs
-        inline = self.may_wait(output)
+        # A list is copied where an item of it is still to be read.
+        inline = self.may_wait(output) and not self._is_changed_before(output)
         taken = self.take(node.inputs, statement=not inline)
         index = self.program.fit(taken[2], node.inputs[2], "int")
         code = f"{taken[0].wrapped}[{index.code}]"
@@ -267,6 +263,13 @@ class LoopBlock(StraightBlock):
         names = taken[0].names | index.names
         steps = self.program.in_order([step for text in taken for step in text.steps])
         self.deliver(output, Text(code, ATOM, None, names, steps), inline)
+
+    def _is_changed_before(self, item: SymbolicTensor) -> bool:
+        """Whether something might change a list before an item of it is used."""
+        ((user, _),) = self.users[item]
+        between = self.live.nodes[self.index + 1 : None if user == END else int(user)]
+        bodies = self.live.bodies
+        return any(node.op in IN_PLACE or node in bodies for node in between)
 
     def _write_row(self, node: Node) -> None:
         """Assign a row of an array that the loop fills."""
@@ -285,7 +288,7 @@ class LoopBlock(StraightBlock):
 
     def _widened(self, node: Node, captured: SymbolicTensor, text: Text) -> Text:
         """What a loop captures in the shape to which it would broadcast it."""
-        shape = wide_shape(self.live.bodies[node][1], captured)
+        shape = loop_arrays.wide_shape(self.live.bodies[node][1], captured)
         if shape is None or node.attrs.get("trip_count", 2) < 2:
             return text
         name = self.free_name(f"{clean(text.code)}_rows", self.index + 0.5)

@@ -427,6 +427,25 @@ def test_items_that_are_there(fn: Callable[..., Any], item: str, n: int) -> None
     assert item in source, source
 
 
+def set_in_a_branch(n: Any) -> Any:
+    table, seen = [1, 2, 3], 0
+    for i in tf.range(3):
+        item = table[i]
+        if i != n:
+            table[i] = 7
+        seen += item * table[i]
+    return table, seen
+
+
+@pytest.mark.parametrize("fn", [swapped, set_in_a_branch])
+def test_lists_are_set_where_they_lie(fn: Callable[..., Any]) -> None:
+    # A list is copied as long as an item of it waits to be read.
+    _, source = run_both(fn, np.int32(2))
+
+    assert "ListSet = kernel_in_place" in source
+    assert source.count("kernel") == 1, source
+
+
 def test_an_item_that_is_not_there_is_still_an_error() -> None:
     @tf.function
     def f(n: Any) -> Any:
