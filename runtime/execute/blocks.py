@@ -114,6 +114,7 @@ class _Writer:
             "erf",
             "extreme",
             "select",
+            "short_rows",
             "softmax_rows",
             "sums",
         }
@@ -226,7 +227,11 @@ class _Writer:
     def _reduced(self, node: Node, operands: Sequence[str]) -> None:
         """One value for each row: it is small, and gets a name of its own."""
         (output,) = node.outputs
-        if node.op in REDUCTIONS:
+        code: str | None
+        if node.attrs.get("has_short_rows"):
+            ufunc = "maximum" if node.op == "Max" else "minimum"
+            code = f"short_rows(np.{ufunc}, {operands[0]})[:, None]"
+        elif node.op in REDUCTIONS:
             source = get(node.op).source
             assert callable(source)
             attrs = {**node.attrs, "axis": -1, "keepdims": True}

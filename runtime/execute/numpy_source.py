@@ -47,6 +47,7 @@ _freed: list[str] = []
 HELPERS = {
     "erf": "erf",
     "extremes": "extreme",
+    "reducing": "short_rows",
     "select": "select",
     "small_products": "product",
     "softmax_rows": "softmax_rows",

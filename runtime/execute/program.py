@@ -28,6 +28,7 @@ from runtime.graph import Graph, Node
 from runtime.ops.define import kernel_on_values
 from runtime.ops.erf import erf
 from runtime.ops.extremes import extreme
+from runtime.ops.reducing import short_rows
 from runtime.ops.registry import get
 from runtime.ops.select import select
 from runtime.ops.small_products import product
@@ -57,6 +58,7 @@ RESERVED = frozenset(
         "kernel_on_values",
         "kernel_in_place",
         "select",
+        "short_rows",
         "softmax_rows",
     }
     | {"float", "product", "range", "tuple"}
@@ -261,6 +263,7 @@ class Program:
             "at_once": at_once,
             "in_blocks": in_blocks,
             "select": select,
+            "short_rows": short_rows,
             "product": product,
             "softmax_rows": softmax_rows,
             "kernel": lambda op: get(op).kernel,

@@ -15,9 +15,23 @@ from runtime import dtypes
 from runtime.ops.define import Operand, bare, code
 from runtime.ops.partial import normal_axes
 
-__all__ = ["along", "float_mean", "mean_source", "reduction_source"]
+__all__ = [
+    "SHORT",
+    "along",
+    "extreme_along",
+    "float_mean",
+    "mean_source",
+    "reduction_source",
+    "short_rows",
+]
 
 Array = np.ndarray[Any, Any]
+
+#: The longest rows that are short: see `short_rows`.
+SHORT = 32
+
+#: Smaller arrays are reduced in the ordinary way.
+FEW = 1 << 12
 
 
 def along(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -46,12 +60,50 @@ def along(ufunc: np.ufunc) -> Callable[..., Any]:
     return function
 
 
+def short_rows(ufunc: np.ufunc, x: Array) -> Array:
+    """The maximum or minimum of each row of a matrix, whose rows are short.
+
+    NumPy begins anew with each row. A copy with the rows as columns is reduced up to 30
+    times as fast.
+
+    >>> short_rows(np.maximum, np.array([[1, 5], [7, 2]]))
+    array([5, 7])
+    """
+    return ufunc.reduce(np.ascontiguousarray(x.T), 0)  # type: ignore[no-any-return]
+
+
+def extreme_along(ufunc: np.ufunc) -> Callable[..., Any]:
+    """As `along`, for a maximum or minimum, which is the same in any order."""
+    general = along(ufunc)
+
+    def function(
+        x: Array,
+        axis: Any = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        **options: Any,
+    ) -> Any:
+        if x.size < FEW or x.ndim < 2 or not 1 < x.shape[-1] <= SHORT:
+            return general(x, axis, dtype, out, keepdims, **options)
+        if type(axis) is not int or axis not in (-1, x.ndim - 1):
+            return general(x, axis, dtype, out, keepdims, **options)
+        found = short_rows(ufunc, x.reshape(-1, x.shape[-1]))
+        return (
+            found.reshape(*x.shape[:-1], 1) if keepdims else found.reshape(x.shape[:-1])
+        )
+
+    return function
+
+
 def reduction_source(
     name: str, args: Sequence[str], attrs: dict[str, Any]
 ) -> str | None:
     """The reduction along one axis, or all; None along what may be several."""
     axis = attrs["axis"]
     if isinstance(axis, Operand) or (type(axis) is tuple and len(axis) != 1):
+        return None
+    if attrs.get("has_short_rows"):
         return None
     texts = [args[0], f"axis={bare(axis, args)}"]
     if attrs.get("dtype") is not None:

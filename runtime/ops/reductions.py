@@ -24,7 +24,15 @@ from runtime.ops.partial import (
     spec,
 )
 from runtime.ops.quick import attempt
-from runtime.ops.reducing import along, float_mean, mean_source, reduction_source
+from runtime.ops.reducing import (
+    FEW,
+    SHORT,
+    along,
+    extreme_along,
+    float_mean,
+    mean_source,
+    reduction_source,
+)
 from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, Tensor
 
@@ -100,9 +108,16 @@ def _reduction(name: str, ufunc: np.ufunc, takes: str) -> None:
 
 def _extreme(name: str, ufunc: np.ufunc) -> None:
     """Define the op of a maximum or minimum; `initial` is that of no elements."""
-    function = along(ufunc)
+    function = extreme_along(ufunc)
 
-    def kernel(x: Array, *, axis: Any, keepdims: bool, initial: Any = None) -> Any:
+    def kernel(
+        x: Array,
+        *,
+        axis: Any,
+        keepdims: bool,
+        initial: Any = None,
+        has_short_rows: bool = False,
+    ) -> Any:
         _check_axis(x, axis)
         if not x.size:
             initial = _neutral(name, of_array(x))
@@ -177,6 +192,9 @@ def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
             attrs["maybe_empty"] = True
         elif tensor.dtype.kind in "fiu":
             attrs["initial"] = _neutral(op, tensor.dtype)
+    elif op in ("Max", "Min") and _has_short_rows(tensor, axes):
+        # Then its kernel is called, in a graph.
+        attrs["has_short_rows"] = True
     return run(op, tensor, axis=axes, keepdims=bool(keepdims), name=name, **attrs)
 
 
@@ -186,6 +204,17 @@ def _is_plain(axis: Any, rank: int) -> bool:
     if kind is tuple:
         return rank > 0 and INTS.issuperset(map(type, axis))
     return axis is None or (kind is int and rank > 0)
+
+
+def _has_short_rows(tensor: Tensor, axes: Any) -> bool:
+    """Whether rows are reduced that are known to be short, of what may be large."""
+    dims = dims_of(tensor.spec)
+    if dims is None or len(dims) < 2 or type(axes) is not int:
+        return False
+    size = tensor.shape.num_elements()
+    if axes not in (-1, len(dims) - 1) or (size is not None and size < FEW):
+        return False
+    return dims[-1] is not None and 1 < dims[-1] <= SHORT
 
 
 def _maybe_empty(tensor: Tensor, axes: Any) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import runtime as tf
 from runtime.execute import in_blocks, interpreter, nested, regions
 from runtime.execute.numpy_source import compile_graph
-from runtime.ops import threads
+from runtime.ops import reducing, reductions, threads
 
 
 @pytest.fixture(autouse=True)
@@ -155,6 +155,21 @@ def test_reductions_of_rows(dims):
     check(softmax, x)
     check(lambda x: tf.reduce_sum(tf.square(x) + 1.0, axis=-1), x)
     check(lambda x: tf.reduce_min(tf.cast(x > 0, tf.int32) * 7, axis=-1), x)
+
+
+def test_extremes_of_short_rows(monkeypatch):
+    for module in (reducing, reductions):
+        monkeypatch.setattr(module, "FEW", 1)
+    x = tf.constant(numbers(40, 9, seed=3))
+
+    def softmax(x):
+        powers = tf.exp(x - tf.reduce_max(x, axis=-1, keepdims=True))
+        return powers / tf.reduce_sum(powers, axis=-1, keepdims=True)
+
+    assert "short_rows(np.maximum, x)" in check(softmax, x)
+    assert "short_rows" in check(lambda x: tf.reduce_min(tf.square(x) + x, axis=-1), x)
+    source = check(lambda x: tf.reduce_max(x, axis=1), x, blocks=0)
+    assert "Max(x, axis=1" in source
 
 
 @pytest.mark.parametrize("dims", [(300,), (13, 40), (7,), (1000,)])

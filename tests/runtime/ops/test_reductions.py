@@ -12,6 +12,7 @@ import runtime as tf
 from runtime.context import building
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
+from runtime.ops import reducing, reductions
 from runtime.specs import TensorSpec
 
 RANDOM = np.random.default_rng(0)
@@ -182,7 +183,7 @@ def test_sums_of_small_integers_wrap() -> None:
 def test_the_source_is_what_one_would_write() -> None:
     graph = Graph("g")
     with building(graph):
-        x = graph.add_input(TensorSpec([None, 3]))
+        x = graph.add_input(TensorSpec([None, 300]))
         n = graph.add_input(TensorSpec([None, 3], "int32"), "n")
         graph.outputs = [
             tf.reduce_sum(x),
@@ -349,3 +350,28 @@ def test_errors(function: Any, message: str) -> None:
 def test_the_variance_of_integers() -> None:
     with pytest.raises(TypeError, match=r"tf.cast it to floats"):
         tf.math.reduce_variance([1, 2])
+
+
+@pytest.mark.parametrize("length", [2, 3, reducing.SHORT, reducing.SHORT + 1])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "u4", "f2"])
+def test_extremes_of_short_rows(monkeypatch: Any, dtype: str, length: int) -> None:
+    for module in (reducing, reductions):
+        monkeypatch.setattr(module, "FEW", 1)
+    x = np.random.default_rng(0).standard_normal((5, 4, length)) * 50
+    x = x.astype(dtype)
+    if x.dtype.kind == "f":
+        x[1, 2, 1], x[3, 0] = np.nan, -np.inf
+    for function, expected in ((tf.reduce_max, np.max), (tf.reduce_min, np.min)):
+        for axis in (-1, 2, 1, None, (1, 2)):
+            for keepdims in (False, True):
+                wanted = expected(x, axis, keepdims=keepdims)
+
+                def call(
+                    x: Any, function=function, axis=axis, keepdims=keepdims
+                ) -> Any:
+                    return function(x, axis, keepdims)
+
+                np.testing.assert_array_equal(call(x), wanted)
+                np.testing.assert_array_equal(tf.function(call)(x), wanted)
+                strided = np.repeat(x, 2, 0)[::2]
+                np.testing.assert_array_equal(call(strided), wanted)
