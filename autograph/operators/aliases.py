@@ -1,95 +1,298 @@
-"""Lists and dicts that get another name where a tensor decides which one gets it.
+"""Lists, dicts and objects that get another name where a tensor decides which one does.
 
 ``t = a if test else b`` gives a graph nothing but copies to choose between. Python's
-``t`` is `a` or `b`, so that a change of it is a change of them. As long as they can be
-reached, the copy is one that a library refuses to change.
+``t`` is `a` or `b`, so that a change of it is a change of them, and theirs one of it.
+As long as they can be reached otherwise, a body gives in place of them what a library
+makes such that it stays the object itself; where a library has only a copy, it is one
+that is watched.
 """
 
 from __future__ import annotations
 
-import dis
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import takewhile
-from types import CodeType
-from typing import Any
+from functools import partial
+from itertools import combinations
+from types import CellType
+from typing import Any, NamedTuple
 
 from .classes import defines
-from .contents import is_whole, tuple_like
-from .culprits import user_frames, user_variables
+from .contents import parts_of, tuple_like
+from .dispatch import Backend
 from .mutations import Snapshot
-from .slots import Key, Slot
+from .reach import CHOSEN, is_reached, leaving_before, objects_in
+from .slots import CellSlot, Key, Slot
 
-_IDLE = ("CACHE", "NOP", "EXTENDED_ARG", "PRECALL")
-_NO_NAMES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE")
-#: An object, and the indexes that lead to it within tuples.
-_Found = tuple[tuple[int, ...], Any]
+
+class _Found(NamedTuple):
+    """An object that was there before, and the indexes that lead to it in tuples."""
+
+    path: tuple[int, ...]
+    value: Any
+
+
+#: What the result of a statement is called among its places.
+RESULT = None
+_Where = Key | None
+
+
+class Referred:
+    """What is known of the places of a statement that get objects of other places."""
+
+    def __init__(self) -> None:
+        #: Where objects are given as what stays the object itself.
+        self.places: set[_Where] = set()
+        #: What a copy that a loop begins with may be a copy of.
+        self.sources: dict[_Where, list[Any]] = {}
+        #: Pairs of places that may get one object.
+        self.shared: dict[tuple[_Where, _Where], int] = {}
+
+    def add(self, where: _Where, sources: Iterable[Any]) -> bool:
+        """Note what is in a place; tells whether that is new."""
+        known = self.sources.setdefault(where, [])
+        new = [s for s in sources if not any(s is other for other in known)]
+        known += new
+        is_new = where not in self.places
+        self.places.add(where)
+        return is_new or bool(new)
 
 
 class Aliases:
     """What the bodies of one statement gave that was there before it."""
 
-    def __init__(self) -> None:
-        self._of_result: list[_Found] = []
-        self._of_state: dict[Key, list[_Found]] = {}
+    def __init__(self, known: Referred, cells: dict[str, CellType]) -> None:
+        self._known = known
+        self._cells = cells
+        self._found: dict[_Where, list[_Found]] = {}
+        self._chosen: Callable[..., Any] | None = None
+        self._refer: Callable[[Any], Any] | None = None
 
-    def clear(self) -> None:
-        """Forget the bodies: the statement is staged again."""
-        self._of_result.clear()
-        self._of_state.clear()
+    def begin(self, backend: Backend | None) -> None:
+        """Forget the bodies: the statement is staged, maybe again."""
+        self._found.clear()
+        if backend is not None:
+            self._chosen = backend.builtin("chosen")
+            self._refer = backend.builtin("reference")
 
     def note(
-        self, known: Snapshot, result: Any, state: Sequence[Slot], kept: Sequence[Any]
-    ) -> None:
-        """Note what a body has given; ``kept`` are the values of the state before."""
-        self._of_result += _known_parts(known, result)
+        self,
+        known: Snapshot,
+        result: Any,
+        state: Sequence[Slot],
+        kept: Sequence[Any],
+        rebound: Iterable[Key],
+    ) -> tuple[Any, bool]:
+        """Note what a body has given; ``kept`` are the values of the state before.
+
+        Gives the result and whether the statement is to be staged again. The objects in
+        it and in the state are such that they stay themselves, where that matters.
+        """
+        if self._chosen is None:
+            return result, False
+        found: dict[_Where, list[_Found]] = {RESULT: [*_known_parts(known, result)]}
+        places: dict[_Where, Slot] = {}
         for place, before in zip(state, kept, strict=True):
             value = _settled(place)
-            if value is not before:
-                found = _known_parts(known, value)
-                self._of_state.setdefault(place.identity, []).extend(found)
-
-    def guarded(
-        self,
-        result: Any,
-        state: Iterable[Slot],
-        roots: Callable[[], Iterable[tuple[str, Any]]],
-        chosen: Callable[[Any, Callable[[], bool]], Any] | None,
-    ) -> Any:
-        """The result; it and the state hold no copies that may be changed.
-
-        ``chosen(value, matters)`` is the library's form of a copy, if it has one: it
-        asks ``matters()`` whether a change of it is to be refused.
-        """
-        noted = self._of_result or any(self._of_state.values())
-        if chosen is None or not noted:
-            return result
-        known = Snapshot([*roots(), *user_variables()])
-        ending: frozenset[str] = frozenset()
-
-        def copied(value: Any, alias: Any) -> Any:
-            names = {name for name, _ in known.places(alias)}
-            if value is alias or names <= ending:
-                return value
-            return chosen(value, lambda: Snapshot(user_variables()).has(alias))
-
+            if value is not before or place.identity in rebound:
+                found[place.identity] = [*_known_parts(known, value)]
+                places[place.identity] = place
+        again = self._share(result, places)
+        result = self._alone(known, result)
+        for place in places.values():
+            value = place.read()
+            alone = self._alone(known, value)
+            if alone is not value:
+                place.write(alone)
+        counts = Counter(id(alias.value) for f in found.values() for alias in f)
+        for where, aliases in found.items():
+            self._found.setdefault(where, []).extend(aliases)
+            values = [alias.value for alias in aliases]
+            if any(counts[id(value)] > 1 for value in values) or any(
+                self._is_reached(value, where, places.values()) for value in values
+            ):
+                again |= self._known.add(where, values)
+        if again:
+            return result, True
         for place in state:
-            found = self._of_state.get(place.identity, ())
-            value = old = place.read()
-            for path, alias in found:
-                value = _replaced(value, path, alias, copied)
-            if value is not old:
-                place.write(value)
-        ending = _ending_names() if self._of_result else ending
-        for path, alias in self._of_result:
-            result = _replaced(result, path, alias, copied)
+            value = place.read()
+            itself = self._kept(value)
+            if place.identity in self._known.places:
+                itself = self._referring(itself, found.get(place.identity, ()))
+            if itself is not value:
+                place.write(itself)
+        result = self._kept(result)
+        if RESULT in self._known.places:
+            result = self._referring(result, found[RESULT])
+        return result, False
+
+    def _share(self, result: Any, places: dict[_Where, Slot]) -> bool:
+        """Note how many objects places have in common; tells whether it is new."""
+        values = [(RESULT, result), *((w, p.read()) for w, p in places.items())]
+        inside = [(where, objects_in(value)) for where, value in values]
+        again = False
+        for (one, first), (other, second) in combinations(inside, 2):
+            count = len(first.keys() & second.keys())
+            if count > self._known.shared.get((one, other), 0):
+                self._known.shared[one, other] = count
+                again = True
+        return again
+
+    def _kept(self, value: Any) -> Any:
+        """The value, which keeps what is in it now where it stays the object itself."""
+        if type(value) is tuple:
+            return tuple_like(value, list(map(self._kept, value)))
+        if self._refer is not None and defines(type(value), CHOSEN):
+            return self._refer(value)
+        return value
+
+    def _alone(self, known: Snapshot, value: Any) -> Any:
+        """A watched copy of what was chosen among objects that a body has made."""
+        if not _is_of_new(known, value) or self._chosen is None:
+            return value
+        rows = value.__autograph_chosen__()
+        return self._chosen(value.__autograph_alone__(), _matters(rows), rows)
+
+    def _part(self, result: Any, places: dict[_Where, Slot]) -> Any:
+        """Watch the copies of one object that places have; gives the result."""
+        chosen = self._chosen
+        for pair, count in self._known.shared.items():
+            there = all(where is RESULT or where in places for where in pair)
+            if chosen is None or not there:
+                continue
+            both = [
+                result if where is RESULT else places[where].read() for where in pair
+            ]
+            one, other = map(objects_in, both)
+            if len(one.keys() & other.keys()) >= count or any(map(_is_itself, both)):
+                continue
+            holder: list[Any] = []
+            for number, (where, value) in enumerate(zip(pair, both, strict=True)):
+                watched = chosen(value, _matters_beside(holder, 1 - number))
+                holder.append(watched)
+                if where is RESULT:
+                    result = watched
+                else:
+                    places[where].write(watched)
         return result
+
+    def _referring(self, value: Any, aliases: Iterable[_Found]) -> Any:
+        refer = self._refer
+        if refer is None:
+            return value
+        for path, alias in aliases:
+            value = _replaced(value, path, partial(_instead, refer, alias))
+        return value
+
+    def _is_reached(self, value: Any, where: _Where, places: Iterable[Slot]) -> bool:
+        """Whether an object can be reached but by the places that were given it."""
+        leaving = leaving_before(where)
+        names = {n for some in leaving.values() for n in some or ()}
+        cells = [CellSlot(n, self._cells[n]) for n in names if n in self._cells]
+        values = [(place, place.read()) for place in (*places, *cells)]
+        for place, _ in values:
+            place.write(None)
+        try:
+            return is_reached(value, leaving)
+        finally:
+            for place, old in reversed(values):
+                place.write(old)
+
+    def entering(
+        self, state: Sequence[Slot], before: Sequence[Any], rebound: Iterable[Key]
+    ) -> None:
+        """Watch what an iteration begins with in places, if it may be an object that
+        was there before, or that another place has.
+
+        ``before`` is what was in the places before the statement.
+        """
+        if self._chosen is None:
+            return
+        places: dict[_Where, Slot] = {}
+        for place, old in zip(state, before, strict=True):
+            if place.identity in rebound and place.read() is not old:
+                self._enter(place, old)
+                places[place.identity] = place
+        self._part(None, places)
+
+    def _enter(self, place: Slot, before: Any) -> None:
+        sources = self._known.sources.get(place.identity, [])
+        value = place.read()
+        if _is_itself(value) or self._chosen is None:
+            return
+        if parts_of(before) is not None and not any(s is before for s in sources):
+            if self._is_reached(before, place.identity, [place]):
+                sources = [before, *sources]
+        if sources:
+            place.write(self._chosen(value, _matters(sources), sources))
+
+    def guarded(self, result: Any, state: Iterable[Slot], before: Sequence[Any]) -> Any:
+        """The result; it and the state hold no copies that are not watched.
+
+        ``before`` is the state before the statement.
+        """
+        if self._chosen is None:
+            return result
+        for place, old in zip(state, before, strict=True):
+            value = place.read()
+            found = list(self._found.get(place.identity, ()))
+            if place.identity in self._found and value is not old:
+                if parts_of(old) is not None and not _is_itself(value):
+                    found.append(_Found((), old))
+            watched = self._watched(value, found, place.identity)
+            if watched is not value:
+                place.write(watched)
+        result = self._watched(result, self._found.get(RESULT, ()), RESULT)
+        return self._part(result, {place.identity: place for place in state})
+
+    def _watched(self, value: Any, found: Iterable[_Found], where: _Where) -> Any:
+        by_path: dict[tuple[int, ...], list[Any]] = {}
+        for path, alias in found:
+            by_path.setdefault(path, []).append(alias)
+        shared = where in self._known.places
+        for path, aliases in by_path.items():
+            if shared or any(self._is_reached(a, where, ()) for a in aliases):
+                value = _replaced(value, path, self._watching(aliases, shared))
+        return value
+
+    def _watching(self, aliases: Sequence[Any], shared: bool) -> Callable[[Any], Any]:
+        def watched(value: Any) -> Any:
+            if any(value is alias for alias in aliases) or self._chosen is None:
+                return value
+            return self._chosen(value, _matters(aliases), aliases)
+
+        return watched
+
+
+def _is_itself(value: Any) -> bool:
+    """Whether it is no copy: a library's own, or what cannot be changed."""
+    return defines(type(value), CHOSEN) or parts_of(value) is None
+
+
+def _instead(refer: Callable[[Any], Any], alias: Any, value: Any) -> Any:
+    return refer(value) if value is alias else value
+
+
+def _is_of_new(known: Snapshot, value: Any) -> bool:
+    """Whether it is chosen among objects some of which were not there before."""
+    if not defines(type(value), CHOSEN):
+        return False
+    return not all(map(known.has, value.__autograph_chosen__()))
+
+
+def _matters_beside(holder: list[Any], number: int) -> Callable[[], bool]:
+    return lambda: is_reached(holder[number])
+
+
+def _matters(aliases: Sequence[Any]) -> Callable[[], bool]:
+    return lambda: any(map(is_reached, aliases))
 
 
 def _settled(place: Slot) -> Any:
     """What is in a place; a copy that may be changed by now becomes an ordinary one."""
     value = place.read()
-    if defines(type(value), "__autograph_settled__"):
-        settled = type(value).__autograph_settled__(value)
+    settle = getattr(type(value), "__autograph_settled__", None)
+    if settle is not None:
+        settled = settle(value)
         if settled is not value:
             place.write(settled)
             return settled
@@ -97,63 +300,33 @@ def _settled(place: Slot) -> Any:
 
 
 def _known_parts(known: Snapshot, value: Any) -> Iterator[_Found]:
-    """The lists and dicts in a value, or in tuples in it, that are known."""
-    if type(value) is tuple:
+    """The objects in a value, or in tuples in it, that are known and can be changed."""
+    cls = type(value)
+    if cls is tuple:
         for index, part in enumerate(value):
             for path, found in _known_parts(known, part):
-                yield (index, *path), found
-    elif isinstance(value, (list, dict)) or is_whole(value):
-        if known.has(value):
-            yield (), value
+                yield _Found((index, *path), found)
+    elif defines(cls, "__autograph_sources__"):
+        sources = value.__autograph_sources__()
+        yield from (_Found((), source) for source in sources if known.has(source))
+    elif defines(cls, CHOSEN):
+        rows = value.__autograph_chosen__()
+        yield from (_Found((), row) for row in rows if known.has(row))
+    elif known.has(value):
+        if parts_of(value) is not None:
+            yield _Found((), value)
+    else:
+        objects = objects_in(value).values()
+        yield from (_Found((), part) for part in objects if known.has(part))
 
 
-def _replaced(
-    value: Any,
-    path: tuple[int, ...],
-    alias: Any,
-    copied: Callable[[Any, Any], Any],
-) -> Any:
-    """The value, with ``copied`` called on what is at the path."""
+def _replaced(value: Any, path: tuple[int, ...], replace: Callable[[Any], Any]) -> Any:
+    """The value, with ``replace`` called on what is at the path."""
     if not path:
-        return copied(value, alias)
+        return replace(value)
     index, *rest = path
     if type(value) is not tuple or index >= len(value):
         return value
     parts = list(value)
-    parts[index] = _replaced(parts[index], tuple(rest), alias, copied)
+    parts[index] = _replaced(parts[index], tuple(rest), replace)
     return tuple_like(value, parts)
-
-
-def _ending_names() -> frozenset[str]:
-    """The variables that will have other values, or none, where the result is used.
-
-    They are those that it is assigned to, and those of the functions that return it.
-    """
-    names: set[str] = set()
-    for frame in user_frames():
-        code = frame.f_code
-        kind, stored = _use_of_result(code, frame.f_lasti)
-        names |= stored
-        if not kind.startswith("RETURN"):
-            break
-        names.update(code.co_varnames, code.co_cellvars)
-    return frozenset(names)
-
-
-def _use_of_result(code: CodeType, offset: int) -> tuple[str, set[str]]:
-    """What is done with the result of the call at an offset, and the names it gets."""
-    instructions = [i for i in dis.get_instructions(code) if i.opname not in _IDLE]
-    places = {i.offset: number for number, i in enumerate(instructions)}
-    number = sum(i.offset <= offset for i in instructions)
-    while instructions[number].opname == "JUMP_FORWARD":
-        number = places[instructions[number].argval]
-    first = instructions[number]
-    stores = instructions[number + first.opname.startswith("UNPACK") :]
-    stored = takewhile(lambda i: i.opname.startswith("STORE_"), stores)
-    names = (i.argval for i in stored if i.opname not in _NO_NAMES)
-    return first.opname, {n for name in names for n in _as_names(name)}
-
-
-def _as_names(argument: Any) -> Iterable[str]:
-    # Some instructions of 3.13 store two variables.
-    return argument if isinstance(argument, tuple) else (argument,)

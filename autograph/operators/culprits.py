@@ -282,8 +282,8 @@ def endless(slots: Sequence[Slot]) -> StagingError:
         Diagnostic(
             "AG207",
             _TITLE,
-            "each time it is traced it changes other places: at last "
-            f"`{slots[-1].name}`",
+            "each time it is traced it changes other places"
+            + "".join(f": at last `{slot.name}`" for slot in slots[-1:]),
             user_location(),
             "keep the variables, attributes and keys that it assigns the same",
         )

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from types import CodeType
 from typing import Any, NamedTuple
 
+from .aliases import Referred
 from .culprits import used_elsewhere
 from .dispatch import State
 from .mutations import Change, Snapshot
@@ -29,6 +30,8 @@ class Found:
         self.slots: list[Slot] = []
         #: Places of lists and dicts where the bodies assign others.
         self.rebound: dict[Any, Any] = {}
+        #: Places that get objects which other places have.
+        self.referred = Referred()
         #: The same of the statements inside, by their bodies and number.
         self.inside: dict[Any, Found] = {}
 
@@ -106,6 +109,7 @@ class Trial(NamedTuple):
     state: State
     changes: list[Change]
     rebound: dict[Any, Any]
+    again: bool
 
 
 #: The body that is tried, if any.

@@ -99,8 +99,8 @@ class Variables:
         self._places = [place for place in places if not self._is_chosen(place.name)]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
-        self._aliases = Aliases()
         self._found = Found() if around is None else around.found_of(codes)
+        self._aliases = Aliases(self._found.referred, self._cells)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,11 +137,10 @@ class Variables:
         """Call ``attempt`` until the trials that it makes find nothing new."""
         for _ in range(_LIMIT):
             self._drop_items()
-            self._aliases.clear()
+            self._aliases.begin(backend)
             try:
-                chosen = None if backend is None else backend.builtin("chosen")
-                result, state = attempt(), self._state()
-                return self._aliases.guarded(result, state, self._roots, chosen)
+                before, result = self.read(), attempt()
+                return self._aliases.guarded(result, self._state(), before)
             except Again as again:
                 if again.variables is not self:
                     raise
@@ -176,7 +175,7 @@ class Variables:
                 lambda watch: self._try(values, lambda: watch(run), arguments, running),
                 [body.__code__ for body in self._functions],
             )
-        if found or trial.rebound:
+        if found or trial.rebound or trial.again:
             self._found.slots += found.values()
             self._found.rebound.update(trial.rebound)
             raise Again(self)
@@ -193,8 +192,9 @@ class Variables:
         cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
         contents = Contents(self._found.rebound)
-        for value in old:
-            contents.save(value)
+        for place, value in zip(self._state(), old, strict=True):
+            if place.identity not in self._found.rebound:
+                contents.save(value)
         items = Contents({})
         for value in self._lists_of_items():
             items.save(value)
@@ -203,12 +203,16 @@ class Variables:
         changes: list[Change] = []
         try:
             self._fill(old, values, contents)
+            self._aliases.entering(self._state(), old, self._found.rebound)
             for list_, staged in contents.replaced:
                 places = replace(list_, staged, before)
                 replaced += [(place, staged, list_) for place in places]
             kept = self.read()
             result = tried(run)
-            self._aliases.note(before, result, self._state(), kept)
+            rebound = self._found.rebound
+            result, again = self._aliases.note(
+                before, result, self._state(), kept, rebound
+            )
             state, rebound = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = items.result(contents.result(result))
@@ -223,7 +227,7 @@ class Variables:
             contents.restore()
             changes += before.restore()
             running.put_back()
-        return Trial(result, state, changes, rebound)
+        return Trial(result, state, changes, rebound, again)
 
     def _outcome(
         self, kept: State, contents: Contents, running: Running

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime import dtypes, nest
+from runtime.context import current_graph
 from runtime.errors import StagedStateError
 from runtime.graph import state_error
 from runtime.ops import convert
@@ -65,6 +66,13 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         _fill(items, _placed(items, _gathered(items), path, value))
         return
     if any(map(is_open, (*items, value))):
+        graph = current_graph()
+        if graph is not None and graph.parent is not None:
+            raise _refused(
+                "in a branch or a loop, a tensor chooses which of the lists, dicts or "
+                "objects in a list is replaced",
+                "assign the items of the inner list one by one: `items[i][j] = value`",
+            )
         count = convert.constant(len(items), dtypes.int32)
         place = emit("ListPlace", count, index_tensor(place), use="del", weak=False)
         items[:] = [

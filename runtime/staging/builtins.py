@@ -27,7 +27,7 @@ from runtime.ops.sorting import argsort, sort
 from runtime.staging import sequences, text
 from runtime.staging.assignments import delitem, items_of, setitem
 from runtime.staging.branches import stage_cond
-from runtime.staging.chosen import chosen
+from runtime.staging.chosen import chosen, referred
 from runtime.staging.items import getitem
 from runtime.staging.keyed import dict_from, keyed, opening, set_from
 from runtime.staging.lists import StagedList
@@ -368,6 +368,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "bool": predicate,
     "chosen": chosen,
     "dict": dict_from,
+    "reference": referred,
     "enumerate": sequences.staged_enumerate,
     "float": _float,
     "frozenset": _set,

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple
 
 from runtime import nest
 from runtime.graph import state_error
 from runtime.specs import TensorSpec
+from runtime.staging.copied import (
+    ChosenDict,
+    ChosenList,
+    ElementDict,
+    ElementList,
+    changed_element,
+    contents_of,
+)
 from runtime.staging.maybe import with_none, without_none
 from runtime.staging.values import can_be_tensor, describe, same_object
 from runtime.subgraph import join_specs, state_tensor
@@ -107,7 +115,7 @@ class Element:
             for leaf in self.leaves
         ]
         value = with_none(nest.pack_sequence_as(self.structure, leaves))
-        value = value if shared is None else _shared(value)
+        value = value if shared is None else _shared(value, shared)
         return _with_rows(value, lambda rows: Element.list_of_row(rows, shared))
 
     def is_like(self, other: Element) -> bool:
@@ -220,13 +228,6 @@ def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
     return found
 
 
-def contents_of(value: Any) -> list[Any]:
-    """The items of a list, the values of a dict, or which version something is."""
-    if hasattr(value, "version"):
-        return [value.version]
-    return list(value.values() if isinstance(value, dict) else value)
-
-
 def _can_change(value: Any) -> bool:
     """Whether a part of an element would have to stay the object that it is."""
     if isinstance(value, type):
@@ -239,15 +240,18 @@ def _can_change(value: Any) -> bool:
     return hasattr(value, "_flatten") or isinstance(value, (set, bytearray))
 
 
-def _shared(value: Any) -> Any:
+def _shared(value: Any, origin: Any) -> Any:
     """The structure with lists and dicts that cannot be changed."""
     inside = nest.children(value)
     if inside is None:
         return value
-    rebuilt = nest.rebuild(value, [_shared(part) for _, part in inside])
-    if type(rebuilt) is list:
-        return ElementList(rebuilt)
-    return ElementDict(rebuilt) if type(rebuilt) is dict else rebuilt
+    rebuilt = nest.rebuild(value, [_shared(part, origin) for _, part in inside])
+    if type(rebuilt) not in (list, dict):
+        return rebuilt
+    kind: Any = ElementList if type(rebuilt) is list else ElementDict
+    copy = kind(rebuilt)
+    copy.origin = origin
+    return copy
 
 
 def _same_structure(one: Any, other: Any) -> bool:
@@ -265,97 +269,6 @@ def _various(one: Element, other: Element, name: str) -> Exception:
         f"kinds: {one.describe()} and {other.describe()}",
         "put values of one dtype, shape and structure into it",
     )
-
-
-# --- elements that are read -----------------------------------------------------------
-
-
-_ELEMENT = (
-    "an element of a list whose length a tensor decides was changed; what is read "
-    "from such a list is a copy, and the list would not change",
-    "change a copy of the element (`list(item)`), and assign it: `items[i] = item`",
-)
-_CHOSEN = (
-    "a list or dict that a tensor chose among several was changed; in a graph it is "
-    "a copy, and those that it was chosen from would not change",
-    "change it in the branches of an `if`, by the name that it has there, or begin "
-    "with a copy that is meant to be one: `chosen = list(chosen)`",
-)
-
-
-def changed_element(self: Any, *_: Any, **__: Any) -> NoReturn:
-    """Refuse to change a list or dict that is a copy of what the user means."""
-    raise state_error("AG210", *self.why)
-
-
-class ElementList(list[Any]):
-    """A list that is an element of a list in a graph: it cannot be changed."""
-
-    why = _ELEMENT
-    plain_kind = list
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return list, (list(self),)  # copies can be changed
-
-    append = clear = extend = insert = pop = changed_element
-    remove = reverse = sort = changed_element
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = changed_element
-
-
-class ElementDict(dict[Any, Any]):
-    """A dict that is an element of a list in a graph: it cannot be changed."""
-
-    why = _ELEMENT
-    plain_kind = dict
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return dict, (dict(self),)
-
-    clear = pop = popitem = setdefault = update = changed_element
-    __setitem__ = __delitem__ = __ior__ = changed_element
-
-
-class ChosenList(ElementList):
-    """A list that is a copy of one of several that a tensor chooses among.
-
-    It cannot be changed as long as that would matter to who can reach the others.
-    """
-
-    why = _CHOSEN
-    #: Whether a change matters; it does where staging has made the copy anew.
-    matters: Callable[[], bool] | None = None
-
-    def __autograph_settled__(self) -> list[Any]:
-        """An ordinary list where a change does not matter any more."""
-        free = self.matters is not None and not self.matters()
-        return list(self) if free else self
-
-
-class ChosenDict(ElementDict):
-    """A dict that is a copy, as a `ChosenList` is."""
-
-    why = _CHOSEN
-    matters: Callable[[], bool] | None = None
-
-    def __autograph_settled__(self) -> dict[Any, Any]:
-        """An ordinary dict where a change does not matter any more."""
-        free = self.matters is not None and not self.matters()
-        return dict(self) if free else self
-
-
-def _change(kind: Any, name: str) -> Any:
-    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.matters is None or self.matters():
-            changed_element(self)
-        return getattr(kind, name)(self, *args, **kwargs)
-
-    return change
-
-
-for _chosen, _kind in ((ChosenList, list), (ChosenDict, dict)):
-    for _name in vars(_chosen.__base__).keys() & vars(_kind).keys():
-        if _name not in ("__doc__", "__reduce_ex__"):
-            setattr(_chosen, _name, _change(_kind, _name))
 
 
 #: Lists and dicts that elements may hold, and what they are kept as.

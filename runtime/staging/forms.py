@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 from runtime import nest
 from runtime.context import building
-from runtime.graph import Graph
+from runtime.graph import Graph, state_error
 from runtime.ops.flow import optional_parts, require_bound
 from runtime.ops.logical import logical_and
 from runtime.staging.assignments import spread
 from runtime.staging.chosen import chosen, in_one_kind, is_chosen
 from runtime.staging.deques import common_deques
 from runtime.staging.elements import ChosenList, Element
+from runtime.staging.joined_views import alone, as_views
 from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
 from runtime.staging.rows import buffer_of, loose
@@ -30,7 +31,7 @@ from runtime.staging.values import (
     same_object,
     same_structure,
 )
-from runtime.staging.views import View, distinct, same_kind, view_among
+from runtime.staging.views import View
 
 __all__ = ["Side", "common_form", "with_open_lists"]
 
@@ -42,13 +43,18 @@ class Side(NamedTuple):
     graph: Graph
 
 
-def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
+def common_form(
+    one: Side, other: Side, name: str, inside: bool = False
+) -> tuple[Any, Any] | None:
     """Both values in one form, or None where there is none.
 
     A form is made in the graph of its side (``with building(one.graph)``). The two have
     the same structure: tensors, or objects whose ``_flatten()`` gives parts that are
     merged one by one and whose ``_unflatten(parts)`` gives the value of the variable
-    ``name`` made of the merged ones.
+    ``name`` made of the merged ones. ``inside``: they are in a list, dict or object.
+
+    Raises:
+        StagedStateError: AG210, a view in a list stands beside what may be a copy.
     """
     found = in_one_form(
         one.value,
@@ -60,7 +66,23 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     if found is not None:
         return found
     if isinstance(one.value, View) or isinstance(other.value, View):
-        return _as_views(one, other, name)
+        graphs = one.graph, other.graph
+        views = as_views((one.value, other.value), graphs)
+        if views is not None:
+            return views
+        if inside:
+            raise state_error(
+                "AG210",
+                f"{name!r} is a list, dict or object that a tensor chose among several "
+                "on one path, and on another path something else that a graph cannot "
+                "choose beside them",
+                "assign the items of the inner list one by one: `items[i][j] = value`",
+            )
+        # What is not among the objects of the view may be a copy: then both are.
+        one, other = (
+            Side(alone(side.value, name), side.graph) for side in (one, other)
+        )
+        return common_form(one, other, name)
     for side in one, other:
         if is_table(side.value):
             tables: tuple[Any, Any] | None
@@ -68,11 +90,11 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
             return tables
     if type(one.value) is deque and type(other.value) is deque:
         return common_deques(one, other, name)
-    copies = in_one_kind(one.value, other.value)
-    if copies is not None:
-        one, other = Side(copies[0], one.graph), Side(copies[1], other.graph)
-        if _fit(*copies):
-            return copies
+    pair = in_one_kind(one.value, other.value)
+    if pair is not None:
+        one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
+        if _fit(*pair):
+            return pair
     if _is_list(one.value) and _is_list(other.value):
         rows = None if _is_chosen(one, other) else _as_rows(one, other, name)
         if rows is not None:
@@ -81,28 +103,6 @@ def common_form(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
         if lists is not None:
             return lists
     return _part_by_part(one, other, name)
-
-
-# --- what a tensor chose --------------------------------------------------------------
-
-
-def _as_views(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
-    """Two values of which one is a view, as views of the same objects.
-
-    What is not among the objects of the view may be a copy: then both are copies.
-    """
-    rows = distinct([s.value for s in (one, other) if isinstance(s.value, View)])
-    found = [view_among(side.value, rows, side.graph) for side in (one, other)]
-    if None not in found and same_kind(rows):
-        return found[0], found[1]
-    return common_form(_alone(one), _alone(other), name)
-
-
-def _alone(side: Side) -> Side:
-    if not isinstance(side.value, View):
-        return side
-    with building(side.graph):
-        return Side(side.value.__autograph_alone__(), side.graph)
 
 
 # --- lists ----------------------------------------------------------------------------
@@ -119,6 +119,8 @@ def _is_chosen(*sides: Side) -> bool:
 def _as_rows(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     """Two lists of one length, of which one has the rows of a tensor, as such both."""
     here, there = buffer_of(one.value), buffer_of(other.value)
+    if any(isinstance(side.value, StagedList) for side in (one, other)):
+        return None
     if (here is None) == (there is None) or len(one.value) != len(other.value):
         return None
     with building(one.graph):
@@ -229,7 +231,9 @@ def _part_by_part(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
     for (step, a), (_, b) in zip(inside, beside):
         pair = a, b
         if not _fit(a, b):
-            common = common_form(Side(a, one.graph), Side(b, other.graph), name + step)
+            sides = Side(a, one.graph), Side(b, other.graph)
+            inside_one = type(one.value) is not tuple
+            common = common_form(*sides, name + step, inside_one)
             if common is None:
                 return None
             pair = common

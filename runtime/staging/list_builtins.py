@@ -18,7 +18,7 @@ from runtime.subgraph import predicate
 __all__ = ["OF_LISTS", "for_lists", "watched"]
 
 Builtin = Callable[..., Any]
-_OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "setitem"})
+_OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "reference", "setitem"})
 #: Modules whose functions know lists themselves.
 _MODULES = ("bisect.", "heapq.")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dis
 import operator
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,16 +19,16 @@ from runtime.ops import convert
 from runtime.ops.flow import optional_parts
 from runtime.ops.values import to_array
 from runtime.specs import TensorSpec
+from runtime.staging.copied import is_in_place
 from runtime.staging.elements import (
     Element,
     Fixed,
-    contents_of,
     taken_apart,
-    with_contents,
 )
 from runtime.staging.maybe import MaybeNone, fitted, flagged
 from runtime.staging.rows import emit
 from runtime.staging.sequences import weakened
+from runtime.staging.shared import Shared
 from runtime.staging.values import can_be_tensor
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -38,49 +37,12 @@ __all__ = [
     "Parts",
     "emit",
     "index_tensor",
-    "is_in_place",
     "is_shared_in_place",
     "like",
     "size_of",
 ]
 
-#: The argument of the instruction that stands for ``+=``, from Python 3.11 on.
-_INPLACE_ADD = 13
 _Self = TypeVar("_Self", bound="Parts")
-
-
-class Shared:
-    """What lists have in common that stand for one of the program's."""
-
-    def __init__(self) -> None:
-        #: Whether another list still has it as an element.
-        self.is_row = False
-        #: The lists and dicts that became elements, with what was in them then.
-        self.given: list[tuple[Any, list[Any]]] = []
-        #: Another object after each change, and after each of a list in the list.
-        self.version = object()
-        self.within = object()
-        #: Whether the lists in it are surely as many objects, which nothing else has.
-        self.is_apart = True
-        #: Whether it was changed by way of a list that it is in.
-        self.is_stale = False
-        self._graph = current_graph()
-
-    def give(self, value: Any) -> None:
-        """Note the lists and dicts in an element that is put into the list."""
-        for given, contents in with_contents(value):
-            if isinstance(given, Shared):
-                known = any(given is other for other, _ in self.given)
-                if known or given._graph is not current_graph() or given.is_row:
-                    self.is_apart = False
-            self.given.append((given, contents))
-
-    def change_within(self) -> None:
-        """Note that a list in the list is changed."""
-        self.within = object()
-        for given, _ in self.given:
-            if isinstance(given, Shared):
-                given.is_stale = True
 
 
 class Parts:
@@ -209,16 +171,7 @@ class Parts:
 
     def _check_given(self) -> None:
         """Refuse to go on where an element would have to change with a list."""
-        for given, contents in self._shared.given:
-            now = contents_of(given)
-            if len(now) != len(contents) or any(map(operator.is_not, now, contents)):
-                raise state_error(
-                    "AG210",
-                    f"a {_kind(given)} was put into the list {self.name!r}, "
-                    "whose length a tensor decides, and changed afterwards; a graph "
-                    "keeps a copy, which would not change",
-                    "change it before, or put a copy of it into the list",
-                )
+        self._shared.check(self.name)
 
     def _cannot(self, what: str, why: str) -> StagedStateError:
         return state_error(
@@ -333,10 +286,6 @@ class Parts:
         return f"<list {self.name!r} of {self.element.describe()}, of an open length>"
 
 
-def _kind(given: Any) -> str:
-    return "list" if isinstance(given, Shared) else type(given).__name__
-
-
 # --- tensors --------------------------------------------------------------------------
 
 
@@ -357,13 +306,6 @@ def is_shared_in_place(items: list[Any], frame: FrameType) -> bool:
     if sum(value is items for value in frame.f_locals.values()) < 2:
         return False
     return is_in_place(frame)
-
-
-def is_in_place(frame: FrameType) -> bool:
-    """Whether a function is at ``items += …``, and not at ``items + …``."""
-    operation, argument = frame.f_code.co_code[frame.f_lasti :][:2]
-    name = dis.opname[operation]
-    return name == "INPLACE_ADD" or (name, argument) == ("BINARY_OP", _INPLACE_ADD)
 
 
 def size_of(tensor: Any) -> Any:

@@ -8,8 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from runtime.staging.elements import Element, ElementList, changed_element
-from runtime.staging.list_parts import Shared, size_of
+from runtime.staging.list_parts import size_of
 from runtime.staging.lists import StagedList
+from runtime.staging.shared import Shared
 from runtime.tensor import EagerTensor, Tensor
 
 __all__ = ["RowList"]

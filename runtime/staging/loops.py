@@ -21,6 +21,7 @@ from runtime.ops.joins import check_invariant
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.staging.forms import Side, common_form, with_open_lists
+from runtime.staging.joined_views import carried, first_of, is_copied
 from runtime.staging.joins import adopted, without_none
 from runtime.staging.loop_options import LoopOptions, collecting
 from runtime.staging.optional import opened, same_form, taken_apart
@@ -35,7 +36,6 @@ from runtime.staging.values import (
     placeholder,
     same_object,
 )
-from runtime.staging.views import View, is_open, reference
 from runtime.subgraph import (
     predicate,
     set_outputs,
@@ -79,6 +79,8 @@ class _Slot:
     leaves: list[_Leaf]
     pack: Callable[[list[Any]], Any]
     template: Any = None
+    #: Whether a copy is carried of what could be a view.
+    copied: bool = False
 
 
 class _Relayout(TracingError):
@@ -167,6 +169,7 @@ class _Layout:
         remaining = iter(current)
         for slot, value in zip(self.slots, after, strict=True):
             try:
+                value = carried(value, slot.name, self._graph, slot.copied)
                 value = adopted(slot.template, value, slot.name)
                 value = with_open_lists(slot.template, value, slot.name)
                 parts = self._parts(slot, value)
@@ -216,16 +219,13 @@ class _Layout:
         if any(isinstance(start, Marker) for start in starts):
             return False
         with building(self._graph):
-            starts = [
-                placeholder(s) if isinstance(s, TensorSpec) else s for s in starts
-            ]
-            before = Side(slot.pack(starts), self._graph)
-        if isinstance(after, View) and is_open(slot.template):
-            # It is the object itself, which can be among those of the view.
-            before = Side(reference(slot.template, self._graph), self._graph)
-        common = common_form(before, Side(after, body), slot.name)
+            starts = [placeholder(s) if type(s) is TensorSpec else s for s in starts]
+            value = first_of(slot.template, slot.pack(starts), after, self._graph)
+        sides = Side(value, self._graph), Side(after, body)
+        common = common_form(*sides, slot.name)
         if common is None:
             return False
+        slot.copied |= is_copied(value, after, common[0])
         flagged = [leaf for leaf in slot.leaves if leaf.flagged]
         new = _slot(slot.name, common[0])
         slot.leaves, slot.pack, slot.template = new.leaves, new.pack, new.template

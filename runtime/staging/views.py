@@ -7,6 +7,7 @@ has the objects and the tensor, and reads and changes them as they are then.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Sequence, Sized
 from operator import is_
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, NoReturn, cast
 
 from runtime import dtypes, nest
 from runtime.context import building, current_graph
+from runtime.errors import StagedStateError
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops import convert
 from runtime.ops.elementwise import equal
@@ -31,6 +33,7 @@ __all__ = [
     "reference",
     "register",
     "same_kind",
+    "set_chooser",
     "view_among",
     "where_one",
 ]
@@ -48,7 +51,7 @@ class View:
     front, or from the back if it is negative.
     """
 
-    __slots__ = ("__weakref__", "_index", "_rows")
+    __slots__ = ("__weakref__", "_index", "_kept", "_rows")
 
     #: What the user's code is told that a view is.
     stands_for: ClassVar[type]
@@ -56,6 +59,8 @@ class View:
     def __init__(self, rows: Sequence[Any], index: Any) -> None:
         self._rows = tuple(rows)
         self._index = index
+        #: A copy of what was in the view at the end of a body.
+        self._kept: Any = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -135,17 +140,30 @@ class View:
 
 def same_kind(rows: Sequence[Any]) -> bool:
     """Whether one view can be of all of these objects, and read as one of them."""
-    if _view_of(rows) is None:
+    kind = _view_of(rows)
+    if not isinstance(kind, type) or not issubclass(kind, View):
         return False
     return len({len(row) for row in rows if isinstance(row, Sized)}) < 2
 
 
 def reference(value: Any, graph: Graph | None) -> Any:
-    """A view of one object, which can be merged with views; else the value."""
-    if isinstance(value, View) or graph is None:
+    """A view of one object, which can be merged with views; else the value.
+
+    It keeps a copy, too, of what is in the object now.
+    """
+    if graph is None:
         return value
-    found = view_among(value, [value], graph)
-    return value if found is None else found
+    if isinstance(value, View):
+        found: Any = type(value)(value._rows, value._index)
+    elif not same_kind([value]):
+        return value
+    else:
+        found = view_among(value, [value], graph)
+    if not isinstance(found, View):
+        return value
+    with contextlib.suppress(StagedStateError):
+        found._kept = found.__autograph_alone__()
+    return found
 
 
 def view_among(value: Any, rows: Sequence[Any], graph: Graph) -> View | None:
@@ -180,6 +198,19 @@ def register(maker: Callable[[Sequence[Any]], _Maker | None]) -> None:
     _makers.append(maker)
 
 
+def set_chooser(maker: Callable[[Sequence[Any]], _Maker | None]) -> None:
+    """Have ``maker(values)`` say what chooses among values that no view is of."""
+    global _chooser
+    _chooser = maker
+
+
+def _no_chooser(values: Sequence[Any]) -> _Maker | None:
+    return None
+
+
+_chooser: Callable[[Sequence[Any]], _Maker | None] = _no_chooser
+
+
 def _view_of(values: Sequence[Any]) -> _Maker | None:
     found = (maker(values) for maker in _makers)
     return next(filter(None, found), None)
@@ -194,6 +225,9 @@ def choose(values: Sequence[Any], index: Any) -> Any:
     first = values[0]
     if all(value is first for value in values):
         return first
+    kind = _chooser(values)
+    if kind is not None:
+        return kind(values, index_tensor(index))
     kind = _view_of(values)
     if kind is not None:
         return kind(*_of_objects(values, index_tensor(index)))
@@ -230,7 +264,7 @@ def is_open(value: Any) -> bool:
     if can_be_tensor(value) or value is None:
         return False
     cls = type(value)
-    if isinstance(value, View) or cls in (list, dict) or is_mutable(cls):
+    if isinstance(value, View) or cls in (list, dict, StagedList) or is_mutable(cls):
         return True
     return any(is_open(part) for _, part in nest.children(value) or ())
 

@@ -1,0 +1,116 @@
+"""What the user's running functions can reach, and for how long they will."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterable
+from itertools import takewhile
+from types import CodeType, FrameType
+from typing import Any
+
+from .classes import defines
+from .contents import parts_of
+from .culprits import user_frames, variables_of
+from .looks import global_names
+from .mutations import Snapshot
+from .slots import Key
+
+__all__ = ["CHOSEN", "Leaving", "is_reached", "leaving_before", "objects_in"]
+
+_IDLE = ("CACHE", "NOP", "EXTENDED_ARG", "PRECALL")
+_NO_NAMES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE")
+#: What a library has that stays the object that it is defines this method.
+CHOSEN = "__autograph_chosen__"
+#: Variables of running functions; None for all.
+Leaving = dict[FrameType, "frozenset[str] | None"]
+
+
+def is_reached(value: Any, leaving: Leaving | None = None) -> bool:
+    """Whether the user's functions that are running can reach an object.
+
+    ``leaving`` are the variables of a function that end before that matters; None: all.
+    """
+    roots: list[tuple[str, Any]] = []
+    for frame in user_frames():
+        names = (leaving or {}).get(frame, frozenset())
+        if names is not None:
+            roots += [(n, v) for n, v in variables_of(frame).items() if n not in names]
+        values = frame.f_globals
+        roots += [(n, values[n]) for n in global_names(frame.f_code) if n in values]
+    known = Snapshot(roots)
+    return any(map(known.has, objects_in(value).values()))
+
+
+def objects_in(value: Any) -> dict[int, Any]:
+    """The objects that can be changed in a value, and in what is in it."""
+    found: dict[int, Any] = {}
+    pending = [value]
+    for part in pending:
+        if id(part) in found:
+            continue
+        inside = parts_of(part)
+        if defines(type(part), CHOSEN):
+            inside = list(part.__autograph_chosen__())
+        elif inside is not None:
+            found[id(part)] = part
+        elif type(part) is tuple:
+            inside = list(part)
+        else:
+            continue
+        pending += inside.values() if isinstance(inside, dict) else inside
+    return found
+
+
+def leaving_before(where: Key | None) -> Leaving:
+    """The variables that end, or get other values, before a place is read.
+
+    Those of a result are the variables that it is assigned to, and those of the
+    functions that return it.
+    """
+    found: Leaving = {}
+    if where is None:
+        for frame in user_frames():
+            kind, stored = _use_of_result(frame.f_code, frame.f_lasti)
+            if not kind.startswith("RETURN"):
+                return {**found, **_sharing(frame, stored)}
+            found[frame] = None
+        return found
+    cls, _, name = where
+    if cls.__name__ == "_Place" and str(name).startswith("return_value"):
+        # What the converter keeps a result in that is returned at the end.
+        for frame in user_frames():
+            found[frame] = None
+            if name not in frame.f_code.co_freevars:
+                break
+    return found
+
+
+def _sharing(frame: FrameType, names: set[str]) -> Leaving:
+    """The functions around a running one that have variables of it, and which."""
+    found: Leaving = {}
+    for outer in user_frames():
+        if found or outer is frame:
+            found[outer] = frozenset(names)
+            names = names & set(outer.f_code.co_freevars)
+            if not names:
+                break
+    return found
+
+
+def _use_of_result(code: CodeType, offset: int) -> tuple[str, set[str]]:
+    """What is done with the result of the call at an offset, and the names it gets."""
+    instructions = [i for i in dis.get_instructions(code) if i.opname not in _IDLE]
+    places = {i.offset: number for number, i in enumerate(instructions)}
+    number = sum(i.offset <= offset for i in instructions)
+    while instructions[number].opname == "JUMP_FORWARD":
+        number = places[instructions[number].argval]
+    first = instructions[number]
+    stores = instructions[number + first.opname.startswith("UNPACK") :]
+    stored = takewhile(lambda i: i.opname.startswith("STORE_"), stores)
+    names = (i.argval for i in stored if i.opname not in _NO_NAMES)
+    return first.opname, {n for name in names for n in _as_names(name)}
+
+
+def _as_names(argument: Any) -> Iterable[str]:
+    # Some instructions of 3.13 store two variables.
+    return argument if isinstance(argument, tuple) else (argument,)
