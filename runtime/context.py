@@ -7,7 +7,7 @@ other's graphs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def _nothing() -> None:
     pass
 
 
-#: Called before the first operation of a graph is built, and after its last one.
+#: Called before an operation of a graph is built, and when no more follow for now.
 _begin: Callable[[], None] = _nothing
 _end: Callable[[], None] = _nothing
 
@@ -71,20 +71,15 @@ def building(graph: Graph | None) -> Iterator[Graph | None]:
     """
     token = _graph.set(graph)
     scope = _scope.set("")
+    is_body = graph is not None and graph.parent is not None
+    if graph is not None:
+        _begin()
     try:
-        if graph is not None and graph.parent is not None:
+        with nullcontext() if is_body else no_device():
             yield graph
-        elif graph is None:
-            with no_device():
-                yield graph
-        else:
-            _begin()
-            try:
-                with no_device():
-                    yield graph
-            finally:
-                _end()
     finally:
+        if graph is not None:
+            _end()
         _scope.reset(scope)
         _graph.reset(token)
 

@@ -98,7 +98,7 @@ class Expressions(Values):
 
     def statement(self, node: gast.AST, generated: bool) -> Any:
         """The statement with its own expressions rewritten, not those in its blocks."""
-        if self.stay:
+        if self.stay or isinstance(node, gast.TypeAlias):  # where no name may be bound
             return node
         self._generated = generated
         changes: dict[str, Any] = {}

@@ -16,8 +16,9 @@ may, its own statements mean what Python says, at Python's speed:
         return x
 
 Functions within a function may be called when this has changed: those that the user's
-statements define ask for themselves. A function with a ``with`` statement of its own
-may begin to stage in the middle, so it has its converted form alone.
+statements define ask for themselves. What may meet staged values in the middle has its
+converted form alone: a function with a ``with`` statement of its own (it may begin to
+stage), a generator that is sent values, and a coroutine.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ __all__ = ["with_plain_form"]
 _Place = tuple[type, int, int, int | None, int | None]
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
 _WITH = (gast.With, gast.AsyncWith)
+_YIELDS = (gast.Yield, gast.YieldFrom)
 _DECLARATIONS = (gast.Global, gast.Nonlocal)
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
 
@@ -97,7 +99,7 @@ class _Written(Transformer):
         return self._function(node, node)
 
     def visit_AsyncFunctionDef(self, node: Any) -> Any:
-        return node
+        return self._converted.get(_place(node), node)
 
     def visit_comprehension(self, node: Any) -> Any:
         """No name may be bound in what a comprehension iterates over: functions there
@@ -147,7 +149,7 @@ def _both(original: Any, converted: Any, head: Any, ag: str) -> Any:
         value = written.of(original.body)
         choice = gast.IfExp(_is_idle(ag, value), value, converted.body)
         return clone(head, body=nodes.located(choice, value))
-    if not kinds.isdisjoint(_WITH) and _may_begin(original.body):
+    if not kinds.isdisjoint(_WITH + _YIELDS) and _may_change(original.body):
         return clone(head, body=converted.body)
     doc, body = _apart(original.body)
     plain, other = written.of_all(body), converted.body[len(doc) :]
@@ -183,23 +185,29 @@ def _kinds(node: Any) -> set[type]:
 
 
 def _functions_in(converted: Any) -> dict[_Place, Any]:
-    """The converted functions inside one, by where they stand in the source."""
+    """The converted functions inside one, and coroutines, by where they stand in the
+    source.
+    """
     body = converted.body
     statements = body if isinstance(body, list) else [body]
     return {
         _place(node): node
         for statement in statements
         for node in gast.walk(statement)
-        if _original(node) is not None
+        if _original(node) is not None or isinstance(node, gast.AsyncFunctionDef)
     }
 
 
-def _may_begin(body: list[Any]) -> bool:
-    """Whether there is a ``with`` among statements, not in functions inside."""
+def _may_change(body: list[Any]) -> bool:
+    """Whether staging may begin, or staged values come, while statements run: there is
+    a ``with`` or a ``yield`` whose value is used, not in functions inside.
+    """
     pending: list[Any] = list(body)
     for node in pending:
-        if isinstance(node, _WITH):
+        if isinstance(node, (*_WITH, *_YIELDS)):
             return True
+        if isinstance(node, gast.Expr) and isinstance(node.value, _YIELDS):
+            node = node.value
         if not isinstance(node, _SCOPES):
             pending.extend(gast.iter_child_nodes(node))
     return False
@@ -220,6 +228,9 @@ def _apart(body: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _is_idle(ag: str, at: gast.AST) -> gast.AST:
-    """``ag.staging.idle``."""
+    """``ag.staging.idle``, where a node begins: on no line that may not run."""
     staging = nodes.attribute(nodes.name(ag, at), "staging", at)
-    return nodes.attribute(staging, "idle", at)
+    idle = nodes.attribute(staging, "idle", at)
+    for node in (staging, idle):
+        node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
+    return idle

@@ -55,7 +55,8 @@ class Backend(Protocol):
     ``state`` is the tuple of values of the variables called ``names``, any of which may
     be `UNBOUND` or a plain Python object. The callables given to a backend take such a
     tuple, run the user's code on it, and may be called any number of times (or never):
-    they leave no trace on the user's variables.
+    they leave no trace on the user's variables. A backend may lack methods; asking for
+    one of them raises NotImplementedError.
     """
 
     #: Whether the library says when it stages, by `autograph.operators.staging`; one
@@ -63,7 +64,8 @@ class Backend(Protocol):
     tells: ClassVar[bool] = False
 
     def __set_name__(self, owner: type, name: str) -> None:
-        _announce(self, owner)
+        if name == "__autograph_backend__":
+            _announce(self, owner)
 
     def stages(self, value: Any) -> bool:
         """Whether ``value``, of a type of this library, is staged now.
@@ -71,6 +73,7 @@ class Backend(Protocol):
         Plain Python answers for it otherwise: for an object that is a tensor within a
         graph and has a value outside.
         """
+        raise _lacking(self, "stages")
 
     def cond(
         self,
@@ -81,6 +84,7 @@ class Backend(Protocol):
         names: Names,
     ) -> tuple[Any, State]:
         """Run one branch, by ``test``; each returns its result and its new state."""
+        raise _lacking(self, "cond")
 
     def while_loop(
         self,
@@ -93,6 +97,7 @@ class Backend(Protocol):
 
         That is at first ``test``, then the first part of what the body returns.
         """
+        raise _lacking(self, "while_loop")
 
     def for_loop(
         self,
@@ -105,15 +110,19 @@ class Backend(Protocol):
 
         It returns whether to stop (None in a loop without ``break``) and the state.
         """
+        raise _lacking(self, "for_loop")
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left and right()``, evaluating the right side only where Python would."""
+        raise _lacking(self, "and_")
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left or right()``, evaluating the right side only where Python would."""
+        raise _lacking(self, "or_")
 
     def not_(self, value: Any) -> Any:
         """``not value``."""
+        raise _lacking(self, "not_")
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """What answers for the builtin ``name`` (``len``, …), if anything.
@@ -121,6 +130,12 @@ class Backend(Protocol):
         Also asked for are operations that are no builtins; docs/extending.md lists
         them. Without an answer, Python's own operation is tried.
         """
+        return None
+
+
+def _lacking(backend: Backend, method: str) -> NotImplementedError:
+    cls = type(backend).__qualname__
+    return NotImplementedError(f"the backend {cls} has no method `{method}`")
 
 
 _registered: dict[type, Backend] = {}

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+import autograph
 import runtime as tf
+from autograph.operators import staging
 from runtime import config, context
 from runtime.graph import Graph
 from runtime.ops.convert import constant
@@ -47,6 +49,24 @@ def test_threads_and_tasks_do_not_see_the_graph() -> None:
         thread.join()
         contextvars.Context().run(lambda: seen.append(context.current_graph()))
     assert seen == [None, None]
+
+
+def clamped(x: Any) -> Any:
+    if x > 10:
+        return x - x + 10
+    return x
+
+
+def test_what_is_converted_is_staged_in_a_body_that_is_entered_by_hand() -> None:
+    function = autograph.convert(clamped)
+    body = Graph("body", parent=Graph("g"))
+    x = body.add_input(tf.TensorSpec((), tf.int32), "x")
+
+    with body.as_default():
+        function(x)
+
+    assert [node.op for node in body.nodes][-1] == "If"
+    assert staging.idle
 
 
 def test_name_scopes() -> None:

@@ -62,6 +62,35 @@ def test_a_function_that_may_begin_to_stage_is_converted_only() -> None:
     assert text.count("staging.idle") == 1
 
 
+def test_a_generator_that_is_sent_values_is_converted_only() -> None:
+    assert "staging" in executed("def f(x):\n    yield x if x else 1\n")
+    assert "staging" not in executed("def f(x):\n    y = yield\n    yield not y\n")
+    assert "staging" not in executed("def f(x):\n    yield not (yield from x)\n")
+
+
+def service() -> Callable[[Any], Any]:
+    async def answer(x: Any) -> Any:
+        def magnitude(y: Any) -> Any:
+            if y < 0:
+                return 0 - y
+            return y
+
+        return magnitude(x)
+
+    return answer
+
+
+def test_a_coroutine_that_is_made_idle_is_staged_later() -> None:
+    with idle():
+        answer = autograph.convert(service)()
+    parameter = toy.Parameter()
+
+    with pytest.raises(StopIteration) as returned:
+        answer(parameter).send(None)
+
+    assert toy.evaluate(returned.value.value, {parameter: -3}) == 3
+
+
 def test_declarations_stand_before_both_forms() -> None:
     namespace: dict[str, Any] = {"total": 1}
     text = (
@@ -168,6 +197,63 @@ def test_errors_are_pythons_own() -> None:
     assert caught.value.__traceback__.tb_next.tb_next is None
 
 
+def begins_with_a_loop(x: Any) -> Any:
+    for i in range(
+        3,
+    ):
+        if i == x:
+            return i
+    return None
+
+
+def begins_with_a_try(x: Any) -> Any:
+    try:
+        if x:
+            return x
+    except ValueError:
+        return None
+
+
+def begins_with_a_display(x: Any) -> Any:
+    values = {
+        "a": 1,
+        "b": 2 if x else 3,
+    }
+    return values
+
+
+def lines_of(function: Callable[[Any], Any], argument: Any) -> set[int]:
+    """The lines that a call runs, as coverage sees them."""
+    lines: set[int] = set()
+
+    def local(frame: Any, event: str, _: Any) -> Any:
+        if event == "line":
+            lines.add(frame.f_lineno)
+        return local
+
+    before = sys.gettrace()
+    name = function.__name__
+    sys.settrace(lambda frame, *_: local if frame.f_code.co_name == name else None)
+    try:
+        function(argument)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+@pytest.mark.parametrize(
+    "function", [begins_with_a_loop, begins_with_a_try, begins_with_a_display]
+)
+@pytest.mark.parametrize("argument", [0, 2])
+def test_the_lines_that_run_are_those_of_python(
+    function: Callable[[Any], Any], argument: Any
+) -> None:
+    converted = autograph.convert(function)
+
+    with idle():
+        assert lines_of(converted, argument) == lines_of(function, argument)
+
+
 class AtAnyTime(toy.Toy):
     """The backend of a library that does not say when it stages."""
 
@@ -181,6 +267,26 @@ def test_libraries_that_do_not_tell_may_stage_at_any_time() -> None:
         type("Silent", (), {"__autograph_backend__": AtAnyTime()})
         assert not staging.idle
     staging.end()  # what the class began
+
+
+def test_a_class_that_only_keeps_a_backend_has_none() -> None:
+    with idle():
+        type("Keeper", (), {"backend": AtAnyTime()})
+        assert staging.idle
+
+
+def test_a_backend_that_lacks_a_method_says_so() -> None:
+    class Half(autograph.operators.Backend):
+        tells = True
+
+        def stages(self, value: Any) -> bool:
+            return True
+
+    class Value:
+        __autograph_backend__ = Half()
+
+    with pytest.raises(NotImplementedError, match="Half has no method `not_`"):
+        autograph.convert(lambda x: not x)(Value())
 
 
 def test_registered_types_may_be_staged_until_they_are_taken_back() -> None:
@@ -219,3 +325,12 @@ def test_a_function_in_what_a_comprehension_iterates_over() -> None:
 
     assert "    return [i for i in range((lambda k: k if n else 1)(2))]\n" in text
     compile(text, "f.py", "exec")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type statements")
+def test_type_statements_stand_as_they_are() -> None:
+    """No name may be bound in their values."""
+    text = "def f(n):\n    type A = [i for i in n]\n    return A if n else 1\n"
+
+    assert executed(text).count("    type A = [i for i in n]\n") == 2
+    compile(executed(text), "f.py", "exec")
