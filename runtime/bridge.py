@@ -22,6 +22,7 @@ from autograph.operators.builtins import aware
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND, Later
 from autograph.operators.mutations import Snapshot, reachable_names
+from autograph.operators.opening import all_opened
 from autograph.operators.slots import ContentsSlot
 from runtime import conversion, guards, nest
 from runtime.classes import defines
@@ -49,6 +50,7 @@ from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.list_methods import METHODS
 from runtime.staging.list_rows import RowList
 from runtime.staging.lists import StagedList
+from runtime.staging.open_choices import OpenChoice
 from runtime.staging.ordering import set_caller
 from runtime.staging.reasons import explaining
 from runtime.staging.repetition import repeated
@@ -375,6 +377,7 @@ SymbolicTensor.repeated = staticmethod(repeated)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 StagedList.__autograph_backend__ = RowList.__autograph_backend__ = _Lists()
+OpenChoice.opened = staticmethod(all_opened)
 StagedDeque.__autograph_backend__ = StagedList.__autograph_backend__
 StagedTruth.__autograph_backend__ = _STAGING
 StagedTable.__autograph_backend__ = _Lists()

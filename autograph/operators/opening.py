@@ -8,7 +8,7 @@ happens before the statement, which is then staged again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -57,6 +57,21 @@ def opened(value: Any, make: Callable[[], Any]) -> Any:
     if statement is not None:
         raise Again(statement.variables, lambda: _exchange(value, make()))
     return _exchange(value, make())
+
+
+def all_opened(values: Sequence[Any], makes: Sequence[Callable[[], Any]]) -> list[Any]:
+    """As `opened`, for several values at once."""
+    statement: Running | None = None
+    for running in _around():
+        if any(map(running.knows, values)):
+            statement = running
+
+    def exchange() -> list[Any]:
+        return [_exchange(value, make()) for value, make in zip(values, makes)]
+
+    if statement is not None:
+        raise Again(statement.variables, exchange)
+    return exchange()
 
 
 def _around() -> Iterator[Running]:

@@ -17,6 +17,7 @@ from runtime.ops.registry import OpDef, register
 from runtime.specs import TensorSpec
 
 __all__ = [
+    "CHOOSE",
     "FIRST_ONES",
     "MEMBERS",
     "ORDER",
@@ -29,6 +30,7 @@ __all__ = [
 
 Array = np.ndarray[Any, Any]
 
+CHOOSE = "ListChoose"
 FIRST_ONES = "ListFirstOnes"
 MEMBERS = "ListMembers"
 ORDER = "ListOrder"
@@ -119,6 +121,22 @@ def _without(count: Array, places: Array) -> Array:
 
 
 register(OpDef(WITHOUT, _without, lambda count, places: spec((None,), dtypes.int32)))
+
+
+def _choose(place: Array, *values: Array) -> Array:
+    return values[int(place)]
+
+
+def _infer_choose(place: TensorSpec, *values: TensorSpec) -> TensorSpec:
+    dims = [dims_of(value) for value in values]
+    known = [d for d in dims if d is not None]
+    if len(known) < len(dims) or len(set(map(len, known))) > 1:
+        return spec(None, values[0].dtype)
+    same = (part[0] if len(set(part)) == 1 else None for part in zip(*known))
+    return spec(tuple(same), values[0].dtype)
+
+
+register(OpDef(CHOOSE, _choose, _infer_choose))
 
 
 def _rotate(values: Array, times: Array) -> Array:

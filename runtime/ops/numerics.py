@@ -40,7 +40,7 @@ MOVES = frozenset(
     | {"SplitV", "Squeeze", "StopGradient", "StridedSlice", "TensorArrayGatherV3"}
     | {"TensorArrayReadV3", "TensorArrayStackV3", "TensorScatterUpdate", "Tile"}
     | {"Transpose", "Unpack", "ListGet", "ListItem", "ListRow", "ListRows"}
-    | {"ListTake"}
+    | {"ListChoose", "ListTake"}
 )
 
 

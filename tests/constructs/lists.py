@@ -372,3 +372,31 @@ def unpacked_in_a_list(n):
     for i in range(n):
         items.append(i)
     return [0, *items, n]
+
+
+@construct("`buckets[i].append(x)`, `buckets[i].pop()`", (7,), (0,))
+def buckets_filled(n):
+    buckets = [[] for _ in range(3)]
+    for i in range(n):
+        buckets[i * i % 3].append(i)
+        if len(buckets[1]) > 2:
+            buckets[1].pop(0)
+    return buckets, len(buckets[n % 3])
+
+
+@construct("`graph[u]`: lists of different lengths", (6,), (1,))
+def neighbours(n):
+    graph = [[1, 2], [3], [0, 1, 3], []]
+    total = 0
+    for i in range(n):
+        for j in graph[i % 4]:
+            total = total * 3 + j
+    return total
+
+
+@construct("`rows[i].append(x)` where a tensor counts the rows", (3,))
+def rows_filled(n):
+    rows = [[] for _ in range(n)]
+    for i in range(n):
+        rows[i].append(i)
+    return rows

@@ -321,6 +321,87 @@ def unpacked(n):
     return [*items, n], [0, *items, *items]
 
 
+# --- lists of lists -------------------------------------------------------------------
+
+
+def uneven(n):
+    neighbours = [[1, 2], [3], [0, 1, 3], []]
+    total = 0
+    for i in range(n):
+        for j in neighbours[i % 4]:
+            total = total * 3 + j
+        total += len(neighbours[i % 4])
+    return total, neighbours[n % 4], 3 in neighbours[n % 4]
+
+
+def sorted_by_digits(n):
+    items, place = [170, 45, 75, 90, 2, 24, 802, 66], 1
+    while n // place > 0:
+        buckets = [[] for _ in range(10)]
+        for x in items:
+            buckets[x // place % 10].append(x)
+        items = []
+        for bucket in buckets:
+            for x in bucket:
+                items.append(x)
+        place *= 10
+    return items
+
+
+def moved(n):
+    stacks, total = [[1, 2, 3], [4], []], 0
+    for i in range(n):
+        if stacks[i % 3]:
+            x = stacks[i % 3].pop()
+            stacks[(i + 1) % 3].append(x)
+            total += x
+    return stacks, total
+
+
+def row_with_a_name(n):
+    buckets = [[] for _ in range(3)]
+    for i in range(n):
+        bucket = buckets[i % 3]
+        bucket.append(i)
+        if len(bucket) > 1:
+            bucket.pop(0)
+        bucket.insert(0, -i)
+    return buckets, sum(buckets[n % 3]), sorted(buckets[n % 3])
+
+
+class Edges:
+    def __init__(self, n):
+        self.ends = [[] for _ in range(n)]
+
+    def add(self, u, v, cost):
+        self.ends[u].append((v, cost))
+        self.ends[v].append((u, cost))
+
+
+def cheapest(n):
+    graph = Edges(4)
+    for i in range(n):
+        graph.add(i % 4, (i + 1) % 4, i + 1)
+    costs, heap = [99] * 4, [(0, n % 4)]
+    costs[n % 4] = 0
+    while heap:
+        cost, u = heapq.heappop(heap)
+        if cost > costs[u]:
+            continue
+        for v, more in graph.ends[u]:
+            if cost + more < costs[v]:
+                costs[v] = cost + more
+                heapq.heappush(heap, (cost + more, v))
+    return costs, len(graph.ends[0])
+
+
+def taken_from_none(n):
+    stacks = [[1], [], []]
+    for i in range(n):
+        stacks[i].pop()
+    return stacks
+
+
 PROGRAMS: list[tuple[Any, tuple[Any, ...]]] = [
     (counted, ([3, 1, 3, 2, 3, 1],)),
     (seen_twice, ([3, 1, 2, 1],)),
@@ -336,10 +417,11 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...]]] = [
     *((emptied, (n,)) for n in (2, 3)),
     *((program, (4,)) for program in (heap_of_some, heap_that_is_empty, kept_in_order)),
     *((program, (6,)) for program in (ordered, ordered_python, texts_in_order)),
-    *(
-        (program, (5,))
-        for program in (cut, in_steps, steps_of_another_length, unpacked)
-    ),
+    *((program, (5,)) for program in (cut, in_steps, steps_of_another_length)),
+    (unpacked, (5,)),
+    *((program, (5,)) for program in (uneven, moved, row_with_a_name, cheapest)),
+    (sorted_by_digits, (802,)),
+    *((taken_from_none, (n,)) for n in (1, 2)),
 ]
 
 
