@@ -14,13 +14,15 @@ from runtime.ops.joining import stack
 from runtime.ops.logical import logical_and, logical_not
 from runtime.specs import TensorSpec
 from runtime.staging.assignments import gathered, list_of, setitem
+from runtime.staging.copied import is_in_place
+from runtime.staging.elements import taken_apart
 from runtime.staging.items import getitem
-from runtime.staging.list_parts import is_in_place
 from runtime.staging.lists import StagedList
 from runtime.staging.membership import contains
+from runtime.staging.open_choices import OpenChoice
 from runtime.staging.rows import emit
 from runtime.staging.values import can_be_tensor
-from runtime.staging.views import View, register
+from runtime.staging.views import View, is_open, register
 from runtime.subgraph import state_tensor
 from runtime.tensor import Tensor
 
@@ -44,7 +46,7 @@ class ListView(View):
 
     def __autograph_alone__(self) -> list[Any]:
         """A list of the items."""
-        return list(self)
+        return list(self._rows[0] if len(self._rows) == 1 else self)
 
     def __len__(self) -> int:
         lengths = {len(row) for row in self._rows}
@@ -222,7 +224,25 @@ class ListView(View):
         METHODS["list.sort"](items, key=key, reverse=reverse)
         self._become(items)
 
-    append = clear = extend = insert = pop = remove = View._refuse
+    def append(self, value: Any) -> None:
+        """Add an element at the end: the lists become lists of an open length."""
+        self._open(value).append(value)
+
+    def insert(self, index: Any, value: Any) -> None:
+        """Put an element before another one, as `append`."""
+        self._open(value).insert(index, value)
+
+    def pop(self, index: Any = -1) -> Any:
+        """Take an element out, as `append`."""
+        return self._open().pop(index)
+
+    def _open(self, *added: Any) -> OpenChoice:
+        if any(is_open(item) for row in self._rows for item in row):
+            self._refuse()
+        element = taken_apart(added[0], "row")[0] if added else None
+        return OpenChoice.among(self._rows, self._index, element)
+
+    clear = extend = remove = View._refuse
     __delitem__ = __iadd__ = __imul__ = View._refuse
 
     __hash__ = None  # type: ignore[assignment]
