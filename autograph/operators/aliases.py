@@ -127,7 +127,10 @@ class Aliases:
 
     def _share(self, result: Any, places: dict[_Where, Slot]) -> bool:
         """Note how many objects places have in common; tells whether it is new."""
-        values = [(RESULT, result), *((w, p.read()) for w, p in places.items())]
+        values = [(w, p.read()) for w, p in places.items()]
+        return self._share_among([(RESULT, result), *values])
+
+    def _share_among(self, values: Iterable[tuple[_Where, Any]]) -> bool:
         inside = [(where, objects_in(value)) for where, value in values]
         again = False
         for (one, first), (other, second) in combinations(inside, 2):
@@ -208,10 +211,13 @@ class Aliases:
         if self._chosen is None:
             return
         places: dict[_Where, Slot] = {}
+        values: list[tuple[_Where, Any]] = []
         for place, old in zip(state, before, strict=True):
             if place.identity in rebound and place.read() is not old:
                 self._enter(place, old)
                 places[place.identity] = place
+                values.append((place.identity, old))
+        self._share_among(values)
         self._part(None, places)
 
     def _enter(self, place: Slot, before: Any) -> None:
