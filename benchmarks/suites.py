@@ -54,6 +54,10 @@ SUITES = {
     for suite in (
         Suite("toolz", ("--pyargs", "toolz")),
         Suite("more_itertools", ("tests",), from_source=True),
+        # It is published without its tests, but for the examples in its texts.
+        Suite(
+            "sortedcontainers", ("--doctest-modules", "--pyargs", "sortedcontainers")
+        ),
         Suite("networkx", ("--pyargs", "networkx"), ratio=1.3),
         Suite(
             "mpmath",
