@@ -38,6 +38,14 @@ class StagedDeque(StagedList):
             return value
         return StagedDeque.of(list(value), self.name, self.element)
 
+    def lists_shown(self) -> list[StagedList]:
+        """The list of what its text shows."""
+        return [self]
+
+    def shown(self, items: list[Any]) -> Any:
+        """What Python shows for such a list, when it is known."""
+        return deque(items)
+
     def again(self) -> StagedDeque:
         """The deque as it is now, which changes of this object leave alone."""
         self._check()

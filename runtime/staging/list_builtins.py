@@ -134,6 +134,7 @@ OF_LISTS: dict[str, Builtin] = {
 
 #: The builtins of a dict or set that are not those of the list of its keys.
 OF_TABLES: dict[str, Builtin] = {
+    **{name: text.BUILTINS[name] for name in text.BUILTINS.keys() - {"join"}},
     "bool": predicate,
     "dict": dict_from,
     "in": _in_table,

@@ -20,6 +20,7 @@ from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor
 
 __all__ = [
+    "TableView",
     "Unasked",
     "default_of",
     "missing",
@@ -28,6 +29,22 @@ __all__ = [
     "python_value",
     "zero",
 ]
+
+
+class TableView(StagedList):
+    """A list of what is in a dict or set, as it was when it was asked for."""
+
+    __slots__ = ("view_of",)
+
+    view_of: Any
+
+    @classmethod
+    def of_table(cls, table: Any, items: StagedList) -> TableView:
+        """The items, as those of a table."""
+        items._check()
+        view = cls(items._element, items._buffers, items._count, items.name)
+        view.view_of = table
+        return view
 
 
 class Unasked:

@@ -22,6 +22,7 @@ from runtime.staging.loops import stage_loop
 from runtime.staging.maybe import holds_none
 from runtime.staging.sequences import StagedSequence, as_sequence
 from runtime.staging.table_parts import (
+    TableView,
     Unasked,
     missing,
     put,
@@ -34,24 +35,6 @@ from runtime.tensor import EagerTensor, SymbolicTensor
 __all__ = ["StagedDict", "StagedTable"]
 
 _Self = TypeVar("_Self", bound="StagedTable")
-
-
-class TableView(StagedList):
-    """A list of what is in a dict or set, as it was when it was asked for."""
-
-    __slots__ = ("view_of",)
-
-    view_of: StagedTable
-
-    @classmethod
-    def of_table(cls, table: StagedTable, items: StagedList) -> TableView:
-        """The items, as those of a table."""
-        items._check()
-        view = cls(items._element, items._buffers, items._count, items.name)
-        view.view_of = table
-        return view
-
-
 _ABSENT: Any = object()
 
 
@@ -168,6 +151,14 @@ class StagedTable(Unasked):
     @classmethod
     def _python(cls, keys: list[Any], *columns: list[Any]) -> Any:
         raise NotImplementedError
+
+    def lists_shown(self) -> list[StagedList]:
+        """The lists of what the text of it shows."""
+        return self._lists
+
+    def shown(self, *columns: list[Any]) -> Any:
+        """What Python shows for such lists, when they are known."""
+        return self._python(*columns)
 
     # --- keys -------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from runtime.ops.text import Fill, Format, format_text, print_text, shown_values
 from runtime.staging.lists import StagedList
 from runtime.staging.sequences import weakened
 from runtime.staging.truth import StagedTruth
-from runtime.staging.values import children
+from runtime.staging.values import children, is_table
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.variable import Variable
 
@@ -53,6 +53,9 @@ class Values:
         if isinstance(value, SymbolicTensor):
             parts = optional_parts(value)
             return self._tensor(value) if parts is None else self._optional(*parts)
+        if is_table(value):
+            columns = [self._list(part) for part in value.lists_shown()]
+            return lambda found: value.shown(*(column(found) for column in columns))
         if isinstance(value, StagedList):
             return self._list(value)
         if isinstance(value, StagedTruth):
@@ -63,6 +66,10 @@ class Values:
         if type(value) is list:
             elements = list(map(self.fill, value))
             return lambda found: [fill(found) for fill in elements]
+        if isinstance(value, tuple):
+            make = getattr(type(value), "_make", tuple)
+            inner = list(map(self.fill, value))
+            return lambda found: make(fill(found) for fill in inner)
         if type(value) in (set, frozenset):
             kind, members = type(value), list(map(self.fill, value))
             return lambda found: kind(fill(found) for fill in members)

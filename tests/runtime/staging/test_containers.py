@@ -475,3 +475,18 @@ def test_refused(program, message):
         StagedStateError, match=rf"test_containers\.py:\d+: AG.*{message}"
     ):
         tf.function(program)(tf.constant(3))
+
+
+def shown(n):
+    items, members, queue = {}, set(), deque()
+    for i in range(n):
+        items[i, i] = i
+        members.add(i)
+        queue.append(i)
+    return f"{items}", str(members), repr((queue,))
+
+
+def test_text_of_containers_is_pythons():
+    texts = tf.function(shown)(tf.constant(3))
+
+    assert [text.numpy().decode() for text in texts] == list(shown(3))
