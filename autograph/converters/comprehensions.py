@@ -95,6 +95,24 @@ def unhidden(
     return [renamer.visit(node) for node in nodes]
 
 
+def with_own_names(function: Any) -> Any:
+    """A lambda with the names that it had before `unhidden`."""
+    names = getattr(function, "named", None)
+    return _Named(names).visit(function) if names else function
+
+
+class _Named(Transformer):
+    """Renames variables."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def visit_Name(self, node: Any) -> Any:
+        name = self._names.get(node.id)
+        return node if name is None else clone(node, id=name)
+
+
 class _Renamer(Transformer):
     """Renames the variables of comprehensions, by the names of those they hide."""
 
@@ -127,7 +145,12 @@ class _Renamer(Transformer):
         self._inside = {k: v for k, v in outside.items() if k not in hidden}
         body = self.visit(node.body)
         self._inside = outside
-        return clone(node, args=args, body=body)
+        return clone(node, args=args, body=body, named=self._before(node))
+
+    def _before(self, function: Any) -> dict[str, str]:
+        """What the names in a function were, by what they are now."""
+        now = {new: old for old, new in self._names.items()}
+        return {**getattr(function, "named", {}), **now}
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node

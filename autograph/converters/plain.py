@@ -30,6 +30,7 @@ import gast
 
 from ..lang import nodes
 from ..lang.visitors import Transformer, clone
+from .comprehensions import with_own_names
 
 __all__ = ["with_plain_form"]
 
@@ -113,7 +114,8 @@ class _Written(Transformer):
         converted = self._converted.get(_place(node))
         if converted is None:
             return node
-        return _both(node, converted, clone(head, args=self.visit(node.args)), self._ag)
+        head = clone(head, args=self.visit(node.args))
+        return _both(node, with_own_names(converted), head, self._ag)
 
 
 class _Undeclared(Transformer):

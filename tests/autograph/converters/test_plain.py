@@ -317,6 +317,21 @@ def test_size_grows_with_the_depth_of_functions_and_not_with_two_to_its_power() 
     assert nested(8) - nested(7) < 2 * (nested(4) - nested(3)) + 10
 
 
+def items_or(x: Any, ys: list[Any]) -> list[Any]:
+    items: list[Any] = []
+    if ys:
+        items = [*[lambda: x if x else [x for x in "n"] for x in ys], x]
+    return items
+
+
+def test_functions_in_comprehensions_know_the_variables_by_their_own_names() -> None:
+    """In the converted form they may have others, lest they hide some of its own."""
+    with idle():
+        *functions, last = autograph.convert(items_or)(3, [1, 0, 2])
+
+    assert ([function() for function in functions], last) == ([2, 2, 2], 3)
+
+
 def test_a_function_in_what_a_comprehension_iterates_over() -> None:
     """Its converted form binds a name, which Python allows nowhere in there."""
     text = executed(
