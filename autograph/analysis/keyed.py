@@ -19,7 +19,9 @@ from autograph.lang.visitors import walk
 _DISPLAYS = frozenset({gast.Dict, gast.DictComp, gast.Set, gast.SetComp})
 _MAKERS = frozenset({"dict", "set"})
 #: Methods that are given what is to be a key, or what keys are in.
-_METHODS = frozenset({"add", "discard", "pop", "remove", "setdefault", "update"})
+_METHODS = frozenset(
+    {"add", "clear", "discard", "pop", "popitem", "remove", "setdefault", "update"}
+)
 _known: WeakKeyDictionary[Any, dict[str, list[Any]]] = WeakKeyDictionary()
 _shared: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 
@@ -41,6 +43,8 @@ def has_own_keys(
         return True
     if not _names_keyed(name, facts):
         return True
+    if keys and any(_is_set(value, facts) for value in _values(name, facts)):
+        return False  # what is in a set at all may depend on a tensor
     try:
         return not shared and all(map(is_plain, keys or ()))
     except KeyError:  # a key inside of another function
@@ -72,19 +76,28 @@ def _changed(node: Any) -> Iterator[tuple[str, Any]]:
             yield node.value.id, node.slice
     elif kind is gast.Call and node.func.__class__ is gast.Attribute:
         owner = node.func.value
-        if owner.__class__ is gast.Name and node.func.attr in _METHODS and node.args:
-            yield owner.id, node.args[0]
+        if owner.__class__ is gast.Name and node.func.attr in _METHODS:
+            yield owner.id, node.args[0] if node.args else node
     elif kind is gast.AugAssign and node.target.__class__ is gast.Name:
         yield node.target.id, node.value
 
 
 def _names_keyed(name: Any, facts: Any) -> bool:
     """Whether a name is given a new dict or set."""
-    return any(
-        _is_new(value, facts)
-        for definition in facts.reaching(name)
-        for value in assigned_values(definition, name.id)
-    )
+    return any(_is_new(value, facts) for value in _values(name, facts))
+
+
+def _values(name: Any, facts: Any) -> Iterator[Any]:
+    for definition in facts.reaching(name):
+        yield from assigned_values(definition, name.id)
+
+
+def _is_set(value: Any, facts: Any) -> bool:
+    if value.__class__ is gast.Call:
+        func = value.func
+        named = func.__class__ is gast.Name and func.id == "set"
+        return named and bool(facts.is_builtin(func.id))
+    return value.__class__ in (gast.Set, gast.SetComp)
 
 
 def _is_new(value: Any, facts: Any) -> bool:

@@ -32,7 +32,7 @@ def parts_of(value: Any) -> Any:
         return list(value)
     if issubclass(cls, dict):
         return dict(value)
-    if cls is deque:
+    if cls is deque or cls is set:
         return list(value)
     if defines(cls, "__autograph_parts__"):
         return list(value.__autograph_parts__())
@@ -62,6 +62,9 @@ def _fill(value: Any, parts: Any) -> None:
     elif type(value) is deque:
         value.clear()
         value.extend(parts)
+    elif type(value) is set:
+        value.clear()
+        value.update(parts)
     elif is_whole(value):
         value.__autograph_become__(parts)
     else:

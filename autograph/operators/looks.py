@@ -292,7 +292,7 @@ _STAGED = Look(
 TUPLE = Look(list, _index, fixed=True)
 _CHOSEN = Look(lambda value: list(value.__autograph_chosen__()), _index, fixed=True)
 _DICT = Look(dict, _index, KeySlot)
-_SET = Look(list, undo=_undo_set)
+_SET = Look(list, slot=_contents_slot, undo=_undo_set)
 _DEQUE = Look(list, _index, _contents_slot, _undo_deque)
 _FUNCTION = Look(_read_function, _variable_name, _variable_slot)
 _INSTANCE = Look(_read_instance, _attribute_name, _attribute_slot)

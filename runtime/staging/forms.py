@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from runtime import nest
@@ -33,7 +34,7 @@ from runtime.staging.values import (
 )
 from runtime.staging.views import View
 
-__all__ = ["Side", "common_form", "with_open_lists"]
+__all__ = ["Side", "common_form", "set_form_of_sets", "with_open_lists"]
 
 
 class Side(NamedTuple):
@@ -41,6 +42,22 @@ class Side(NamedTuple):
 
     value: Any
     graph: Graph
+
+
+_Form = Callable[[Side, Side, str], "tuple[Any, Any] | None"]
+
+
+def set_form_of_sets(form: _Form) -> None:
+    """Say what finds a form of two sets of Python, which have other members each."""
+    global _of_sets
+    _of_sets = form
+
+
+def _no_form(one: Side, other: Side, name: str) -> None:
+    return None
+
+
+_of_sets: _Form = _no_form
 
 
 def common_form(
@@ -90,6 +107,8 @@ def common_form(
             return tables
     if type(one.value) is deque and type(other.value) is deque:
         return common_deques(one, other, name)
+    if type(one.value) is set and type(other.value) is set:
+        return _of_sets(one, other, name)
     pair = in_one_kind(one.value, other.value)
     if pair is not None:
         one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)

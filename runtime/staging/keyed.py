@@ -9,6 +9,7 @@ from runtime.context import building
 from runtime.graph import Graph
 from runtime.ops import convert
 from runtime.staging.elements import Element, taken_apart
+from runtime.staging.forms import set_form_of_sets
 from runtime.staging.lists import StagedList
 from runtime.staging.sequences import as_sequence
 from runtime.staging.sets import StagedSet, set_of
@@ -174,6 +175,21 @@ def common_tables(one: _Pair, other: _Pair, name: str) -> tuple[Any, Any] | None
     return first._of(lists[0]), second._of(lists[1])
 
 
+def common_sets(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
+    """Two sets of Python, with other members each, as sets in the graph."""
+    elements = []
+    for side in one, other:
+        if side.value:
+            with building(side.graph):
+                elements.append(StagedList.of(list(side.value), name, None).element)
+    element = elements[0].joined(elements[-1], name)
+    sides = []
+    for side in one, other:
+        with building(side.graph):
+            sides.append(side._replace(value=table_of(side.value, element)))
+    return common_tables(sides[0], sides[1], name)
+
+
 def _as_table(value: Any, graph: Graph, known: StagedTable) -> StagedTable | None:
     if isinstance(value, StagedTable):
         return value
@@ -185,3 +201,4 @@ def _as_table(value: Any, graph: Graph, known: StagedTable) -> StagedTable | Non
 
 StagedTable.in_common = staticmethod(common_tables)
 StagedTable.made_of = staticmethod(table_of)
+set_form_of_sets(common_sets)

@@ -100,6 +100,22 @@ def removed_too_often(n):
     return items
 
 
+def members_of_pythons_own(n):
+    seen, flags = {1, 5}, set()
+
+    def note(x):
+        flags.add("any")
+        if x == 2:
+            flags.add("two")
+
+    if n > 3:
+        seen.add(3)
+        seen.discard(1)
+    for i in range(n):
+        note(i)
+    return len(seen), 3 in seen, n in seen, seen, "two" in flags, len(flags)
+
+
 def set_operations(n):
     some = set()
     for i in range(n):
@@ -409,6 +425,7 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...]]] = [
     *((program, (5,)) for program in (memo, pairs_for_keys, missing_pair, displays)),
     *((program, (5,)) for program in (defaults, removed, set_operations, of_texts)),
     (removed_too_often, (4,)),
+    *((members_of_pythons_own, (n,)) for n in (2, 5)),
     *((grown_in_a_loop_over_it, (n,)) for n in (2, 4)),
     *((in_one_branch, (n,)) for n in (1, 4)),
     *((program, (4,)) for program in (anew_in_each_iteration, in_an_object)),

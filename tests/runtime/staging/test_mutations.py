@@ -46,14 +46,6 @@ def list_in_a_loop(n):
     return len(items)
 
 
-def set_in_a_loop(n):
-    seen = set()
-    while n > 0:
-        seen.add(1)
-        n -= 1
-    return len(seen)
-
-
 def nested_dict(n):
     config = {"inner": {"a": 1}}
     if n > 5:
@@ -146,17 +138,6 @@ def enumerated(n):
     return n
 
 
-def helper_with_a_set(n):
-    seen = set()
-
-    def note(x):
-        seen.add(1)
-
-    if n > 5:
-        note(n)
-    return len(seen)
-
-
 def bytes_in_a_branch(n):
     data = bytearray(b"ab")
     if n > 5:
@@ -175,8 +156,6 @@ MERGED = [
     loop_over_python_values,
 ]
 REFUSED = [
-    (set_in_a_loop, "the set `seen` is changed where", 3),
-    (helper_with_a_set, r"the set `seen` is changed by `note` \(line \d+ of", 6),
     (iterator_in_a_loop, "the list_iterator `numbers` is advanced where", 3),
     (generator_in_a_branch, "the generator `numbers` is advanced where", 6),
     (enumerated, "the enumerate `pairs` is advanced by `take`", 6),
