@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from types import CellType
@@ -21,7 +22,7 @@ from .contents import parts_of, tuple_like
 from .dispatch import Backend
 from .mutations import Snapshot
 from .reach import CHOSEN, is_reached, leaving_before, objects_in
-from .slots import CellSlot, Key, Slot
+from .slots import CellSlot, IndexSlot, Key, KeySlot, Slot
 
 
 class _Found(NamedTuple):
@@ -60,9 +61,15 @@ class Referred:
 class Aliases:
     """What the bodies of one statement gave that was there before it."""
 
-    def __init__(self, known: Referred, cells: dict[str, CellType]) -> None:
+    def __init__(
+        self, known: Referred, rebound: dict[Any, Any], cells: dict[str, CellType]
+    ) -> None:
         self._known = known
+        self._rebound = rebound
         self._cells = cells
+        #: The items of lists and dicts that the bodies assign, and what is there.
+        self._items: list[tuple[Slot, Any]] = []
+        self._items_before: list[tuple[Slot, Any]] = []
         self._found: dict[_Where, list[_Found]] = {}
         self._chosen: Callable[..., Any] | None = None
         self._refer: Callable[[Any], Any] | None = None
@@ -70,6 +77,7 @@ class Aliases:
     def begin(self, backend: Backend | None) -> None:
         """Forget the bodies: the statement is staged, maybe again."""
         self._found.clear()
+        self._items, self._items_before = [], self._assigned_items()
         if backend is not None:
             self._chosen = backend.builtin("chosen")
             self._refer = backend.builtin("reference")
@@ -80,7 +88,6 @@ class Aliases:
         result: Any,
         state: Sequence[Slot],
         kept: Sequence[Any],
-        rebound: Iterable[Key],
     ) -> tuple[Any, bool]:
         """Note what a body has given; ``kept`` are the values of the state before.
 
@@ -91,9 +98,12 @@ class Aliases:
             return result, False
         found: dict[_Where, list[_Found]] = {RESULT: [*_known_parts(known, result)]}
         places: dict[_Where, Slot] = {}
-        for place, before in zip(state, kept, strict=True):
+        assigned = {*self._rebound, *(slot.identity for slot, _ in self._items)}
+        pairs = [*zip(state, kept, strict=True), *self._items]
+        state = [place for place, _ in pairs]
+        for place, before in pairs:
             value = _settled(place)
-            if value is not before or place.identity in rebound:
+            if value is not before or place.identity in assigned:
                 found[place.identity] = [*_known_parts(known, value)]
                 places[place.identity] = place
         again = self._share(result, places)
@@ -191,25 +201,37 @@ class Aliases:
         leaving = leaving_before(where)
         names = {n for some in leaving.values() for n in some or ()}
         cells = [CellSlot(n, self._cells[n]) for n in names if n in self._cells]
-        values = [(place, place.read()) for place in (*places, *cells)]
+        # What is in others comes first, as long as those have it.
+        inner = sorted(places, key=lambda place: -len(place.name))
+        values = [(place, place.read()) for place in (*inner, *cells)]
         for place, _ in values:
             place.write(None)
         try:
-            return is_reached(value, leaving)
+            return is_reached(value, leaving, by_copies=True)
         finally:
             for place, old in reversed(values):
                 place.write(old)
 
-    def entering(
-        self, state: Sequence[Slot], before: Sequence[Any], rebound: Iterable[Key]
-    ) -> None:
+    def _assigned_items(self) -> list[tuple[Slot, Any]]:
+        found: list[tuple[Slot, Any]] = []
+        for place, owner in self._rebound.items():
+            if len(place) == 2 and type(owner) in (list, dict):
+                kind = IndexSlot if type(owner) is list else KeySlot
+                slot: Slot = kind(f"[{place[1]!r}]", owner, place[1])
+                with suppress(IndexError):
+                    found.append((slot, slot.read()))
+        return found
+
+    def entering(self, state: Sequence[Slot], before: Sequence[Any]) -> None:
         """Watch what an iteration begins with in places, if it may be an object that
         was there before, or that another place has.
 
         ``before`` is what was in the places before the statement.
         """
+        self._items = self._assigned_items()
         if self._chosen is None:
             return
+        rebound = self._rebound
         places: dict[_Where, Slot] = {}
         values: list[tuple[_Where, Any]] = []
         for place, old in zip(state, before, strict=True):
@@ -238,7 +260,8 @@ class Aliases:
         """
         if self._chosen is None:
             return result
-        for place, old in zip(state, before, strict=True):
+        pairs = [*zip(state, before, strict=True), *self._items_before]
+        for place, old in pairs:
             value = place.read()
             found = list(self._found.get(place.identity, ()))
             if place.identity in self._found and value is not old:
@@ -248,7 +271,7 @@ class Aliases:
             if watched is not value:
                 place.write(watched)
         result = self._watched(result, self._found.get(RESULT, ()), RESULT)
-        return self._part(result, {place.identity: place for place in state})
+        return self._part(result, {place.identity: place for place, _ in pairs})
 
     def _watched(self, value: Any, found: Iterable[_Found], where: _Where) -> Any:
         by_path: dict[tuple[int, ...], list[Any]] = {}
@@ -267,6 +290,11 @@ class Aliases:
             return self._chosen(value, _matters(aliases), aliases)
 
         return watched
+
+
+def is_of_item(place: tuple[Any, ...]) -> bool:
+    """Whether it is what tells an item of a list or dict from other places."""
+    return len(place) == 2 or not str(place[-1]).isidentifier()
 
 
 def _is_itself(value: Any) -> bool:

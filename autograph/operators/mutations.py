@@ -163,6 +163,10 @@ class Snapshot:
                     else:
                         yield name, seen.look.slot(name, seen.value, key)
 
+    def values(self) -> Iterator[Any]:
+        """The objects."""
+        return (seen.value for seen in self._seen)
+
     def functions(self) -> Iterator[FunctionType]:
         """The functions among the objects."""
         return (s.value for s in self._seen if isinstance(s.value, FunctionType))

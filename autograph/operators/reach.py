@@ -25,10 +25,13 @@ CHOSEN = "__autograph_chosen__"
 Leaving = dict[FrameType, "frozenset[str] | None"]
 
 
-def is_reached(value: Any, leaving: Leaving | None = None) -> bool:
+def is_reached(
+    value: Any, leaving: Leaving | None = None, *, by_copies: bool = False
+) -> bool:
     """Whether the user's functions that are running can reach an object.
 
     ``leaving`` are the variables of a function that end before that matters; None: all.
+    ``by_copies``: what a library watches as a copy of the object counts, too.
     """
     roots: list[tuple[str, Any]] = []
     for frame in user_frames():
@@ -38,7 +41,15 @@ def is_reached(value: Any, leaving: Leaving | None = None) -> bool:
         values = frame.f_globals
         roots += [(n, values[n]) for n in global_names(frame.f_code) if n in values]
     known = Snapshot(roots)
-    return any(map(known.has, objects_in(value).values()))
+    objects = objects_in(value)
+    if any(map(known.has, objects.values())):
+        return True
+    if not by_copies:
+        return False
+    copies = (c for c in known.values() if defines(type(c), "__autograph_sources__"))
+    return any(
+        id(s) in objects for copy in copies for s in copy.__autograph_sources__()
+    )
 
 
 def objects_in(value: Any) -> dict[int, Any]:

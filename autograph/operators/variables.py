@@ -16,7 +16,7 @@ from types import CellType, FunctionType
 from typing import Any, TypeVar
 
 from ..library import is_library_module
-from .aliases import Aliases
+from .aliases import Aliases, is_of_item
 from .contents import Contents, is_whole
 from .culprits import check_rebound, check_replaced, endless, refusal, user_variables
 from .dispatch import UNBOUND, Backend, State, backend_of
@@ -100,7 +100,8 @@ class Variables:
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
         self._found = Found() if around is None else around.found_of(codes)
-        self._aliases = Aliases(self._found.referred, self._cells)
+        found = self._found
+        self._aliases = Aliases(found.referred, found.rebound, self._cells)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -203,16 +204,13 @@ class Variables:
         changes: list[Change] = []
         try:
             self._fill(old, values, contents)
-            self._aliases.entering(self._state(), old, self._found.rebound)
+            self._aliases.entering(self._state(), old)
             for list_, staged in contents.replaced:
                 places = replace(list_, staged, before)
                 replaced += [(place, staged, list_) for place in places]
             kept = self.read()
             result = tried(run)
-            rebound = self._found.rebound
-            result, again = self._aliases.note(
-                before, result, self._state(), kept, rebound
-            )
+            result, again = self._aliases.note(before, result, self._state(), kept)
             state, rebound = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = items.result(contents.result(result))
@@ -316,15 +314,15 @@ class Variables:
                 yield owner
 
     def _drop_items(self) -> None:
-        """Leave out the items of lists that are state as a whole."""
-        lists = {
-            id(slot.owner) for slot in self._found.slots if type(slot) is ContentsSlot
-        }
+        """Leave out the items of lists that are state as a whole, or are replaced."""
+        slots = (slot for slot in self._found.slots if type(slot) is ContentsSlot)
+        lists = {id(slot.owner) for slot in slots}
         kept = []
         for place in self._places:
             root, steps = _parse_place(place.name)
             owner = self._owner(root, steps) if steps else None
-            if id(owner) not in lists and not is_whole(owner):
+            inner = steps[1:] and any(map(is_of_item, self._found.rebound))
+            if id(owner) not in lists and not is_whole(owner) and not inner:
                 kept.append(place)
         self._places = kept
 

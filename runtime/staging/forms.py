@@ -83,23 +83,7 @@ def common_form(
     if found is not None:
         return found
     if isinstance(one.value, View) or isinstance(other.value, View):
-        graphs = one.graph, other.graph
-        views = as_views((one.value, other.value), graphs)
-        if views is not None:
-            return views
-        if inside:
-            raise state_error(
-                "AG210",
-                f"{name!r} is a list, dict or object that a tensor chose among several "
-                "on one path, and on another path something else that a graph cannot "
-                "choose beside them",
-                "assign the items of the inner list one by one: `items[i][j] = value`",
-            )
-        # What is not among the objects of the view may be a copy: then both are.
-        one, other = (
-            Side(alone(side.value, name), side.graph) for side in (one, other)
-        )
-        return common_form(one, other, name)
+        return _with_views(one, other, name, inside)
     for side in one, other:
         if is_table(side.value):
             tables: tuple[Any, Any] | None
@@ -122,6 +106,27 @@ def common_form(
         if lists is not None:
             return lists
     return _part_by_part(one, other, name)
+
+
+def _with_views(
+    one: Side, other: Side, name: str, inside: bool
+) -> tuple[Any, Any] | None:
+    """Two values of which one is a view, as views or as copies."""
+    graphs = one.graph, other.graph
+    views = as_views((one.value, other.value), graphs)
+    if views is not None:
+        return views
+    if inside:
+        raise state_error(
+            "AG210",
+            f"{name!r} is a list, dict or object that a tensor chose among several "
+            "on one path, and on another path something else that a graph cannot "
+            "choose beside them",
+            "assign the items of the inner list one by one: `items[i][j] = value`",
+        )
+    # What is not among the objects of the view may be a copy: then both are.
+    one, other = (Side(alone(side.value, name), side.graph) for side in (one, other))
+    return common_form(one, other, name)
 
 
 # --- lists ----------------------------------------------------------------------------
