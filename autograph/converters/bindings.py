@@ -28,8 +28,11 @@ def bound_by(operands: Iterable[gast.AST], at: gast.AST) -> gast.Constant | None
 
 
 def suspends(expression: gast.AST) -> bool:
-    """Whether an expression contains ``yield`` or ``await``."""
-    return any(isinstance(inner, _SUSPENDING) for inner in walk(expression))
+    """Whether an expression contains ``yield``, ``await`` or ``async for``."""
+    return any(
+        isinstance(inner, _SUSPENDING) or getattr(inner, "is_async", False)
+        for inner in walk(expression)
+    )
 
 
 def _bound(node: gast.AST, in_comprehension: bool = False) -> Iterator[str]:

@@ -33,7 +33,6 @@ from .values import Values
 #: Tells whether the function that an expression names is surely called as it is.
 Known = Callable[[gast.AST], bool]
 
-_SUSPENDING = (gast.NamedExpr, gast.Yield, gast.YieldFrom, gast.Await)
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
@@ -127,7 +126,7 @@ class Expressions(Values):
 
     def is_fixed(self, node: gast.AST) -> bool:
         """Whether an expression must stay in its function: it binds or suspends."""
-        return any(isinstance(inner, _SUSPENDING) for inner in walk(node))
+        return suspends(node) or any(isinstance(n, gast.NamedExpr) for n in walk(node))
 
     def _is_python(self, node: gast.AST) -> bool:
         try:
