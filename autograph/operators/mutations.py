@@ -72,10 +72,13 @@ class Change(NamedTuple):
     seen: _Seen
     places: list[tuple[Slot | None, Any, Any]]
 
-    @property
-    def can_be_state(self) -> bool:
-        """Whether all of what changed is in places."""
-        return all(slot is not None for slot, *_ in self.places)
+    def can_be_state(self, opens: bool) -> bool:
+        """Whether all of what changed is in places.
+
+        Sets and deques are state of a library alone that ``opens`` such.
+        """
+        known = opens or type(self.seen.value) not in (set, deque)
+        return known and all(slot is not None for slot, *_ in self.places)
 
     def slots(
         self, stands_for: Callable[[Any, Any], bool], state: Iterable[Any]

@@ -33,7 +33,6 @@ _LIMIT = 100
 _PLACE = re.compile(r"(?P<root>\w+)(?P<path>(?:\.\w+|\[[^\[\]]+\])*)$")
 #: What stands between the commas that are outside of brackets.
 _PLACES = re.compile(r"""(?:[^,\[]|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\])+""")
-_NAME = re.compile(r"[^\W\d]\w*")
 _STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
 
 
@@ -87,6 +86,8 @@ class Variables:
     restored after each trial run; whatever else they change is found and becomes state.
     """
 
+    _opens = False  # whether the library has sets and deques of its own
+
     def __init__(self, state: str, bodies: Iterable[Callable[..., Any] | None]) -> None:
         self._cells: dict[str, CellType] = {}
         self._globals: dict[str, Any] = {}
@@ -136,6 +137,7 @@ class Variables:
 
     def stage(self, attempt: Callable[[], Any], backend: Backend | None = None) -> Any:
         """Call ``attempt`` until the trials that it makes find nothing new."""
+        self._opens = bool(backend and backend.builtin("opening"))
         for _ in range(_LIMIT):
             self._drop_items()
             self._aliases.begin(backend)
@@ -167,7 +169,7 @@ class Variables:
         refused = []
         for change in trial.changes:
             slots = {s.identity: s for s in change.slots(running.stands_for, old)}
-            if not change.can_be_state or not known.isdisjoint(slots):
+            if not change.can_be_state(self._opens) or not known.isdisjoint(slots):
                 refused.append(change)
             found.update(slots)
         if refused:
@@ -302,7 +304,7 @@ class Variables:
     def _is_chosen(self, place: str) -> bool:
         """Whether a tensor is an index: the change of the list will be found."""
         keys = (key for kind, key in _parse_place(place)[1] if kind == "item")
-        names = (name for key in keys for name in _NAME.findall(key))
+        names = (name for key in keys for name in re.findall(r"[^\W\d]\w*", key))
         return any(map(backend_of, map(self._variable, names)))
 
     def _lists_of_items(self) -> Iterator[list[Any]]:

@@ -727,13 +727,13 @@ def test_a_swallowed_staging_error_ends_the_trace(function: Any, code: str) -> N
 
 
 def test_an_error_of_the_compiler_cannot_be_swallowed() -> None:
-    items = {1}
+    items = bytearray(b"a")
 
     @tf.function
     def f(x: Any) -> Any:
         try:
             if x > 0:
-                items.add(2)
+                items.append(2)
         except Exception:
             return 0
         return 1
