@@ -7,7 +7,6 @@ tensors, `as_tensors` makes tensors of all that are numbers.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 import autograph
 import runtime as tf
 from runtime import nest
-from runtime.execute import interpreter
+from runtime.execute.numpy_source import Interpreted
 
 __all__ = ["WAYS", "Example", "as_tensors"]
 
@@ -48,7 +47,7 @@ def interpreted(function: Callable[..., Any], *arguments: Any) -> Any:
     staged = tf.function(function)
     concrete = staged.get_concrete_function(*tensors)
     # What would otherwise be made of the graph: its NumPy source, compiled.
-    concrete._executable = functools.partial(interpreter.run, concrete.graph)
+    concrete._executable = Interpreted(concrete.graph)
     return staged(*tensors)
 
 
