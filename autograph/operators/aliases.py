@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from types import CellType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from .classes import defines
 from .contents import parts_of, tuple_like
@@ -58,14 +58,19 @@ class Referred:
         return is_new or bool(new)
 
 
+class _Known(Protocol):
+    """What is known of a statement."""
+
+    referred: Referred
+    rebound: dict[Any, Any]
+
+
 class Aliases:
     """What the bodies of one statement gave that was there before it."""
 
-    def __init__(
-        self, known: Referred, rebound: dict[Any, Any], cells: dict[str, CellType]
-    ) -> None:
-        self._known = known
-        self._rebound = rebound
+    def __init__(self, found: _Known, cells: dict[str, CellType]) -> None:
+        self._known = found.referred
+        self._rebound = found.rebound
         self._cells = cells
         #: The items of lists and dicts that the bodies assign, and what is there.
         self._items: list[tuple[Slot, Any]] = []

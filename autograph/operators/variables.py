@@ -101,8 +101,7 @@ class Variables:
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
         self._found = Found() if around is None else around.found_of(codes)
-        found = self._found
-        self._aliases = Aliases(found.referred, found.rebound, self._cells)
+        self._aliases = Aliases(self._found, self._cells)
 
     @property
     def names(self) -> tuple[str, ...]:

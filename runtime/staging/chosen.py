@@ -18,7 +18,7 @@ from runtime.staging.elements import plain_kind
 from runtime.staging.lists import StagedList
 from runtime.staging.views import is_mutable, reference
 
-__all__ = ["chosen", "in_one_kind", "is_chosen", "referred"]
+__all__ = ["chosen", "in_one_kind", "is_chosen", "referred", "unwatched"]
 
 _Matters = Callable[[], bool] | None
 
@@ -96,6 +96,10 @@ def in_one_kind(one: Any, other: Any) -> tuple[Any, Any] | None:
         return chosen(one, None), other
     if kinds == (_ChosenStagedList, StagedList):
         return one, chosen(other, None)
+    if any(issubclass(kind, _ChosenObject) for kind in kinds):
+        classes = {getattr(kind, "plain", kind) for kind in kinds}
+        # The compiler watches what is made of the two.
+        return (unwatched(one), unwatched(other)) if len(classes) == 1 else None
     plain = {plain_kind(kind) for kind in kinds}
     if kinds[0] is kinds[1] or len(plain) != 1 or None in plain:
         return None
@@ -186,6 +190,13 @@ def _watched_object(value: Any, matters: _Matters, origin: Origin | None) -> Any
     attributes.update(getattr(value, "__dict__", {}))
     attributes["_watched"] = matters, origin
     return copy
+
+
+def unwatched(value: Any) -> Any:
+    """A list, dict or object that is watched as an ordinary one; others themselves."""
+    if type(value) in (ChosenList, ChosenDict):
+        return nest.plain(value)
+    return _plain_copy(value) if issubclass(type(value), _ChosenObject) else value
 
 
 def _plain_copy(value: Any) -> Any:

@@ -9,7 +9,8 @@ from runtime import dtypes, nest
 from runtime.context import building
 from runtime.graph import Graph, state_error
 from runtime.ops import convert
-from runtime.staging.copied import ChosenDict, ChosenList
+from runtime.staging.chosen import unwatched
+from runtime.staging.optional import StagedOptional
 from runtime.staging.values import can_be_tensor, same_structure
 from runtime.staging.views import (
     View,
@@ -79,9 +80,8 @@ def carried(value: Any, name: str, outer: Graph | None, copied: bool) -> Any:
     if isinstance(value, View):
         is_itself = not copied and _is_seen(value, outer, value)
         value = value if is_itself else alone(value, name)
-    if type(value) in (ChosenList, ChosenDict):
-        # The compiler watches what an iteration begins with.
-        return nest.plain(value)
+    # The compiler watches what an iteration begins with.
+    value = unwatched(value)
     for part in _views_in(value):
         if not _is_seen(part, outer, part):
             raise state_error(
@@ -114,6 +114,8 @@ def first_of(template: Any, packed: Any, after: Any, graph: Graph) -> Any:
 
 def is_copied(before: Any, after: Any, common: Any) -> bool:
     """Whether the common form of two values is a copy where one is a view."""
+    if isinstance(common, StagedOptional):
+        common = common._value
     views = isinstance(before, View) or isinstance(after, View)
     return views and not isinstance(common, View)
 

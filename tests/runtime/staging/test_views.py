@@ -491,6 +491,84 @@ def rows_of_two_matrices(n):
     return res
 
 
+def changed_or_rebound(n):
+    x = [1]
+    a = x
+    if n > 0:
+        x = [7]
+    else:
+        x[0] += 5
+    return (a, x)
+
+
+def item_replaced_or_changed(n):
+    g = [[1, 2], [3, 4]]
+    a, u = (g[0], [7, 8])
+    if n > 0:
+        g[0] = u
+    else:
+        g[0][0] += 9
+    return (a, g, u)
+
+
+def value_replaced_or_changed(n):
+    d = {"k": [1]}
+    a = d["k"]
+    if n > 0:
+        d["k"] = [4]
+    else:
+        d["k"][0] += 1
+    return (a, d)
+
+
+def best_or_none(n):
+    best = None
+    g = [[1, 5], [7, 2], [3, 3]]
+    for i in range(n + 1):
+        row = g[i]
+        if best is None or row[1] < best[1]:
+            best = row
+    return sum(best)
+
+
+def rows_made_in_a_loop(n):
+    prev = [0] * 4
+    for i in range(n):
+        cur = [0] * 4
+        for j in range(1, 4):
+            cur[j] = prev[j] + cur[j - 1] + i
+        prev = cur
+    return prev
+
+
+def lists_swapped_in_a_loop(n):
+    a, b = ([0] * 4, [1] * 4)
+    for i in range(n):
+        for j in range(4):
+            a[j] = b[j] + i
+        a, b = (b, a)
+    return (a, b)
+
+
+def best_copied(n):
+    best, cur = ([0], [0])
+    for i in range(n):
+        cur[0] += i
+        if cur[0] > best[0]:
+            best = cur[:]
+    best[0] += 1
+    return (best, cur)
+
+
+def best_object(n):
+    objs = [P(1, 2), P(3, 4)]
+    best = objs[0]
+    for i in range(n + 1):
+        if objs[i].y > best.y:
+            best = objs[i]
+    return best.x
+
+
 RIGHT = [
     read_after_a_write_of_the_original,
     another_row_written,
@@ -546,6 +624,14 @@ RIGHT = [
     row_of_a_closure,
     chosen_in_a_loop,
     rows_of_two_matrices,
+    changed_or_rebound,
+    item_replaced_or_changed,
+    value_replaced_or_changed,
+    best_or_none,
+    rows_made_in_a_loop,
+    lists_swapped_in_a_loop,
+    best_copied,
+    best_object,
 ]
 
 
