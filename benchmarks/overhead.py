@@ -3,9 +3,9 @@
     python -m benchmarks.overhead [--rounds N] [--json]
 
 Each is measured while nothing can be staged, and as if something could, which is what
-a function costs that is being traced. The programs are tight loops of single operations,
-where asking for each statement weighs most; `benchmarks.suites` has whole programs.
-README.md in this folder says more.
+a function costs that is being traced. The programs are tight loops of single
+operations, where asking for each statement weighs most; `benchmarks.suites` has whole
+programs. README.md in this folder says more.
 """
 
 from __future__ import annotations
