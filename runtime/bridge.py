@@ -37,6 +37,7 @@ from runtime.staging import (
     StagedSequence,
     as_sequence,
     is_none,
+    is_same,
     matched,
     recursion,
     stage_cond,
@@ -373,6 +374,7 @@ set_caller(lambda function: ag.call(aware(function)))
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.method_of_text = staticmethod(method_of_text)
+SymbolicTensor.__autograph_is__ = StagedOptional.__autograph_is__ = is_same
 SymbolicTensor.repeated = staticmethod(repeated)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING

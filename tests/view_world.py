@@ -40,7 +40,8 @@ class _Program:
         return self._one(self._item(), "s", str(self._random.randrange(10, 20)), "n")
 
     def _test(self) -> str:
-        return self._one("n > 0", "n == 2", f"{self._number()} > 3", "s % 2 == 0")
+        same = f"{self._name()} is {self._one(self._name(), self._row())}"
+        return self._one("n > 0", "n == 2", f"{self._number()} > 3", "s % 2 == 0", same)
 
     def _list(self) -> str:
         return self._one(

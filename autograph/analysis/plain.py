@@ -19,6 +19,7 @@ import gast
 from autograph.analysis import iterables
 from autograph.analysis.assigned import assigned_values
 from autograph.analysis.blocks import blocks_of
+from autograph.analysis.identity import may_tell_chosen
 from autograph.analysis.keyed import has_own_keys
 from autograph.analysis.lists import changed_lists, is_filled, names_list
 from autograph.analysis.none_tests import (
@@ -124,10 +125,11 @@ class Plain:
         return all(map(self._comparison, operands, expr.ops, operands[1:]))
 
     def _comparison(self, left: Any, op: Any, right: Any) -> bool:
-        if op.__class__ not in (gast.Is, gast.IsNot):
-            return self.value(left) and self.value(right)
-        operand = none_operand(left, right)
-        return operand is None or self._is_python_none_test(operand)
+        if op.__class__ in (gast.Is, gast.IsNot):
+            operand = none_operand(left, right)
+            if operand is not None or not may_tell_chosen(left, right, self._facts):
+                return operand is None or self._is_python_none_test(operand)
+        return self.value(left) and self.value(right)
 
     def _call(self, expr: Any) -> bool:
         name = self.builtin(expr.func)

@@ -9,6 +9,7 @@ lambdas, evaluated only where Python would; everything else stays as it is.
     helper(x)                   ag.call(helper)(x)
     len(x)                      ag.len(x)
     x in xs                     ag.in_(x, xs)
+    x is y                      ag.is_(x, y)
     f"{x:.2f} m"                ag.fstring('{:.2f} m', x)
 """
 
@@ -20,6 +21,7 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
+from ..analysis.identity import may_tell_chosen
 from ..analysis.none_tests import NoneTest, none_test
 from ..lang import nodes
 from ..lang.names import Namer
@@ -42,6 +44,7 @@ _KEYING = frozenset({"dict", "frozenset", "set"})
 _SHOWING = frozenset({"format", "print", "repr", "str"})
 _SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
 _EQUALITIES = {gast.Eq: "eq", gast.NotEq: "not_eq"}
+_IDENTITIES = {gast.Is: "is_", gast.IsNot: "is_not"}
 _SYMBOLS = {
     gast.Lt: "<",
     gast.LtE: "<=",
@@ -202,11 +205,13 @@ class Expressions(Values):
         return self.operator(name, [operand.operand], node)
 
     def _search(self, pair: Any) -> Any:
-        """``ag.in_(x, xs)`` for ``x in xs``; another comparison as it is."""
+        """``ag.in_(x, xs)`` for ``x in xs``, and its kin; else as it is."""
         operation = type(pair.ops[0])
         name = _SEARCHES.get(operation)
         if operation in _EQUALITIES and _compares_items(pair):
             name = _EQUALITIES[operation]
+        elif may_tell_chosen(pair.left, pair.comparators[0], self._facts):
+            name = _IDENTITIES.get(operation, name)
         test = none_test(pair)
         if test is not None:
             name = "is_not_none" if test.negated else "is_none"

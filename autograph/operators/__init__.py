@@ -32,7 +32,7 @@ from .location import user_location
 from .logical import and_, compare, not_, or_
 from .matching import is_bool, match, pattern_truth, subject
 from .membership import in_, not_in
-from .none_tests import is_none, is_not_none
+from .none_tests import is_, is_none, is_not, is_not_none
 from .protocols import decided
 from .scopes import scoped
 from .staging import staging
@@ -60,8 +60,10 @@ __all__ = [
     "getitem",
     "holds",
     "in_",
+    "is_",
     "is_bool",
     "is_none",
+    "is_not",
     "is_not_none",
     "join",
     "list_comp",

@@ -1,10 +1,11 @@
-"""``x is None`` of a variable that may be None as a tensor decides."""
+"""``x is None`` and ``x is y`` where a tensor decides what a variable is."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .dispatch import backend_of
+from .classes import defines
+from .dispatch import PYTHON, backend_of
 
 __all__ = ["is_", "is_none", "is_not", "is_not_none"]
 
@@ -36,14 +37,29 @@ def is_not_none(value: Any) -> Any:
 
 
 def is_(left: Any, right: Any) -> Any:
-    """``left is right`` within a chain."""
+    """``left is right``.
+
+    What stands for an object that a tensor chose answers by ``__autograph_is__``.
+
+    >>> one = []
+    >>> is_(one, one), is_(one, [])
+    (True, False)
+    """
+    if left is right:
+        return True
     if left is None or right is None:
         return is_none(right if left is None else left)
-    return left is right
+    for one, other in ((left, right), (right, left)):
+        cls = type(one)
+        if cls not in PYTHON and defines(cls, "__autograph_is__"):
+            return cls.__autograph_is__(one, other)
+    return False
 
 
 def is_not(left: Any, right: Any) -> Any:
-    """``left is not right`` within a chain."""
+    """``left is not right``."""
     if left is None or right is None:
         return is_not_none(right if left is None else left)
-    return left is not right
+    same = is_(left, right)
+    backend = backend_of(same)
+    return not same if backend is None else backend.not_(same)

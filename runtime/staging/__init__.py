@@ -12,7 +12,13 @@ from runtime.staging.list_views import ListView
 from runtime.staging.loop_options import LoopOptions, set_loop_options
 from runtime.staging.loops import stage_loop
 from runtime.staging.object_views import DictView
-from runtime.staging.optional import StagedOptional, is_none, matched, unwrapped
+from runtime.staging.optional import (
+    StagedOptional,
+    is_none,
+    is_same,
+    matched,
+    unwrapped,
+)
 from runtime.staging.sequences import StagedSequence, as_sequence
 from runtime.staging.values import MISSING
 
@@ -25,6 +31,7 @@ __all__ = [
     "StagedSequence",
     "as_sequence",
     "is_none",
+    "is_same",
     "matched",
     "set_loop_options",
     "stage_cond",

@@ -18,6 +18,7 @@ from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.staging.copies import Copies
 from runtime.staging.forms import Side, common_form
+from runtime.staging.joined_views import NewObjects, WithNew
 from runtime.staging.joins import absent
 from runtime.staging.optional import opened, under
 from runtime.staging.recursion import check_known
@@ -111,6 +112,8 @@ class _Merge:
         self.names: list[str] = []
         self._known: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
         self._lists: dict[tuple[int, int], _Rebuild] = {}
+        self._new = NewObjects()
+        self._merged: dict[tuple[int, int], _Rebuild] = {}
 
     def variable(self, one: Any, other: Any, name: str) -> _Rebuild:
         """As `value`; refuses attributes and items that exist after one branch only."""
@@ -139,6 +142,8 @@ class _Merge:
             known = self._lists.get((1, id(other)))
         if known is not None:
             return known
+        if isinstance(one, WithNew):
+            return self._once(one, other, lambda: self._with_new(one, other, name))
         if self._is_structure(one) or self._is_structure(other):
             return self._once(one, other, lambda: self._structure(one, other, name))
         return self._leaf(one, other, name)
@@ -158,9 +163,24 @@ class _Merge:
             # The two are kept, so that no other objects get their ids.
             self._known[key] = one, other, once
             for side, value in enumerate((one, other)):
+                if type(one) is type(other):
+                    self._merged[side, id(value)] = once
                 if type(value) is list:
                     self._lists[side, id(value)] = once
         return self._known[key][2]
+
+    def _with_new(self, one: WithNew, other: Any, name: str) -> _Rebuild:
+        """Merge views of a new object, which other variables may name, too."""
+        self._new.share(one)
+        build = self._structure(one, other, name)
+
+        def built(outputs: Sequence[Tensor]) -> Any:
+            found = self._merged.get((one.side, id(one.added)))
+            if found is not None:
+                self._new.take(one, found(outputs))
+            return build(outputs)
+
+        return built
 
     def _is_structure(self, value: Any) -> bool:
         return not can_be_tensor(value) and children(value) is not None

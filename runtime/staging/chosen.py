@@ -12,6 +12,7 @@ from runtime.staging.copied import (
     ChosenDict,
     ChosenList,
     Origin,
+    cannot_tell,
     changed_element,
 )
 from runtime.staging.elements import plain_kind
@@ -113,6 +114,7 @@ class _ChosenStagedList(StagedList):
     __slots__ = ("matters", "origin")
 
     why = ChosenList.why
+    __autograph_is__ = cannot_tell
 
     def __autograph_settled__(self) -> StagedList:
         """An ordinary list where a change does not matter any more."""
@@ -145,6 +147,7 @@ class _ChosenObject:
     why = ChosenList.why
     watched: Any
     plain: Any
+    __autograph_is__ = cannot_tell
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

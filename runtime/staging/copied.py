@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, NoReturn, Protocol
 
 from runtime.graph import state_error
+from runtime.staging.identity import identical
 
 __all__ = [
     "ChosenDict",
@@ -23,6 +24,7 @@ __all__ = [
     "ElementDict",
     "ElementList",
     "Origin",
+    "cannot_tell",
     "changed_element",
     "contents_of",
     "is_in_place",
@@ -48,11 +50,24 @@ _STALE = (
     "choose again after the change, or begin with a copy that is meant to be one: "
     "`chosen = list(chosen)`",
 )
+_UNTOLD = (
+    "`is` asks which list, dict or object one is that is a copy in the graph",
+    "give them numbers, and compare those",
+)
 
 
 def changed_element(self: Any, *_: Any, **__: Any) -> NoReturn:
     """Refuse to change a list or dict that is a copy of what the user means."""
     raise state_error("AG210", *self.why)
+
+
+def cannot_tell(self: Any, other: Any) -> Any:
+    """``self is other`` of a copy: False, or refused where the other may be meant."""
+    if _can_change(other):
+        raise state_error("AG210", *_UNTOLD)
+    if hasattr(type(other), "__autograph_is__"):
+        return identical(other, self)
+    return False
 
 
 class Checked(Protocol):
@@ -133,6 +148,7 @@ class ElementList(list[Any]):
     why = _ELEMENT
     plain_kind = list
     origin: Checked | None = None
+    __autograph_is__ = cannot_tell
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return list, (list(self),)  # copies can be changed
@@ -154,6 +170,7 @@ class ElementDict(dict[Any, Any]):
     why = _ELEMENT
     plain_kind = dict
     origin: Checked | None = None
+    __autograph_is__ = cannot_tell
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return dict, (dict(self),)

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime import dtypes, nest
 from runtime.context import building
+from runtime.errors import StagedStateError
 from runtime.graph import Graph, state_error
 from runtime.ops import convert
 from runtime.staging.chosen import unwatched
@@ -22,7 +23,15 @@ from runtime.staging.views import (
 )
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["alone", "as_views", "carried", "first_of", "is_copied"]
+__all__ = [
+    "NewObjects",
+    "WithNew",
+    "alone",
+    "as_views",
+    "carried",
+    "first_of",
+    "is_copied",
+]
 
 _Pair = tuple[Any, Any]
 
@@ -153,21 +162,83 @@ def _is_seen(row: Any, outer: Graph | None, view: Any = None) -> bool:
 # --- a new object beside those that there are -----------------------------------------
 
 
-class _WithNew:
-    """A view of objects, the last of which is new: what is in it is part of it."""
+class WithNew:
+    """A view of objects, the last of which is new: what is in it is part of it.
 
-    def __init__(self, rows: Sequence[Any], kind: type[View], parts: Any) -> None:
+    ``added`` is the object as it is on the path that makes it: its ``side``.
+    """
+
+    def __init__(
+        self, rows: Sequence[Any], kind: type[View], parts: Any, added: Any, side: int
+    ) -> None:
         self._rows = rows
         self._kind = kind
         self._index, self._new = parts
+        self.added = added
+        self.side = side
+        #: The object after the statement, once it is made.
+        self.made: list[Any] = []
 
     def _flatten(self) -> list[Any]:
         return [self._index, *nest.flatten(self._new)]
 
     def _unflatten(self, parts: Sequence[Any]) -> View:
         index, *leaves = parts
-        new = nest.pack_sequence_as(self._new, leaves)
-        return self._kind([*self._rows, new], index)
+        if not self.made:
+            self.made.append(nest.pack_sequence_as(self._new, leaves))
+        return self._kind([*self._rows, *self.made], index)
+
+
+class NewObjects:
+    """The new objects of one statement: one for all variables that name it."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, list[Any]] = {}
+        self._inside: set[int] = set()
+
+    def share(self, view: WithNew) -> None:
+        """Have ``view`` make the object that another one with the same ``added`` does.
+
+        Raises:
+            StagedStateError: AG210, one of them is within the other.
+        """
+        key = id(view.added)
+        if key not in self._made:
+            inside = {id(part) for part in _open_parts(view.added)}
+            if not self._inside.isdisjoint(inside):
+                raise _cannot_share()
+            self._inside |= inside
+            self._made[key] = view.made
+        view.made = self._made[key]
+
+    def take(self, view: WithNew, found: Any) -> None:
+        """Have ``found`` be the object: another variable's, which is it on this path.
+
+        Raises:
+            StagedStateError: AG210, it is of another kind.
+        """
+        if not view.made:
+            view.made.append(found)
+        if view.made[0] is not found or not same_kind([view.added, found]):
+            raise _cannot_share()
+
+
+def _cannot_share() -> StagedStateError:
+    return state_error(
+        "AG210",
+        "a path makes a list, dict or object and gives it, or it and what is in it, to "
+        "several variables that differ on another path; in a graph they would be "
+        "copies of it",
+        "make it before the statement",
+    )
+
+
+def _open_parts(value: Any) -> Iterator[Any]:
+    """What can be changed in a value: itself, and its parts."""
+    if is_open(value):
+        yield value
+    for _, part in nest.children(value) or ():
+        yield from _open_parts(part)
 
 
 def _with_new(
@@ -187,6 +258,6 @@ def _with_new(
     assert view is not None
     with building(graphs[1 - new]):
         place = view.place()
-    one = _WithNew(rows, type(old), (last, added))
-    other = _WithNew(rows, type(old), (place, inside))
+    one = WithNew(rows, type(old), (last, added), added, new)
+    other = WithNew(rows, type(old), (place, inside), added, new)
     return (one, other) if new == 0 else (other, one)

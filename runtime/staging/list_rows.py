@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from runtime.staging.copied import cannot_tell
 from runtime.staging.elements import Element, ElementList, changed_element
 from runtime.staging.list_parts import size_of
 from runtime.staging.lists import StagedList
@@ -25,6 +26,7 @@ class RowList(StagedList):
     __slots__ = ("_of", "_seen")
 
     why = ElementList.why
+    __autograph_is__ = cannot_tell
 
     def read_from(self, shared: Shared) -> None:
         """Note what the other list is like now."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn, cast
 
 from runtime import nest
 from runtime.graph import state_error
 from runtime.ops.logical import logical_and, logical_not
+from runtime.staging.identity import identical
 from runtime.staging.items import getitem
 from runtime.staging.views import View, is_mutable, register
 from runtime.tensor import Tensor
@@ -171,7 +172,24 @@ def _attributes(rows: Sequence[Any]) -> list[str]:
 
 @functools.lru_cache(maxsize=1_000)
 def _kind_of(cls: type) -> type:
-    return type(cls.__name__, (_ObjectView, cls), {"stands_for": cls})
+    own: dict[str, Any] = {"stands_for": cls}
+    if cls.__eq__ is cast(Any, object.__eq__):
+        own.update(__eq__=identical, __ne__=_not_identical, __hash__=_refuse_hash)
+    return type(cls.__name__, (_ObjectView, cls), own)
+
+
+def _not_identical(one: Any, other: Any) -> Any:
+    same = identical(one, other)
+    return not same if isinstance(same, bool) else logical_not(same)
+
+
+def _refuse_hash(view: Any) -> NoReturn:
+    raise state_error(
+        "AG210",
+        f"a {type(view).stands_for.__name__} that a tensor chose among several is a "
+        "key of a dict or in a set, where a graph cannot look for it",
+        "give the objects numbers, and have those for keys",
+    )
 
 
 def _view_of_dicts(values: Sequence[Any]) -> Any:

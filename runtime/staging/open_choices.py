@@ -14,7 +14,7 @@ from runtime.staging.chosen import chosen
 from runtime.staging.elements import Element, taken_apart
 from runtime.staging.list_parts import emit
 from runtime.staging.lists import StagedList
-from runtime.staging.views import set_chooser
+from runtime.staging.views import is_chosen_of, set_chooser
 
 __all__ = ["OpenChoice"]
 
@@ -55,6 +55,12 @@ class OpenChoice(StagedList):
         made._rows, made._place = list(rows), place
         made._read()
         return made
+
+    def place(self) -> Any:
+        """The place of the list, counted from the front."""
+        return self._place
+
+    __autograph_is__ = is_chosen_of
 
     def _read(self) -> None:
         """Take what the chosen list has in it now."""

@@ -16,6 +16,8 @@ from runtime import nest
 from runtime.context import current_graph
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops.flow import none_test, optional_parts, raise_error, require_some
+from runtime.ops.logical import logical_and, logical_not, logical_or
+from runtime.staging.identity import identical
 from runtime.staging.known import assuming, fact
 from runtime.staging.rows import buffer_of, rows_like
 from runtime.staging.values import (
@@ -33,6 +35,7 @@ __all__ = [
     "NOTHING",
     "StagedOptional",
     "is_none",
+    "is_same",
     "known",
     "leaves_of",
     "matched",
@@ -67,6 +70,7 @@ class StagedOptional:
     __slots__ = ("_checked", "_name", "_some", "_value")
 
     __autograph_backend__: ClassVar[Any]
+    __autograph_is__: ClassVar[Any]
 
     def __new__(cls, value: Any, some: Any, name: str) -> StagedOptional:
         """One that patterns take for a sequence, if the value is one."""
@@ -208,7 +212,8 @@ class StagedOptional:
         what = repr(self._name) if self._name.isidentifier() else "a value"
         kind = "something"
         if self._value is not NOTHING:
-            kind = f"a {type(self._value).__name__}"
+            shown = getattr(type(self._value), "stands_for", type(self._value))
+            kind = f"a {shown.__name__}"
         return state_error(
             "AG209",
             f"{what}, which is None or {kind} as a tensor decides, was {use}",
@@ -254,6 +259,23 @@ def is_none(value: Any, negated: bool = False) -> Any:
     if isinstance(value, StagedOptional):
         return none_test(value._some, negated)
     return (value is None) is not negated
+
+
+def is_same(one: Any, other: Any) -> Any:
+    """``one is other`` of two values, the first of which may be None."""
+    one, other = opened(known(one)), opened(known(other))
+    if not isinstance(one, StagedOptional):
+        one, other = other, one
+    if not isinstance(one, StagedOptional):
+        return one is other
+    if other is None:
+        return is_none(one)
+    if not isinstance(other, StagedOptional):
+        same = identical(one._value, other)
+        return same is not False and logical_and(one._some, same)
+    both = logical_and(one._some, other._some)
+    same = logical_and(both, identical(one._value, other._value))
+    return logical_or(logical_not(logical_or(one._some, other._some)), same)
 
 
 def matched(value: Any, ask: Callable[[Any], bool]) -> Any:

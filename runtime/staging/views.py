@@ -19,6 +19,7 @@ from runtime.errors import StagedStateError
 from runtime.graph import Graph, is_user_file, state_error
 from runtime.ops import convert
 from runtime.ops.elementwise import equal
+from runtime.staging.identity import identical
 from runtime.staging.list_parts import index_tensor
 from runtime.staging.lists import StagedList
 from runtime.staging.rows import emit
@@ -28,6 +29,7 @@ __all__ = [
     "View",
     "choose",
     "distinct",
+    "is_chosen_of",
     "is_mutable",
     "is_open",
     "reference",
@@ -122,6 +124,10 @@ class View:
         """The place of the object, counted from the front."""
         return emit("ListPlace", self._count(), self._index, use="get", weak=False)
 
+    def __autograph_is__(self, other: Any) -> Any:
+        """Whether the object is another one, or the one that another view is of."""
+        return is_chosen_of(self, other)
+
     def _count(self) -> Any:
         return convert.constant(len(self._rows), dtypes.int32)
 
@@ -185,6 +191,34 @@ def _place_in(rows: Sequence[Any], row: Any) -> int | None:
 def where_one(test: Any, value: Any, other: Any) -> Any:
     """``value if test else other``, of which an object stays the object that it is."""
     return choose([other, value], convert.cast(test, dtypes.int32))
+
+
+def is_chosen_of(chosen: Any, other: Any) -> Any:
+    """Whether the one of ``_rows`` that a tensor chose is another object.
+
+    That may be chosen among several, too: it has ``_rows`` and a `place` then.
+    """
+    stands_for_one = hasattr(type(other), "__autograph_is__")
+    both = stands_for_one and hasattr(type(other), "place")
+    if stands_for_one and not both:
+        return identical(other, chosen)
+    mine, others = chosen._rows, other._rows if both else (other,)
+    numbers: dict[int, int] = {}
+    for row in (*mine, *others):  # each has one number, also if it is there twice
+        numbers.setdefault(id(row), len(numbers))
+    if {*map(id, mine)}.isdisjoint(map(id, others)):
+        return False
+    number = _numbered(chosen, numbers)
+    if not both:
+        return equal(number, numbers[id(other)])
+    return equal(number, _numbered(other, numbers))
+
+
+def _numbered(chosen: Any, numbers: dict[int, int]) -> Any:
+    found = [numbers[id(row)] for row in chosen._rows]
+    if found == list(range(len(found))):
+        return chosen.place()
+    return StagedList.of(found, "numbers", None)[chosen.place()]
 
 
 # --- choosing -------------------------------------------------------------------------

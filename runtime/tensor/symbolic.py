@@ -95,6 +95,9 @@ class SymbolicTensor(Tensor):
     #: ``items * times`` of a list or text in a graph. Set by the bridge, too.
     repeated: ClassVar[Any]
 
+    #: ``tensor is value``, where the tensor may be None. Set by the bridge, too.
+    __autograph_is__: ClassVar[Any]
+
     def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:
         self.graph = graph
         self.node = node

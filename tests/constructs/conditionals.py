@@ -128,6 +128,15 @@ def chosen_function(x):
     return f(x)
 
 
+@construct("`chosen is a`: which object a tensor chose", (5,), (-5,))
+def which_object(x):
+    a, b = [1], [1]
+    chosen = a if x > 0 else b
+    if chosen is a:
+        return 1
+    return 2 if chosen is not b else 3
+
+
 @construct("conditional expression", (5,), (-5,))
 def ternary(x):
     return x if x > 0 else -x
