@@ -19,7 +19,7 @@ _ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
 _VIEWS = frozenset({"items", "keys", "values"})
 _ITERABLE_TYPES = frozenset({bytes, dict, list, range, set, str, tuple})
 #: Methods that tensors do not have; what has them gives Python's own collections.
-_PYTHON_METHODS = _VIEWS | {"split", "splitlines"}
+_PYTHON_METHODS = frozenset({"split", "splitlines"})
 
 
 def is_iterable(plain: Plain, expr: Any) -> bool:

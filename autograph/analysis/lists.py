@@ -18,6 +18,15 @@ from autograph.lang.visitors import walk
 
 _CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 _DISPLAYS = (gast.List, gast.Tuple)
+#: What makes objects that can be changed.
+_CHANGEABLE = (
+    gast.List,
+    gast.Dict,
+    gast.Set,
+    gast.ListComp,
+    gast.DictComp,
+    gast.SetComp,
+)
 _known: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 _filled: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()
 
@@ -41,7 +50,7 @@ def shared_names(facts: Any) -> frozenset[str]:
 
 
 def is_filled(name: Any, facts: Any) -> bool:
-    """Whether items are assigned by a name, to a list that the function makes."""
+    """Whether what a function makes may get other items: by a name, or inside of it."""
     found = _filled.get(facts)
     if found is None:
         names = {
@@ -52,7 +61,15 @@ def is_filled(name: Any, facts: Any) -> bool:
             and node.value.__class__ is gast.Name
         }
         found = _filled[facts] = frozenset(names)
-    return name.id in found and names_list(name, facts)
+    if name.id in found and names_list(name, facts):
+        return True
+    # What is in it has no name of its own: `row = table[0]`, `for row in table`.
+    return any(
+        part is not value and part.__class__ in _CHANGEABLE
+        for definition in facts.reaching(name)
+        for value in assigned_values(definition, name.id)
+        for part in walk(value)
+    )
 
 
 def names_list(name: Any, facts: Any) -> bool:

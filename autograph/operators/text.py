@@ -16,6 +16,7 @@ from .classes import defines
 from .dispatch import Backend, backend_of
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
+_ALONE = "__autograph_alone__"
 _ITEMS = (list, tuple, set, frozenset)
 
 
@@ -99,7 +100,9 @@ class _Object:
 
     @classmethod
     def of(cls, value: Any) -> Any:
-        """The object so, or another value as it is."""
+        """The object so, or another value as it is; of a chosen one, what is in it."""
+        if defines(type(value), _ALONE):
+            value = value.__autograph_alone__()
         return cls(value) if _shows_itself(value) and not backend_of(value) else value
 
     def __autograph_text__(self, conversion: str, spec: str) -> Any:
@@ -146,6 +149,8 @@ def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
         inside = value
     elif isinstance(value, dict):
         inside = value.values()
+    elif defines(type(value), _ALONE):
+        inside = (value.__autograph_alone__(),)
     elif defines(type(value), "__dataclass_fields__"):
         inside = vars(value).values() if hasattr(value, "__dict__") else ()
     elif _shows_itself(value) and hasattr(value, "__dict__"):

@@ -8,6 +8,7 @@ from typing import Any
 from runtime.context import building
 from runtime.graph import Graph
 from runtime.ops import convert
+from runtime.staging.dict_kinds import class_of
 from runtime.staging.elements import Element, taken_apart
 from runtime.staging.forms import set_form_of_sets
 from runtime.staging.lists import StagedList
@@ -47,7 +48,7 @@ def table_of(
     if not items and value is None:
         return None
     values = StagedList.of(list(items.values()), "values", value)
-    return StagedDict([keys, values], "dict", default_of(items))
+    return class_of(items)([keys, values], "dict", default_of(items))
 
 
 def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any] | None:
@@ -140,9 +141,7 @@ def set_from(items: Any) -> StagedSet:
 def dict_from(items: Any) -> Any:
     """``dict(items)`` of a dict in the graph, or of pairs that the graph has."""
     if isinstance(items, StagedDict):
-        copy = items.copy()
-        copy.default = None
-        return copy
+        return StagedDict([part.again() for part in items._lists], items.name)
     pairs = as_sequence(items)
     with_types = pairs.item(convert.constant(0))
     key, value = (taken_apart(part, "dict")[0] for part in with_types)

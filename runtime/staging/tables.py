@@ -5,6 +5,7 @@ A key is found by comparing it with all keys, in the order in which they were ad
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -30,7 +31,7 @@ from runtime.staging.table_parts import (
     python_value,
     zero,
 )
-from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
 __all__ = ["StagedDict", "StagedTable"]
 
@@ -249,11 +250,16 @@ class StagedDict(StagedTable):
         self.default = default
 
     def _of(self, lists: Sequence[StagedList]) -> StagedDict:
-        return StagedDict(lists, self.name, self.default)
+        return type(self)(lists, self.name, self.default)
 
     @classmethod
     def _python(cls, keys: list[Any], *columns: list[Any]) -> Any:
         return dict(zip(keys, *columns))
+
+    def shown(self, *columns: list[Any]) -> Any:
+        """What Python shows for such lists, when they are known."""
+        items = self._python(*columns)
+        return items if self.default is None else defaultdict(self.default, items)
 
     @property
     def _values(self) -> StagedList:
@@ -262,16 +268,12 @@ class StagedDict(StagedTable):
     def __getitem__(self, key: Any) -> Any:
         place = self._place(key)
         if self.default is not None:
-            value = self._at(place, lambda: self._made())
+            value = self._at(place, self.default)
             if self.default is not zero:
                 self._set(place, key, value)
             return value
         self._check_there(place, key)
         return self._values._row(place, shared=True)
-
-    def _made(self) -> Any:
-        assert self.default is not None
-        return self.default()
 
     def _at(self, place: Any, otherwise: Callable[[], Any]) -> Any:
         """The value at a place, or what else there is if no key is."""
@@ -343,26 +345,29 @@ class StagedDict(StagedTable):
         """Set the keys of other dicts, or of pairs."""
         for other in (*others, named):
             pairs = other.items() if isinstance(other, (dict, StagedDict)) else other
-            if isinstance(pairs, (StagedList, StagedSequence)):
-                self._update_from(as_sequence(pairs))
-                continue
-            for key, value in pairs:
-                self[key] = value
+            self._for_each(pairs, lambda table, pair: table.__setitem__(*pair))
 
-    def _update_from(self, pairs: StagedSequence) -> None:
-        """Set a key for each pair that the graph has."""
+    def _for_each(self, items: Any, change: Callable[[Any, Any], None]) -> None:
+        """Change the table by each item of Python's, or of the graph's."""
+        if isinstance(items, (StagedList, StagedSequence, Tensor)):
+            self._for_staged(as_sequence(items), change)
+            return
+        for item in items:
+            change(self, item)
 
+    def _for_staged(
+        self, items: StagedSequence, change: Callable[[Any, Any], None]
+    ) -> None:
         def step(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
             index, table = state
             table = table.again()
-            key, value = pairs.item(index)
-            table[key] = value
+            change(table, items.item(index))
             following = index + 1
-            return following < pairs.length, (following, table)
+            return following < items.length, (following, table)
 
         start = convert.constant(0)
         state = (start, self.again())
-        _, table = stage_loop(start < pairs.length, step, state, ("index", "items"))
+        _, table = stage_loop(start < items.length, step, state, ("index", "items"))
         self.__autograph_become__(table.__autograph_parts__())
 
     def __eq__(self, other: object) -> Any:

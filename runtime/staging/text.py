@@ -21,6 +21,7 @@ from runtime.staging.lists import StagedList
 from runtime.staging.sequences import weakened
 from runtime.staging.truth import StagedTruth
 from runtime.staging.values import children, is_table
+from runtime.staging.views import View
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.variable import Variable
 
@@ -58,6 +59,8 @@ class Values:
             return lambda found: value.shown(*(column(found) for column in columns))
         if isinstance(value, StagedList):
             return self._list(value)
+        if isinstance(value, View):
+            return self.fill(value.__autograph_alone__())
         if isinstance(value, StagedTruth):
             raise value.__staged_refusal__
         if type(value) is dict:

@@ -1,0 +1,204 @@
+"""Counters, ordered dicts, what tensors choose: their own methods, and their text."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from dataclasses import dataclass
+
+import pytest
+
+import runtime as tf
+from runtime.errors import StagedStateError
+from tests import modes
+
+
+def counts_are_added(xs):
+    counts = Counter()
+    for x in xs:
+        counts[x] += 1
+    counts.update({3: 10})
+    counts.update([1, 2])
+    counts.update(xs)
+    counts.subtract({1: 5})
+    del counts[99]
+    return dict(counts), counts.total()
+
+
+def most_common(xs, n):
+    counts = Counter()
+    for x in xs:
+        counts[x] += 1
+    return counts.most_common(2), counts.most_common(), counts.most_common(n)
+
+
+def counters_are_added(xs):
+    counts, others = Counter(), Counter()
+    for x in xs:
+        counts[x] += 1
+        others[x + 1] += 2
+    counts.update(others)
+    plain = dict(counts)
+    plain.update({3: 0})
+    return counts, plain, counts.copy()[77]
+
+
+def least_recently_used(xs):
+    known, missed = OrderedDict(), 0
+    for x in xs:
+        if x in known:
+            known.move_to_end(x)
+        else:
+            missed += 1
+            known[x] = missed
+            if len(known) > 2:
+                known.popitem(last=False)
+    known.move_to_end(xs[0], last=False)
+    return list(known.items()), missed, known.popitem()
+
+
+def over_views(xs):
+    counts = defaultdict(int)
+    for x in xs:
+        counts[x] += 1
+    most = max(count for count in counts.values())
+    return (
+        sum(key * count for key, count in counts.items()),
+        any(count > 1 for count in counts.values()),
+        [key for key in counts.keys() if key > 1],
+        {key: -count for key, count in counts.items()},
+        most,
+    )
+
+
+NUMBERS = [3, 1, 3, 2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        (counts_are_added, (NUMBERS,)),
+        (most_common, (NUMBERS, 1)),
+        (most_common, (NUMBERS, -1)),
+        (counters_are_added, (NUMBERS,)),
+        (least_recently_used, ([3, 1, 2, 3, 2, 2],)),
+        (least_recently_used, ([1, 2, 1],)),
+        (over_views, (NUMBERS,)),
+    ],
+)
+def test_as_in_python(program, arguments):
+    plain = modes.run(program, arguments, "plain")
+
+    assert plain.error is None
+    assert modes.same(modes.run(program, arguments, "staged"), plain)
+
+
+def key_that_is_not_there(xs):
+    known = OrderedDict()
+    for x in xs:
+        known[x] = 0
+    known.move_to_end(9)
+
+
+def nothing_left(xs):
+    known = OrderedDict()
+    for x in xs:
+        known[x] = 0
+    for x in xs:
+        del known[x]
+    known.popitem(last=False)
+
+
+@pytest.mark.parametrize("program", [key_that_is_not_there, nothing_left])
+def test_errors_are_those_of_python(program):
+    plain = modes.run(program, ([1, 2],), "plain")
+
+    assert plain.error == "KeyError"
+    assert modes.run(program, ([1, 2],), "staged") == plain
+
+
+@pytest.mark.parametrize(
+    "use", [lambda c: c | Counter({1: 2}), lambda c: c + c, lambda c: c.elements()]
+)
+def test_what_leaves_counts_out_is_refused(use):
+    @tf.function
+    def program(xs):
+        counts = Counter()
+        for x in xs:
+            counts[x] += 1
+        return use(counts)
+
+    with pytest.raises(StagedStateError, match="AG210"):
+        program(tf.constant(NUMBERS))
+
+
+# --- text -----------------------------------------------------------------------------
+
+
+def text_of_kinds(xs):
+    counts, sums = Counter(), defaultdict(int)
+    for x in xs:
+        counts[x] += 1
+        sums[x] += x
+    return f"{counts} {sums}"
+
+
+def test_the_text_names_the_kind():
+    staged = tf.function(text_of_kinds)(tf.constant([3, 1, 3]))
+    text = staged.numpy().decode()
+
+    assert text.startswith("Counter({")
+    assert "defaultdict(<class 'int'>, {" in text
+
+
+@dataclass
+class Point:
+    x: int
+
+
+def text_of_a_row(i):
+    rows = [[1, 2], [3, 4]]
+    row = rows[i]
+    before = f"{row}"
+    row[0] = 0
+    return before, str(row), "%s" % (row,), repr([row]), f"{row!r:>9}"  # noqa: UP031
+
+
+def text_of_an_object(i):
+    points = [Point(1), Point(2)]
+    point = points[i]
+    point.x += 5
+    return f"{point}", str(point), f"{[{'x': 1}, {'x': 2}][i]}"
+
+
+@pytest.mark.parametrize("program", [text_of_a_row, text_of_an_object])
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_a_tensor_chooses_is_shown_as_it_is(program, place):
+    plain = modes.run(program, (place,), "plain")
+
+    assert modes.same(modes.run(program, (place,), "staged"), plain)
+
+
+def text_of_what_is_inside(i):
+    table, lists = [[1, 2], [3, 4]], {"a": [1]}
+    for row in table:
+        row[0] = i
+    lists["a"].append(i)
+    return f"{table} {lists}"
+
+
+def test_tensors_inside_of_displays_are_shown_with_their_values():
+    text = tf.function(text_of_what_is_inside)(tf.constant(7)).numpy().decode()
+
+    assert text.count("numpy=7") == 3
+
+
+@pytest.mark.parametrize("mode", ["eager", "staged"])
+def test_what_is_inside_of_a_display_is_compared(mode):
+    def program(i):
+        table = [[1, 2], [3, 4]]
+        row = table[0]
+        row[0] = i
+        return 1 if table == [[0, 2], [3, 4]] else 2
+
+    assert modes.run(program, (0,), mode).value == 1
+    assert modes.run(program, (1,), mode).value == 2
