@@ -17,12 +17,13 @@ from runtime.findings import RESULT, Findings, named
 from runtime.graph import Graph, state_error
 from runtime.ops.flow import raise_error, require_bound
 from runtime.staging.copies import Copies
-from runtime.staging.forms import Side, common_form
+from runtime.staging.forms import common_form
 from runtime.staging.joined_views import NewObjects, WithNew
 from runtime.staging.joins import absent
 from runtime.staging.optional import opened, under
 from runtime.staging.recursion import check_known
 from runtime.staging.rows import buffer_of
+from runtime.staging.sides import Side
 from runtime.staging.values import (
     MISSING,
     RAISED,

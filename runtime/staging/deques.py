@@ -11,6 +11,7 @@ from runtime.context import building
 from runtime.graph import is_user_file
 from runtime.staging.list_parts import Parts, emit, index_tensor
 from runtime.staging.lists import StagedList
+from runtime.staging.sides import beside_each_other
 
 __all__ = ["StagedDeque", "common_deques"]
 
@@ -121,18 +122,7 @@ def common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
         return None
     if any(getattr(side.value, "maxlen", None) is not None for side in (one, other)):
         return None
-    first = _staged(one, name, None)
-    second = _staged(other, name, None if first is None else first.element)
-    if first is None and second is not None:
-        first = _staged(one, name, second.element)
-    if first is None or second is None:
-        return None
-    with building(one.graph):
-        first = first.beside(second.element)
-    with building(other.graph):
-        second = second.beside(first.element)
-    first.element.joined(second.element, name)
-    return first, second
+    return beside_each_other(one, other, name, _staged)
 
 
 def _staged(side: Any, name: str, element: Any) -> Parts | None:

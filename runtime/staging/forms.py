@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from runtime import nest
 from runtime.context import building
-from runtime.graph import Graph, state_error
+from runtime.graph import state_error
 from runtime.ops.flow import optional_parts, require_bound
 from runtime.ops.logical import logical_and
 from runtime.staging.assignments import spread
@@ -25,6 +25,7 @@ from runtime.staging.joined_views import alone, as_views
 from runtime.staging.joins import in_one_form
 from runtime.staging.lists import StagedList
 from runtime.staging.rows import buffer_of, loose
+from runtime.staging.sides import Side, beside_each_other
 from runtime.staging.values import (
     can_be_tensor,
     checked_parts,
@@ -34,14 +35,7 @@ from runtime.staging.values import (
 )
 from runtime.staging.views import View
 
-__all__ = ["Side", "common_form", "set_form_of_sets", "with_open_lists"]
-
-
-class Side(NamedTuple):
-    """One of two values of a variable, and the graph that it is a value in."""
-
-    value: Any
-    graph: Graph
+__all__ = ["common_form", "set_form_of_sets", "with_open_lists"]
 
 
 _Form = Callable[[Side, Side, str], "tuple[Any, Any] | None"]
@@ -169,20 +163,12 @@ def _as_lists(
     if not any(isinstance(value, StagedList) for value in values):
         if len({*map(len, values)}) == 1:
             return None
-    first = _as_list(one, name, None)
-    second = _as_list(other, name, None if first is None else first.element)
-    if first is None and second is not None:
-        first = _as_list(one, name, second.element)
-    if first is None or second is None:
+    both = beside_each_other(one, other, name, _as_list)
+    if both is None:
         return None
-    with building(one.graph):
-        first = first.beside(second.element)
-    with building(other.graph):
-        second = second.beside(first.element)
-    first.element.joined(second.element, name)
     if _is_chosen(one, other):
-        return chosen(first, None), chosen(second, None)
-    return first, second
+        return chosen(both[0], None), chosen(both[1], None)
+    return both
 
 
 def _as_list(side: Side, name: str, element: Element | None) -> StagedList | None:

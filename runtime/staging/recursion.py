@@ -29,7 +29,8 @@ from runtime.graph import Graph, Node, state_error
 from runtime.handlers import swallowed
 from runtime.signature import Signature
 from runtime.specs import TensorSpec
-from runtime.staging.forms import Side, common_form
+from runtime.staging.forms import common_form
+from runtime.staging.sides import Side
 from runtime.staging.structures import Arguments, Results, with_dtype
 from runtime.subgraph import set_outputs
 from runtime.tensor import SymbolicTensor, Tensor
