@@ -24,6 +24,7 @@ from autograph.operators.dispatch import UNBOUND, Later
 from autograph.operators.mutations import Snapshot, reachable_names
 from autograph.operators.opening import all_opened
 from autograph.operators.slots import ContentsSlot
+from autograph.operators.trials import memory
 from runtime import conversion, guards, nest
 from runtime.classes import defines
 from runtime.context import current_graph, set_begin_and_end
@@ -51,6 +52,7 @@ from runtime.staging.list_builtins import OF_LISTS, for_lists, watched
 from runtime.staging.list_methods import METHODS
 from runtime.staging.list_rows import RowList
 from runtime.staging.lists import StagedList
+from runtime.staging.loop_memory import LoopMemory
 from runtime.staging.open_choices import OpenChoice
 from runtime.staging.ordering import set_caller
 from runtime.staging.reasons import explaining
@@ -104,7 +106,7 @@ class Staging(ag.Backend):
         step = _branch(body)
         steps = {"in the loop": step}
         with explaining("the condition of the loop", test, steps, names):
-            return _outside(stage_loop(test, step, _inside(state), names))
+            return _outside(stage_loop(test, step, _inside(state), names, _memory()))
 
     def for_loop(
         self,
@@ -133,7 +135,9 @@ class Staging(ag.Backend):
         inside = (start, *_inside(state))
         cause = "the length of what it loops over"
         with explaining(cause, sequence.length, {"in the loop": body}, names):
-            after = stage_loop(start < sequence.length, step, inside, ("index", *names))
+            after = stage_loop(
+                start < sequence.length, step, inside, ("index", *names), _memory()
+            )
         return _outside(after[1:])
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
@@ -210,6 +214,12 @@ def _branch(
         return result, _inside(after)
 
     return run
+
+
+def _memory() -> LoopMemory:
+    """Of the loop that is staged."""
+    found: LoopMemory = memory().setdefault("loop", LoopMemory())
+    return found
 
 
 def _inside(state: State) -> State:

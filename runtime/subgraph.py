@@ -29,7 +29,6 @@ from runtime.ops.flow import optional_parts
 from runtime.ops.joins import adapted, join_all, join_specs
 from runtime.ops.registry import apply
 from runtime.ops.values import to_array
-from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor, Tensor
 
@@ -39,10 +38,12 @@ __all__ = [
     "emit_case",
     "emit_if",
     "emit_while",
+    "in_graph",
     "join_specs",
+    "label_of",
+    "loop_specs",
     "predicate",
     "set_outputs",
-    "stage_while",
     "state_tensor",
     "trace_subgraph",
 ]
@@ -101,6 +102,12 @@ def state_tensor(value: Any) -> Tensor:
     tensor = make_constant(to_array(value)[0], weak=True)
     _building().numbers[cast(SymbolicTensor, tensor)] = value
     return tensor
+
+
+def in_graph(values: Iterable[Any]) -> list[SymbolicTensor]:
+    """The values as tensors of the graph being built."""
+    graph = _building()
+    return [graph.capture(state_tensor(value)) for value in values]
 
 
 def predicate(value: Any) -> Tensor:
@@ -216,18 +223,18 @@ def emit_while(
 
     `cond_graph` gives one bool, `body_graph` the next state, both from the state (their
     placeholders) and captures. Raises StagedStateError or InvalidArgumentError where
-    `init` or the outputs of the body do not fit the placeholders; `stage_while` finds
-    placeholders that do.
+    `init` or the outputs of the body do not fit the placeholders;
+    `runtime.widening.stage_while` finds placeholders that do.
     """
     graph = _building()
-    state = [graph.capture(state_tensor(value)) for value in init]
+    state = in_graph(init)
     specs = [tensor.spec for tensor in body_graph.inputs[: len(state)]]
     _check_loop(cond_graph, body_graph, len(state))
-    for i, found in enumerate(_loop_specs(state, body_graph, specs, names, promote)):
+    for i, found in enumerate(loop_specs(state, body_graph, specs, names, promote)):
         if not found.is_subtype_of(specs[i]):
             raise InvalidArgumentError(
-                f"{_label(names, i)} does not keep its shape and dtype in the loop: it "
-                f"was traced as {specs[i].describe()} and becomes {found.describe()}"
+                f"{label_of(names, i)} does not keep its shape and dtype in the loop: "
+                f"it was traced as {specs[i].describe()} and becomes {found.describe()}"
             )
     _adapt_outputs(body_graph, specs)
     moved = None
@@ -250,47 +257,6 @@ def emit_while(
     false = graph.capture(state_tensor(False))
     graph.left_over.add(false.node)
     return (*outputs[: moved[0]], false, *outputs[moved[0] :])
-
-
-def stage_while(
-    trace: Callable[[list[TensorSpec]], tuple[Graph, Graph]],
-    init: Sequence[Any],
-    name: str | None = None,
-    *,
-    maximum_iterations: int | None = None,
-    shape_invariants: Sequence[TensorShape | None] | None = None,
-    names: Names = (),
-    promote: bool = False,
-) -> Outputs:
-    """Add a ``While`` whose state may change its shape from iteration to iteration.
-
-    ``trace(specs)`` traces the test and the body for a state of these specs and gives
-    ``(cond_graph, body_graph)``. It is called again with wider specs as long as the
-    body gives something that its placeholders do not take: a dimension that changes
-    becomes unknown, a Python number that becomes a tensor takes its dtype, and with
-    `promote` a number takes a wider dtype. `shape_invariants` are shapes to begin with.
-    """
-    graph = _building()
-    state = [graph.capture(state_tensor(value)) for value in init]
-    specs = []
-    for i, tensor in enumerate(state):
-        spec = TensorSpec.from_spec(tensor.spec, names[i] if names else None)
-        shape = shape_invariants[i] if shape_invariants is not None else None
-        specs.append(spec if shape is None else _with_shape(spec, shape, names, i))
-    while True:
-        cond_graph, body_graph = trace(specs)
-        found = _loop_specs(state, body_graph, specs, names, promote)
-        if all(new.is_subtype_of(old) for new, old in zip(found, specs)):
-            return emit_while(
-                cond_graph,
-                body_graph,
-                state,
-                name,
-                maximum_iterations=maximum_iterations,
-                names=names,
-                promote=promote,
-            )
-        specs = [TensorSpec.from_spec(new, old.name) for new, old in zip(found, specs)]
 
 
 # --- agreement ------------------------------------------------------------------------
@@ -333,7 +299,7 @@ def _check_loop(cond_graph: Graph, body_graph: Graph, count: int) -> None:
             )
 
 
-def _loop_specs(
+def loop_specs(
     state: Sequence[Tensor],
     body: Graph,
     specs: Sequence[TensorSpec],
@@ -347,18 +313,6 @@ def _loop_specs(
 
 def _specs(tensors: Sequence[Tensor]) -> list[TensorSpec]:
     return [tensor.spec for tensor in tensors]
-
-
-def _with_shape(
-    spec: TensorSpec, shape: TensorShape, names: Names, index: int
-) -> TensorSpec:
-    wide = TensorSpec(shape, spec.dtype, spec.name, weak=spec.weak)
-    if not spec.is_subtype_of(wide):
-        raise ValueError(
-            f"the shape invariant {wide.shape} of {_label(names, index)} does not hold "
-            f"before the loop: the shape is {spec.shape}"
-        )
-    return wide
 
 
 def _adapt_outputs(graph: Graph, specs: Sequence[TensorSpec]) -> None:
@@ -384,13 +338,14 @@ def _nameless(spec: TensorSpec) -> TensorSpec:
     return TensorSpec(spec.shape, spec.dtype, weak=spec.weak)
 
 
-def _label(names: Names, index: int) -> str:
+def label_of(names: Names, index: int) -> str:
+    """How a part of the state is called in messages."""
     name = names[index] if index < len(names) else f"value {index}"
     return name if " " in name else repr(name)
 
 
 def _labels(names: Names) -> Iterator[str]:
-    return (_label(names, index) for index in count())
+    return (label_of(names, index) for index in count())
 
 
 def _building() -> Graph:

@@ -23,12 +23,12 @@ from runtime.specs import TensorSpec
 from runtime.subgraph import (
     predicate,
     set_outputs,
-    stage_while,
     state_tensor,
     trace_subgraph,
 )
 from runtime.tensor import Tensor
 from runtime.tracing import Results, flatten_results
+from runtime.widening import stage_while
 
 __all__ = ["while_loop"]
 

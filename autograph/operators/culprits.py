@@ -161,7 +161,6 @@ def check_replaced(value: Any) -> None:
         for name, other in variables_of(frame).items():
             if other is value:
                 raise used_elsewhere(value, name, frame)
-    check_not_iterated(value)
     for owner in _owners(value):
         raise used_elsewhere(value, f"{type(owner).__name__} object")
 
@@ -186,29 +185,36 @@ def _owners(value: Any) -> Iterator[Any]:
             yield owner
 
 
-def check_rebound(before: Sequence[Any], after: Sequence[Any]) -> None:
+def check_rebound(
+    before: Sequence[Any], after: Sequence[Any], replaced: Sequence[Any]
+) -> None:
     """Refuse to go on where a loop runs over a list that a variable no longer has.
+
+    ``replaced`` are objects that others stand for now.
 
     Raises:
         StagingError: AG210.
     """
-    for old, new in zip(before, after, strict=True):
-        if type(old) is list and new is not old:
-            check_not_iterated(old)
+    pairs = zip(before, after, strict=True)
+    rebound = (old for old, new in pairs if type(old) is list and new is not old)
+    check_not_iterated(*rebound, *replaced)
 
 
-def check_not_iterated(value: Any) -> None:
+def check_not_iterated(*values: Any) -> None:
     """Refuse to go on where a loop runs over a value that another is to stand for.
 
     Raises:
         StagingError: AG210.
     """
     # The iterators of `for` statements are in no variable. To search for them takes
-    # long: it asks every object that there is.
-    if not any(map(_is_looping, _frames_of_trace())):
+    # long: it asks every object that there is. So all values are searched at once.
+    if not values or not any(map(_is_looping, _frames_of_trace())):
         return
-    if any(type(holder) in _ITERATORS for holder in gc.get_referrers(value)):
-        raise used_elsewhere(value, "for ... in")
+    for holder in gc.get_referrers(*values):
+        if type(holder) in _ITERATORS:
+            _, (iterated, *_), *_ = holder.__reduce__()
+            if any(iterated is value for value in values):
+                raise used_elsewhere(iterated, "for ... in")
 
 
 def _frames_of_trace() -> Iterator[FrameType]:
@@ -216,9 +222,17 @@ def _frames_of_trace() -> Iterator[FrameType]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_around_trace(frame.f_code):
         name = frame.f_globals.get("__name__", "")
-        if not is_library_module(name) or name.startswith(f"{__package__}.control_"):
+        if not is_library_module(name) or _loops_over_items(frame):
             yield frame
         frame = frame.f_back
+
+
+def _loops_over_items(frame: FrameType) -> bool:
+    """Whether it is of an operator whose own loops are those of the user's."""
+    name = f"{__package__}.control_flow"
+    if frame.f_globals.get("__name__") != name:
+        return False
+    return frame.f_code.co_name in ("for_loop", "staged_rest")
 
 
 def _is_looping(frame: FrameType) -> bool:

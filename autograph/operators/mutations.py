@@ -10,7 +10,7 @@ becomes state, too, if it has a place that can be.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -51,6 +51,13 @@ class _Seen(NamedTuple):
         step = self.look.step(key)
         # A variable of a function has its own name, as has a class.
         return step if step[:1].isalpha() or step[:1] == "_" else self.name() + step
+
+    def places(self) -> Iterator[tuple[str, Any]]:
+        """The names and keys of what can be changed: of all of a list at once."""
+        if type(self.parts) is list:
+            yield self.name(), None
+        else:
+            yield from ((self.name_of(key), key) for key in self.parts)
 
     def read(self) -> Parts:
         """The parts as they are now."""
@@ -165,6 +172,25 @@ class Snapshot:
                         yield name, IndexSlot(name, seen.value, key)
                     else:
                         yield name, seen.look.slot(name, seen.value, key)
+
+    def slots(
+        self, wanted: Collection[tuple[type, str]]
+    ) -> dict[tuple[type, str], Slot]:
+        """The places of such kinds and names; none for a name that two have."""
+        names = {name for _, name in wanted}
+        found: dict[tuple[type, str], Slot] = {}
+        twice = set()
+        for seen in self._seen:
+            make = seen.look.slot
+            if make is None:
+                continue
+            for name, key in seen.places():
+                slot = make(name, seen.value, key) if name in names else None
+                if slot is not None:
+                    where = type(slot), name
+                    if found.setdefault(where, slot).identity != slot.identity:
+                        twice.add(where)
+        return {w: s for w, s in found.items() if w in wanted and w not in twice}
 
     def values(self) -> Iterator[Any]:
         """The objects."""

@@ -11,15 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .aliases import Referred
 from .culprits import used_elsewhere
 from .dispatch import State
 from .mutations import Change, Snapshot
-from .slots import Slot
+from .slots import Key, Slot
 
 _NOTHING = object()
+_T = TypeVar("_T")
 
 
 class Found:
@@ -34,6 +35,55 @@ class Found:
         self.referred = Referred()
         #: The same of the statements inside, by their bodies and number.
         self.inside: dict[Any, Found] = {}
+        #: The slots of last time, by kind and name.
+        self._last: dict[tuple[type, str], Slot] = {}
+        #: What a library remembers of the statement.
+        self.memory: dict[Any, Any] = {}
+
+    def find_again(
+        self,
+        outside: dict[Key, Slot],
+        roots: Callable[[], Iterable[tuple[str, Any]]],
+    ) -> None:
+        """Find the slots of last time, of objects that may have been made anew.
+
+        ``outside`` are the slots of the statement around this one.
+        """
+        for slot in self.slots:
+            self._last.setdefault((type(slot), slot.name), slot)
+        places = {
+            where: slot.now(outside[slot.identity])
+            for where, slot in self._last.items()
+            if slot.identity in outside
+        }
+        new = self._last.keys() - places.keys()
+        if new:
+            places.update(Snapshot(roots()).slots(new))
+        self.slots = [places[where] for where in self._last if where in places]
+
+    def staged(self, attempt: Callable[[], _T]) -> _T:
+        """Stage the statement; within, `memory` is of it."""
+        token = _statement.set((self, current.get()))
+        try:
+            return attempt()
+        finally:
+            _statement.reset(token)
+
+
+#: What is staged, if anything, and the body that it is in.
+_statement: ContextVar[tuple[Found | None, Running | None]] = ContextVar(
+    "statement", default=(None, None)
+)
+
+
+def memory() -> dict[Any, Any]:
+    """What a library remembers of the statement that it is asked to stage.
+
+    It is empty at first, and there again when the same statement is staged once more,
+    as part of another that is.
+    """
+    found, around = _statement.get()
+    return found.memory if found is not None and around is current.get() else {}
 
 
 class Again(BaseException):
@@ -87,18 +137,19 @@ class Running:
         """Whether an object is in the place of a list."""
         return self._stand_ins.get(id(new), (None, _NOTHING))[1] is old
 
-    def found_of(self, statement: tuple[CodeType, ...]) -> Found:
-        """What was found out about the next statement of such bodies."""
+    def found_of(
+        self,
+        statement: tuple[CodeType, ...],
+        roots: Callable[[], Iterable[tuple[str, Any]]],
+    ) -> Found:
+        """What was found out about the next statement of such bodies.
+
+        ``roots`` gives the variables of the bodies, by name.
+        """
         number = self.count[statement]
         self.count[statement] += 1
         known = self.found.inside.setdefault((statement, number), Found())
-        # Others are of objects that are made anew each time.
-        outside = {slot.identity: slot for slot in self.found.slots}
-        known.slots = [
-            slot.now(outside[slot.identity])
-            for slot in known.slots
-            if slot.identity in outside
-        ]
+        known.find_again({slot.identity: slot for slot in self.found.slots}, roots)
         return known
 
 

@@ -100,7 +100,7 @@ class Variables:
         self._places = [place for place in places if not self._is_chosen(place.name)]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
-        self._found = Found() if around is None else around.found_of(codes)
+        self._found = around.found_of(codes, self._roots) if around else Found()
         self._aliases = Aliases(self._found, self._cells)
 
     @property
@@ -124,7 +124,7 @@ class Variables:
         contents = Contents(self._found.rebound)
         old = self.read()
         self._fill(old, values, contents)
-        check_rebound(old, self.read())
+        check_rebound(old, self.read(), [before for before, _ in contents.replaced])
         if contents.replaced:
             known = Snapshot([*self._roots(), *user_variables()])
             around = current.get()
@@ -141,7 +141,7 @@ class Variables:
             self._drop_items()
             self._aliases.begin(backend)
             try:
-                before, result = self.read(), attempt()
+                before, result = self.read(), self._found.staged(attempt)
                 return self._aliases.guarded(result, self._state(), before)
             except Again as again:
                 if again.variables is not self:

@@ -9,7 +9,6 @@ another one, it is traced again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from runtime.context import building, current_graph
@@ -20,11 +19,14 @@ from runtime.ops.flow import raise_error, require_bound
 from runtime.ops.joins import check_invariant
 from runtime.shapes import TensorShape
 from runtime.specs import TensorSpec
-from runtime.staging.forms import Side, common_form, with_open_lists
+from runtime.staging.forms import common_form, with_open_lists
 from runtime.staging.joined_views import carried, first_of, is_copied
 from runtime.staging.joins import adopted, without_none
+from runtime.staging.loop_memory import LoopMemory
 from runtime.staging.loop_options import LoopOptions, collecting
-from runtime.staging.optional import opened, same_form, taken_apart
+from runtime.staging.loop_slots import Leaf, Slot, labels_of, read_at_end, slot_of
+from runtime.staging.optional import same_form, taken_apart
+from runtime.staging.sides import Side
 from runtime.staging.values import (
     MISSING,
     Marker,
@@ -32,19 +34,18 @@ from runtime.staging.values import (
     checked_parts,
     describe,
     missing_keys,
-    part_names,
     placeholder,
     same_object,
 )
 from runtime.subgraph import (
     predicate,
     set_outputs,
-    stage_while,
     state_tensor,
     trace_subgraph,
 )
 from runtime.tensor import SymbolicTensor
 from runtime.variable import Variable
+from runtime.widening import stage_while
 
 State = tuple[Any, ...]
 #: One iteration: from the state to whether to go on, and the new state.
@@ -54,33 +55,6 @@ _LAYOUT_LIMIT = 20
 
 
 # --- what is carried ------------------------------------------------------------------
-
-
-@dataclass
-class _Leaf:
-    """One value of a variable in the loop.
-
-    ``carried``: it is a tensor of the loop's state, which begins as ``start`` (a spec
-    where there is nothing yet). ``flagged``: a bool beside it tells whether it is
-    bound, at first ``bound``.
-    """
-
-    start: Any
-    carried: bool
-    flagged: bool = False
-    bound: Any = True
-
-
-@dataclass
-class _Slot:
-    """One variable: its leaves, and how they make up its value."""
-
-    name: str
-    leaves: list[_Leaf]
-    pack: Callable[[list[Any]], Any]
-    template: Any = None
-    #: Whether a copy is carried of what could be a view.
-    copied: bool = False
 
 
 class _Relayout(TracingError):
@@ -96,42 +70,21 @@ class _Misfit(Exception):
         self.after = after
 
 
-def _slot(name: str, value: Any) -> _Slot:
-    inside = taken_apart(value)
-    if inside is None:
-        return _Slot(name, [_leaf(value)], lambda leaves: leaves[0])
-    leaves, pack = inside
-    return _Slot(name, [_leaf(leaf) for leaf in leaves], pack, value)
-
-
-def _leaf(value: Any) -> _Leaf:
-    parts = checked_parts(value)
-    if parts is not None:
-        return _Leaf(parts[0], carried=True, flagged=True, bound=parts[1])
-    return _Leaf(value, carried=can_be_tensor(value))
-
-
-def _labels(slot: _Slot) -> list[str]:
-    """What the leaves are called: as the variable, but for the flag of an optional."""
-    template, count = opened(slot.template), len(slot.leaves)
-    if hasattr(template, "_part_names"):
-        return part_names(template, slot.name, count)
-    return [slot.name] * count
-
-
 class _Layout:
     """How the variables of a loop lie in the flat list of its carried tensors."""
 
-    def __init__(self, names: Sequence[str], state: State) -> None:
-        self.slots = [_slot(n, v) for n, v in zip(names, state, strict=True)]
+    def __init__(self, names: Sequence[str], state: State, memory: LoopMemory) -> None:
+        state = tuple(map(memory.begin, names, state))
+        self.slots = [slot_of(n, v) for n, v in zip(names, state, strict=True)]
         self._graph = current_graph()
+        self._memory = memory
 
     def flat(self) -> tuple[list[Any], list[str]]:
         """The tensors before the loop, and their names."""
         values: list[Any] = []
         names: list[str] = []
         for slot in self.slots:
-            labels = _labels(slot)
+            labels = labels_of(slot)
             for leaf, label in zip(slot.leaves, labels):
                 if not leaf.carried:
                     continue
@@ -153,7 +106,7 @@ class _Layout:
             for slot in self.slots
         )
 
-    def _value(self, slot: _Slot, leaf: _Leaf, tensors: Iterator[Any]) -> Any:
+    def _value(self, slot: Slot, leaf: Leaf, tensors: Iterator[Any]) -> Any:
         if not leaf.carried:
             return leaf.start
         tensor = next(tensors)
@@ -173,7 +126,7 @@ class _Layout:
                 value = adopted(slot.template, value, slot.name)
                 value = with_open_lists(slot.template, value, slot.name)
                 parts = self._parts(slot, value)
-                parts = [_read(*pair) for pair in zip(slot.leaves, parts)]
+                parts = [read_at_end(*pair) for pair in zip(slot.leaves, parts)]
                 fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, parts)]
             except _Misfit as misfit:
                 if not self._settle(slot, value):
@@ -210,7 +163,7 @@ class _Layout:
         if opened:
             raise _Relayout from None
 
-    def _settle(self, slot: _Slot, after: Any) -> bool:
+    def _settle(self, slot: Slot, after: Any) -> bool:
         """Give the slot a form that both values of the variable can take, if any."""
         body = current_graph()
         starts = [leaf.start for leaf in slot.leaves]
@@ -226,15 +179,16 @@ class _Layout:
         if common is None:
             return False
         slot.copied |= is_copied(value, after, common[0])
+        self._memory.opened(slot.name, common[0])
         flagged = [leaf for leaf in slot.leaves if leaf.flagged]
-        new = _slot(slot.name, common[0])
+        new = slot_of(slot.name, common[0])
         slot.leaves, slot.pack, slot.template = new.leaves, new.pack, new.template
         for leaf in slot.leaves:
             if flagged and leaf.carried:
                 leaf.flagged, leaf.bound = True, flagged[0].bound
         return True
 
-    def _parts(self, slot: _Slot, value: Any) -> list[Any]:
+    def _parts(self, slot: Slot, value: Any) -> list[Any]:
         """The leaves of a new value; `_Misfit` if it has other ones."""
         missing = slot.template is None and slot.leaves[0].start is MISSING
         if missing:
@@ -246,7 +200,7 @@ class _Layout:
             return [value] * len(slot.leaves)
         leaves, pack = inside
         if missing:
-            slot.leaves = [_Leaf(MISSING, carried=False) for _ in leaves]
+            slot.leaves = [Leaf(MISSING, carried=False) for _ in leaves]
             slot.pack, slot.template = pack, value
             return leaves
         if slot.template is None or not same_form(slot.template, value):
@@ -254,7 +208,7 @@ class _Layout:
             raise _Misfit(slot.leaves[0].start if before is None else before, value)
         return leaves
 
-    def _fit(self, slot: _Slot, leaf: _Leaf, part: Any) -> bool:
+    def _fit(self, slot: Slot, leaf: Leaf, part: Any) -> bool:
         """Make the leaf able to hold what it is after an iteration; was it already?"""
         if leaf.carried:
             needs_flag = part is MISSING or checked_parts(part) is not None
@@ -281,13 +235,7 @@ class _Layout:
         return False
 
 
-def _read(leaf: _Leaf, part: Any) -> Any:
-    """A `tf.Variable` as its value at the end of an iteration, where it was none."""
-    starts_without = leaf.carried or leaf.start is MISSING
-    return part.read_value() if isinstance(part, Variable) and starts_without else part
-
-
-def _refuse(slot: _Slot, before: Any, after: Any) -> None:
+def _refuse(slot: Slot, before: Any, after: Any) -> None:
     if isinstance(before, TensorSpec):
         before_text = f"a tensor {before.describe()}"
     else:
@@ -304,13 +252,33 @@ def _refuse(slot: _Slot, before: Any, after: Any) -> None:
 # --- staging --------------------------------------------------------------------------
 
 
-def stage_loop(test: Any, step: Step, state: State, names: Sequence[str]) -> State:
+def stage_loop(
+    test: Any,
+    step: Step,
+    state: State,
+    names: Sequence[str],
+    memory: LoopMemory | None = None,
+) -> State:
     """Stage ``while test: test, state = step(state)``; gives the state after the loop.
+
+    ``memory`` is of the last time that the loop was staged.
 
     Raises:
         StagedStateError: the loop cannot carry a variable; the message names it.
     """
-    layout = _Layout(names, state)
+    memory = memory or LoopMemory()
+    known = memory.known
+    try:
+        return _stage(test, step, _Layout(names, state, memory), memory)
+    except Exception:
+        if not known:
+            raise
+        # It may not be what it was.
+        memory.forget()
+        return _stage(test, step, _Layout(names, state, memory), memory)
+
+
+def _stage(test: Any, step: Step, layout: _Layout, memory: LoopMemory) -> State:
     options = LoopOptions()
     for _ in range(_LAYOUT_LIMIT):
         values, labels = layout.flat()
@@ -323,13 +291,15 @@ def stage_loop(test: Any, step: Step, state: State, names: Sequence[str]) -> Sta
                 shape_invariants=trace.shapes(),
                 names=["condition", *labels],
                 promote=True,
+                memory=memory,
             )
         except _Relayout:
             continue
         return layout.state(outputs[1:])
+    names = ", ".join(slot.name for slot in layout.slots)
     raise state_error(
         "AG205",
-        f"the variables of the loop ({', '.join(names)}) do not settle on one layout",
+        f"the variables of the loop ({names}) do not settle on one layout",
         "keep their structure the same in each iteration",
     )
 

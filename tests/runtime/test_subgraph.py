@@ -20,11 +20,11 @@ from runtime.subgraph import (
     emit_while,
     join_specs,
     set_outputs,
-    stage_while,
     state_tensor,
     trace_subgraph,
 )
 from runtime.verify import verify
+from runtime.widening import stage_while
 
 INT = tf.TensorSpec([], tf.int32)
 BOOL = tf.TensorSpec([], tf.bool)
