@@ -16,6 +16,7 @@ from runtime.context import current_graph
 from runtime.errors import StagedStateError
 from runtime.graph import state_error
 from runtime.ops import convert
+from runtime.ops.convert import is_tensor
 from runtime.ops.elementwise import equal
 from runtime.staging.elements import Element
 from runtime.staging.list_parts import index_tensor
@@ -50,6 +51,10 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         items.set_within(path, value)
         return
     if isinstance(path[-1], slice):
+        if len(path) > 1 and not any(map(is_tensor, _ends(path[-1]))):
+            row = functools.reduce(operator.getitem, path[1:-1], choose(items, path[0]))
+            row[path[-1]] = value
+            return
         raise _refused(
             "a slice whose ends are tensors was assigned to",
             "make a list of the parts: `items = items[:i] + values + items[j:]`",
@@ -83,6 +88,10 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
     whole = _listed(items)
     whole[path[0]] = value
     items[:] = items_of(whole, len(items))
+
+
+def _ends(key: slice) -> tuple[Any, ...]:
+    return key.start, key.stop, key.step
 
 
 def delitem(items: list[Any], path: _Path) -> None:

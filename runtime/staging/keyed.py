@@ -95,6 +95,9 @@ def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
 def _table_of_argument(items: Any, values: Any) -> StagedTable:
     if isinstance(values, StagedTable):
         return values
+    if isinstance(items, dict):
+        pairs: StagedTable = dict_from(values)
+        return pairs
     listed = (
         values
         if isinstance(values, StagedList)

@@ -194,7 +194,8 @@ class ListView(View):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice):
-            self._refuse()
+            self._set_slice(key, value)
+            return
         if not isinstance(key, Tensor):
             key = range(len(self))[operator.index(key)]
         rows = list(self._rows)
@@ -207,6 +208,17 @@ class ListView(View):
             lambda row, item: _assign(row, key, item),
             value,
         )
+
+    def _set_slice(self, key: slice, value: Any) -> None:
+        """Assign as many items as there are in a slice."""
+        tensors = any(isinstance(end, Tensor) for end in (key.start, key.stop))
+        if tensors or not isinstance(value, (list, tuple, ListView)):
+            self._refuse()
+        places, items = range(len(self))[key], list(value)
+        if len(places) != len(items):
+            self._refuse()
+        for place, item in zip(places, items):
+            self[place] = item
 
     def _become(self, items: list[Any]) -> None:
         for place, item in enumerate(items):

@@ -70,6 +70,21 @@ def over_views(xs):
     )
 
 
+def updated_by_pairs(xs):
+    counts = {}
+    counts.update(zip(xs, xs))
+    return counts
+
+
+def slices_of_a_row(xs):
+    table = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 0]]
+    row = table[xs[0]]
+    row[1:] = row[:2]
+    table[xs[1]][:2] = [7, xs[2]]
+    table[xs[2]][::2] = (xs[1], 8)
+    return table, row
+
+
 NUMBERS = [3, 1, 3, 2, 1, 3]
 
 
@@ -83,6 +98,9 @@ NUMBERS = [3, 1, 3, 2, 1, 3]
         (least_recently_used, ([3, 1, 2, 3, 2, 2],)),
         (least_recently_used, ([1, 2, 1],)),
         (over_views, (NUMBERS,)),
+        (updated_by_pairs, (NUMBERS,)),
+        (slices_of_a_row, (NUMBERS,)),
+        (slices_of_a_row, ([1, 1, 1],)),
     ],
 )
 def test_as_in_python(program, arguments):
