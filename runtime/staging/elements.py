@@ -263,6 +263,13 @@ def _same_structure(one: Any, other: Any) -> bool:
 
 
 def _various(one: Element, other: Element, name: str) -> Exception:
+    if one.describe() == other.describe():
+        return state_error(
+            "AG210",
+            f"a tensor decides which element of the list {name!r} is meant, and what "
+            f"differs in them is an object: {one.describe()}",
+            "use each in a branch of its own, or make their class a dataclass",
+        )
     return state_error(
         "AG210",
         f"the list {name!r}, whose length a tensor decides, has elements of several "

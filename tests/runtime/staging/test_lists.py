@@ -462,6 +462,10 @@ def open_list(n):
             "'items'.* was given a Python object of type set",
         ),
         (lambda x, items: items.append(items), "'items'.*several kinds.* list"),
+        (
+            lambda x, items: [object(), object()][x],
+            "object.*; use each in a branch of its own",
+        ),
         (lambda x, items: items < [1], "be ordered"),
         (lambda x, items: len(items), None),
     ],
