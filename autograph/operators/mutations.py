@@ -15,9 +15,10 @@ from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from .classes import defines
 from .dispatch import UNBOUND
 from .looks import ATOMS, TUPLE, Look, Parts, looks_of, reachable_names
-from .slots import ContentsSlot, IndexSlot, Slot
+from .slots import ContentsSlot, IndexSlot, PartSlot, Slot
 
 __all__ = ["Change", "Snapshot", "reachable_names"]
 
@@ -169,7 +170,9 @@ class Snapshot:
                     if seen.look.slot is None:
                         yield name, None
                     elif type(seen.parts) is list:
-                        yield name, IndexSlot(name, seen.value, key)
+                        whole = defines(type(seen.value), "__autograph_parts__")
+                        kind = PartSlot if whole else IndexSlot
+                        yield name, kind(name, seen.value, key)
                     else:
                         yield name, seen.look.slot(name, seen.value, key)
 

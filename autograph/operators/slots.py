@@ -151,6 +151,23 @@ class IndexSlot(Slot):
         list.__setitem__(self.owner, self.key, value)
 
 
+class PartSlot(Slot):
+    """A part of a value that stands for a list or dict in a library's graph."""
+
+    __slots__ = ()
+    key: int
+
+    def read(self) -> Any:
+        """The part."""
+        return self.owner.__autograph_parts__()[self.key]
+
+    def write(self, value: Any) -> None:
+        """Replace the part."""
+        parts = list(self.owner.__autograph_parts__())
+        parts[self.key] = value
+        self.owner.__autograph_become__(parts)
+
+
 class MemberSlot(Slot):
     """An attribute that a class names in ``__slots__``; ``key`` is its descriptor."""
 

@@ -107,7 +107,7 @@ def _with_views(
 ) -> tuple[Any, Any] | None:
     """Two values of which one is a view, as views or as copies."""
     graphs = one.graph, other.graph
-    views = as_views((one.value, other.value), graphs)
+    views = as_views((one.value, other.value), graphs, inside)
     if views is not None:
         return views
     if inside:

@@ -36,11 +36,14 @@ __all__ = [
 _Pair = tuple[Any, Any]
 
 
-def as_views(values: _Pair, graphs: tuple[Graph, Graph]) -> _Pair | None:
+def as_views(
+    values: _Pair, graphs: tuple[Graph, Graph], inside: bool = False
+) -> _Pair | None:
     """Two values as views of the same objects; None where there are none.
 
     Each is a value in its graph. What is no view and not among the objects of the other
-    one is new: it is an object more.
+    one is new: it is an object more. It may have other names if it is ``inside`` a
+    list: then there are no such views.
     """
     rows = distinct([value for value in values if isinstance(value, View)])
     outer = _around(*graphs)
@@ -50,7 +53,7 @@ def as_views(values: _Pair, graphs: tuple[Graph, Graph]) -> _Pair | None:
     if all(place is not None for place in places):
         return (places[0], places[1]) if same_kind(rows) else None
     new = places.index(None)
-    if outer in graphs or places[1 - new] is None:
+    if inside or outer in graphs or places[1 - new] is None:
         return None
     return _with_new(values, graphs, rows, new)
 

@@ -812,3 +812,28 @@ def test_a_random_program_gives_what_python_gives_or_is_refused(seed):
         pytest.skip("refused")
 
     assert found == {n: outcome(function, n) for n in range(3)}
+
+
+def test_a_chosen_list_that_grows_is_itself_in_a_variable() -> None:
+    def program(n):
+        rows = [[1], [2, 3]]
+        row = rows[n]
+        row.append(4)
+        return rows, row
+
+    for n in (0, 1):
+        found = tf.function(program)(tf.constant(n))
+        assert tf.nest.map_structure(int, found) == program(n)
+
+
+def test_a_list_with_another_name_does_not_become_a_copy_in_a_row() -> None:
+    def program(n):
+        rows, row, i = [[1, 2], [3, 4], [5, 6]], [7, 8], 0
+        rows[2 - n] = rows[-1]
+        if n < 3:
+            rows[i % 3] = row
+        rows[2 - n][0] += 18
+        return rows, row
+
+    with pytest.raises((AutographError, TracingError), match="AG210"):
+        tf.function(program)(tf.constant(2))
