@@ -13,8 +13,9 @@ from runtime.execute import interpreter
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.loop_tests import tidy
-from runtime.subgraph import emit_while, set_outputs, stage_while, trace_subgraph
+from runtime.subgraph import emit_while, set_outputs, trace_subgraph
 from runtime.verify import verify
+from runtime.widening import stage_while
 
 INT = tf.TensorSpec([], tf.int32)
 
