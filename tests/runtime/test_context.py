@@ -16,6 +16,7 @@ from runtime import config, context
 from runtime.graph import Graph
 from runtime.ops.convert import constant
 from runtime.variable import Variable
+from tests.idle import idle
 
 
 def test_graphs_nest_and_unwind() -> None:
@@ -62,11 +63,12 @@ def test_what_is_converted_is_staged_in_a_body_that_is_entered_by_hand() -> None
     body = Graph("body", parent=Graph("g"))
     x = body.add_input(tf.TensorSpec((), tf.int32), "x")
 
-    with body.as_default():
-        function(x)
+    with idle():
+        with body.as_default():
+            function(x)
+        assert staging.idle
 
     assert [node.op for node in body.nodes][-1] == "If"
-    assert staging.idle
 
 
 def test_name_scopes() -> None:

@@ -359,7 +359,11 @@ def not_bound(flag: Any) -> Any:
 @program((True, 0), (False, 0), (False, 2))
 def bound_in_loop(flag: Any, n: Any) -> Any:
     y = require_bound(tf.constant(3), flag, "y")
-    return tf.while_loop(lambda i, t: i < n, lambda i, t: (i + 1, t + y), (0, 0))[1]
+
+    def body(i: Any, t: Any, y: Any = y) -> Any:
+        return i + 1, t + y
+
+    return tf.while_loop(lambda i, t: i < n, body, (0, 0))[1]
 
 
 @program((3,), (0,))

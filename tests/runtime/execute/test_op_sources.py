@@ -167,6 +167,7 @@ CALLS: list[Call] = [
     (lambda n, x: tf.TensorArray(tf.int32, size=n).unstack(x).size(), (3, K)),
     (lambda n, x: registry.apply("ListRows", x, n), (2, K)),
     (lambda x: registry.apply("ListItem", x, index=1), (K,)),
+    (lambda x: registry.apply("ListTake", x, tf.constant([1, 0])), (K,)),
 ]
 
 CASES = [
