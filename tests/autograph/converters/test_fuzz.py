@@ -56,17 +56,17 @@ def check_function(text: str) -> None:
     """``autograph.convert(f)`` does what ``f`` does, and the more so while idle."""
     code = compiled(text)
     original, log, state = run(code, lambda f: f)
-    converted, converted_log, converted_state = run(code, autograph.convert)
-
-    assert converted_log == log
-    assert converted_state == state
-    assert (converted is None) == (original is None)
-    if original is not None and converted is not None:
-        assert converted.meaning == original.meaning
-        assert same_lines(original, converted)
-
+    busy = run(code, autograph.convert)
     with idle():
-        assert run(code, autograph.convert) == (original, log, state)
+        as_written = run(code, autograph.convert)
+
+    for converted, converted_log, converted_state in (busy, as_written):
+        assert converted_log == log
+        assert converted_state == state
+        assert (converted is None) == (original is None)
+        if original is not None and converted is not None:
+            assert converted.meaning == original.meaning
+            assert same_lines(original, converted)
 
 
 def check_module(text: str) -> None:
