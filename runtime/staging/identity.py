@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["identical"]
+from runtime.ops.logical import logical_not
+
+__all__ = ["identical", "unlike"]
 
 
 def identical(one: Any, other: Any) -> Any:
@@ -22,3 +24,10 @@ def identical(one: Any, other: Any) -> Any:
         if hasattr(type(value), "__autograph_is__"):
             return type(value).__autograph_is__(value, beside)
     return False
+
+
+def unlike(same: Any) -> Any:
+    """What ``!=`` or ``is not`` gives where ``==`` or ``is`` gives ``same``."""
+    if same is NotImplemented:
+        return same
+    return not same if isinstance(same, bool) else logical_not(same)

@@ -29,6 +29,7 @@ from runtime.staging.maybe import MaybeNone, fitted, flagged
 from runtime.staging.rows import emit
 from runtime.staging.sequences import weakened
 from runtime.staging.shared import Shared
+from runtime.staging.untold import Untold
 from runtime.staging.values import can_be_tensor
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -45,7 +46,7 @@ __all__ = [
 _Self = TypeVar("_Self", bound="Parts")
 
 
-class Parts:
+class Parts(Untold):
     """The buffers and the count of a list, and the graph that they belong to."""
 
     __slots__ = (
@@ -57,6 +58,8 @@ class Parts:
         "_shared",
         "name",
     )
+
+    untold = "its length is"
 
     def __init__(
         self, element: Element, buffers: Iterable[Any], count: Any, name: str
@@ -257,30 +260,10 @@ class Parts:
         is_users = is_user_file(sys._getframe(1).f_code.co_filename)
         return list if is_users else type(self)
 
-    # --- what Python cannot be told ---------------------------------------------------
-
-    def __len__(self) -> NoReturn:
-        raise self._unknown("len()")
-
-    def __bool__(self) -> NoReturn:
-        raise self._unknown("a Python bool")
-
-    def __iter__(self) -> Iterator[Any]:
-        raise self._unknown("iterating")
-
-    def __contains__(self, value: Any) -> NoReturn:
-        raise self._unknown("`in`")
-
     def __lt__(self, other: Any) -> NoReturn:
         raise self._cannot("be ordered", "a graph compares lists by == alone")
 
     __le__ = __gt__ = __ge__ = __lt__
-
-    def _unknown(self, use: str) -> StagedStateError:
-        return self._cannot(
-            f"be given to {use} of code that is not converted",
-            "its length is known when the graph runs",
-        )
 
     def __repr__(self) -> str:
         return f"<list {self.name!r} of {self.element.describe()}, of an open length>"

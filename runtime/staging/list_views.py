@@ -11,11 +11,12 @@ from runtime.context import current_graph
 from runtime.graph import Graph, state_error
 from runtime.ops.convert import cast, register_tensor_conversion_function
 from runtime.ops.joining import stack
-from runtime.ops.logical import logical_and, logical_not
+from runtime.ops.logical import logical_and
 from runtime.specs import TensorSpec
 from runtime.staging.assignments import gathered, list_of, setitem
 from runtime.staging.copied import is_in_place
 from runtime.staging.elements import taken_apart
+from runtime.staging.identity import unlike
 from runtime.staging.items import getitem
 from runtime.staging.lists import StagedList
 from runtime.staging.membership import contains
@@ -154,10 +155,7 @@ class ListView(View):
         return result
 
     def __ne__(self, other: object) -> Any:
-        same = self.__eq__(other)
-        if same is NotImplemented or isinstance(same, bool):
-            return same if same is NotImplemented else not same
-        return logical_not(same)
+        return unlike(self.__eq__(other))
 
     def __lt__(self, other: Any) -> NoReturn:
         raise state_error(

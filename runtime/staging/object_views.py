@@ -8,8 +8,8 @@ from typing import Any, NoReturn, cast
 
 from runtime import nest
 from runtime.graph import state_error
-from runtime.ops.logical import logical_and, logical_not
-from runtime.staging.identity import identical
+from runtime.ops.logical import logical_and
+from runtime.staging.identity import identical, unlike
 from runtime.staging.items import getitem
 from runtime.staging.views import View, is_mutable, register
 from runtime.tensor import Tensor
@@ -98,10 +98,7 @@ class DictView(View):
         return result
 
     def __ne__(self, other: object) -> Any:
-        same = self.__eq__(other)
-        if same is NotImplemented or isinstance(same, bool):
-            return same if same is NotImplemented else not same
-        return logical_not(same)
+        return unlike(self.__eq__(other))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, Tensor) or key not in self.keys():
@@ -179,8 +176,7 @@ def _kind_of(cls: type) -> type:
 
 
 def _not_identical(one: Any, other: Any) -> Any:
-    same = identical(one, other)
-    return not same if isinstance(same, bool) else logical_not(same)
+    return unlike(identical(one, other))
 
 
 def _refuse_hash(view: Any) -> NoReturn:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from runtime.errors import StagedStateError
 from runtime.graph import state_error
@@ -15,6 +15,7 @@ from runtime.staging.list_parts import emit
 from runtime.staging.lists import StagedList
 from runtime.staging.maybe import fitted
 from runtime.staging.sequences import weakened
+from runtime.staging.untold import Untold
 from runtime.staging.values import can_be_tensor
 from runtime.subgraph import adapted, state_tensor
 from runtime.tensor import EagerTensor
@@ -47,10 +48,12 @@ class TableView(StagedList):
         return view
 
 
-class Unasked:
+class Unasked(Untold):
     """What Python cannot be told about a dict or set in a graph: it refuses to ask."""
 
     __slots__ = ("name",)
+
+    untold = "its keys are"
 
     kind: ClassVar[type]
     name: str
@@ -62,24 +65,6 @@ class Unasked:
             f"cannot {what}: {why}",
             "docs/limitations.md says what such dicts and sets can do",
         )
-
-    def _unknown(self, use: str) -> StagedStateError:
-        return self._cannot(
-            f"be given to {use} of code that is not converted",
-            "its keys are known when the graph runs",
-        )
-
-    def __len__(self) -> NoReturn:
-        raise self._unknown("len()")
-
-    def __bool__(self) -> NoReturn:
-        raise self._unknown("a Python bool")
-
-    def __iter__(self) -> Iterator[Any]:
-        raise self._unknown("iterating")
-
-    def __contains__(self, key: Any) -> NoReturn:
-        raise self._unknown("`in`")
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -837,3 +837,14 @@ def test_a_list_with_another_name_does_not_become_a_copy_in_a_row() -> None:
 
     with pytest.raises((AutographError, TracingError), match="AG210"):
         tf.function(program)(tf.constant(2))
+
+
+def test_what_a_tensor_chooses_is_unlike_what_python_says_it_is() -> None:
+    def program(n):
+        rows, table = [[1, 2], [3, 4]], {0: {"a": 1}, 1: {"a": 2}}
+        row, entry = rows[n], table[n]
+        return row != [3, 4], row != [1, 2], entry != {"a": 1}, row != 5, row != [1]
+
+    for n in (0, 1):
+        found = tf.function(program)(tf.constant(n))
+        assert tf.nest.map_structure(bool, found) == program(n)

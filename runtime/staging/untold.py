@@ -1,0 +1,41 @@
+"""What Python cannot be told about what only the graph knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NoReturn
+
+from runtime.errors import StagedStateError
+
+__all__ = ["Untold"]
+
+
+class Untold:
+    """A container of the graph: Python may not ask how long it is, or what is in it."""
+
+    __slots__ = ()
+
+    #: What only the graph knows.
+    untold: ClassVar[str]
+
+    def _cannot(self, what: str, why: str) -> StagedStateError:
+        """The error for what the container cannot do."""
+        raise NotImplementedError
+
+    def _unknown(self, use: str) -> StagedStateError:
+        return self._cannot(
+            f"be given to {use} of code that is not converted",
+            f"{self.untold} known when the graph runs",
+        )
+
+    def __len__(self) -> NoReturn:
+        raise self._unknown("len()")
+
+    def __bool__(self) -> NoReturn:
+        raise self._unknown("a Python bool")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise self._unknown("iterating")
+
+    def __contains__(self, value: Any) -> NoReturn:
+        raise self._unknown("`in`")
