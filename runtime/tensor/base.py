@@ -97,7 +97,8 @@ class Tensor(OperatorMixin):
     def __hash__(self) -> int:
         raise UnhashableTensorError(
             "AG313: tensors are not hashable, because == compares their elements; use "
-            "tensor.ref() as the key"
+            "tensor.ref() as the key, or where a function is traced, fill the dict or "
+            "set in a loop: for x in xs: counts[x] += 1"
         )
 
     # Nothing changes a tensor, so a copy is the tensor.
