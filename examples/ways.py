@@ -15,8 +15,8 @@ import numpy as np
 
 import autograph
 import runtime as tf
-from runtime import nest
 from runtime.execute.numpy_source import Interpreted
+from runtime.types import nest
 
 __all__ = ["WAYS", "Example", "as_tensors"]
 

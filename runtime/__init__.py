@@ -8,18 +8,9 @@
 
 from __future__ import annotations
 
-from runtime import (
-    autograph,
-    bitwise,
-    compat,
-    config,
-    dtypes,
-    errors,
-    math,
-    nest,
-    version,
-)
-from runtime.absent import (
+from runtime import compat, config, errors, version
+from runtime.api import autograph, bitwise, debugging, linalg, math, nn, random, strings
+from runtime.api.absent import (
     RaggedTensor,
     RaggedTensorSpec,
     SparseTensor,
@@ -27,7 +18,13 @@ from runtime.absent import (
     ragged,
     sparse,
 )
-from runtime.context import (
+from runtime.control_flow.conditionals import case, cond, switch_case
+from runtime.control_flow.mapping import foldl, foldr, map_fn, scan, vectorized_map
+from runtime.control_flow.while_loops import while_loop
+from runtime.function.function import function
+from runtime.graph import Graph
+from runtime.graph import Node as Operation
+from runtime.graph.context import (
     control_dependencies,
     executing_eagerly,
     get_current_name_scope,
@@ -35,50 +32,28 @@ from runtime.context import (
     inside_function,
     name_scope,
 )
-from runtime.control_flow import (
-    case,
-    cond,
-    switch_case,
+from runtime.ops.arrays.creation import eye, fill, ones, ones_like, zeros, zeros_like
+from runtime.ops.arrays.gather import boolean_mask, gather, gather_nd, where
+from runtime.ops.arrays.indexing import newaxis, slice, strided_slice
+from runtime.ops.arrays.joining import (
+    concat,
+    meshgrid,
+    parallel_stack,
+    split,
+    stack,
+    unstack,
 )
-from runtime.devices import DeviceSpec, device
-from runtime.dtypes import (
-    DType,
-    as_dtype,
-    bfloat16,
-    bool,
-    complex64,
-    complex128,
-    double,
-    float16,
-    float32,
-    float64,
-    half,
-    int8,
-    int16,
-    int32,
-    int64,
-    string,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
+from runtime.ops.arrays.rearrange import broadcast_to, pad, repeat, reverse, roll, tile
+from runtime.ops.arrays.scatter import (
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
 )
-from runtime.function import function
-from runtime.graph import (
-    Graph,
-)
-from runtime.graph import (
-    Node as Operation,
-)
-from runtime.mapping import (
-    foldl,
-    foldr,
-    map_fn,
-    scan,
-    vectorized_map,
-)
-from runtime.ops import debugging, linalg, nn, random, strings
-from runtime.ops.array import (
+from runtime.ops.arrays.sequences import linspace, one_hot, range, sequence_mask
+from runtime.ops.arrays.shape import (
     ensure_shape,
     expand_dims,
     identity,
@@ -91,7 +66,21 @@ from runtime.ops.array import (
     stop_gradient,
     transpose,
 )
-from runtime.ops.assertions import Assert
+from runtime.ops.arrays.sorting import (
+    argsort,
+    searchsorted,
+    sort,
+    unique,
+    unique_with_counts,
+)
+from runtime.ops.checks.assertions import Assert
+from runtime.ops.checks.debugging import (
+    assert_equal,
+    assert_greater,
+    assert_less,
+    assert_rank,
+)
+from runtime.ops.containers.tensor_array import TensorArray
 from runtime.ops.convert import (
     cast,
     constant,
@@ -100,23 +89,9 @@ from runtime.ops.convert import (
     is_symbolic_tensor,
     is_tensor,
     register_tensor_conversion_function,
+    type_spec_from_value,
 )
-from runtime.ops.creation import (
-    eye,
-    fill,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from runtime.ops.debugging import (
-    assert_equal,
-    assert_greater,
-    assert_less,
-    assert_rank,
-)
-from runtime.ops.einsum import einsum
-from runtime.ops.elementwise import (
+from runtime.ops.elementwise.arithmetic import (
     add,
     clip_by_value,
     divide,
@@ -137,7 +112,7 @@ from runtime.ops.elementwise import (
     truncatediv,
     truncatemod,
 )
-from runtime.ops.functions import (
+from runtime.ops.elementwise.functions import (
     abs,
     acos,
     acosh,
@@ -163,51 +138,11 @@ from runtime.ops.functions import (
     tan,
     tanh,
 )
-from runtime.ops.gather import (
-    boolean_mask,
-    gather,
-    gather_nd,
-    where,
-)
-from runtime.ops.groups import group, no_op, tuple
-from runtime.ops.indexing import (
-    newaxis,
-    slice,
-    strided_slice,
-)
-from runtime.ops.joining import (
-    concat,
-    meshgrid,
-    parallel_stack,
-    split,
-    stack,
-    unstack,
-)
-from runtime.ops.logging import print
-from runtime.ops.logical import (
-    logical_and,
-    logical_not,
-    logical_or,
-)
-from runtime.ops.masks import sequence_mask
-from runtime.ops.matrices import norm
-from runtime.ops.products import (
-    matmul,
-    tensordot,
-)
-from runtime.ops.python_calls import (
-    numpy_function,
-    py_function,
-)
-from runtime.ops.rearrange import (
-    broadcast_to,
-    pad,
-    repeat,
-    reverse,
-    roll,
-    tile,
-)
-from runtime.ops.reductions import (
+from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
+from runtime.ops.linalg.einsum import einsum
+from runtime.ops.linalg.matrices import norm
+from runtime.ops.linalg.products import matmul, tensordot
+from runtime.ops.reduce.reductions import (
     argmax,
     argmin,
     reduce_all,
@@ -218,40 +153,42 @@ from runtime.ops.reductions import (
     reduce_prod,
     reduce_sum,
 )
-from runtime.ops.scans import cumsum
-from runtime.ops.scatter import (
-    scatter_nd,
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-    tensor_scatter_nd_update,
-)
-from runtime.ops.sequences import (
-    linspace,
-    one_hot,
-    range,
-)
-from runtime.ops.sorting import (
-    argsort,
-    searchsorted,
-    sort,
-    unique,
-    unique_with_counts,
-)
-from runtime.ops.statistics import (
+from runtime.ops.reduce.scans import cumsum
+from runtime.ops.reduce.statistics import (
     clip_by_global_norm,
     clip_by_norm,
     reduce_logsumexp,
 )
-from runtime.ops.type_specs import type_spec_from_value
-from runtime.shapes import (
-    TensorShape,
-    broadcast_static_shape,
-)
-from runtime.specs import TensorSpec
+from runtime.ops.staged.groups import group, no_op, tuple
+from runtime.ops.staged.printing import print
+from runtime.ops.staged.python_calls import numpy_function, py_function
 from runtime.tensor import Tensor
-from runtime.tensor_array import TensorArray
+from runtime.types import dtypes, nest
+from runtime.types.devices import DeviceSpec, device
+from runtime.types.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from runtime.types.shapes import TensorShape, broadcast_static_shape
+from runtime.types.specs import TensorSpec
 from runtime.variable import (
     IndexedSlices,
     Module,
@@ -259,7 +196,6 @@ from runtime.variable import (
     VariableAggregation,
     VariableSynchronization,
 )
-from runtime.while_loops import while_loop
 
 __version__ = version.VERSION
 

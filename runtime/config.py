@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from runtime.context import functions_run_eagerly, run_functions_eagerly
-from runtime.devices import get_soft_device_placement, set_soft_device_placement
+from runtime.graph.context import functions_run_eagerly, run_functions_eagerly
+from runtime.types.devices import get_soft_device_placement, set_soft_device_placement
 
 __all__ = [
     "LogicalDevice",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from runtime.conversion import VERSION
+from runtime.compiler.conversion import VERSION
 
 __all__ = ["VERSION"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime import dtypes
 from runtime.ops.convert import cast
-from runtime.ops.python_calls import numpy_function
+from runtime.ops.staged.python_calls import numpy_function
+from runtime.types import dtypes
 
 __all__ = [
     "assign",

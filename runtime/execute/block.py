@@ -28,8 +28,8 @@ from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
 from runtime.execute.regions import FUSED, LARGE, STEPS
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
-from runtime.ops.registry import get
-from runtime.ops.tensor_arrays import IN_PLACE
+from runtime.ops.containers.tensor_arrays import IN_PLACE
+from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["END", "StraightBlock"]

@@ -15,7 +15,7 @@ from runtime.execute.elementwise import REDUCTIONS, is_total, needs_rows, steps_
 from runtime.execute.regions import role
 from runtime.execute.text import scalar_text
 from runtime.graph import Graph, Node
-from runtime.ops.registry import get
+from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["BlockText", "first_array", "write_blocks"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from runtime.dtypes import DType
+from runtime.types.dtypes import DType
 
 __all__ = ["RULES", "Bounds", "fits", "limits", "range_bounds", "stepped"]
 

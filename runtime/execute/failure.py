@@ -15,13 +15,13 @@ from types import CodeType, TracebackType
 from typing import Any, NoReturn
 
 from runtime.errors import EndlessRecursionError, OpError, is_python_limit
-from runtime.excerpts import Place
-from runtime.graph import Node, user_frames
-from runtime.graph_def import NodeDef
-from runtime.ops.lists import LIST_ERRORS
-from runtime.ops.numerics import check_results
-from runtime.ops.python_calls import PYTHON_CALLS, call_python
-from runtime.ops.registry import get, kernel_error, run_kernel
+from runtime.graph import Node
+from runtime.graph.graph_def import NodeDef
+from runtime.ops.checks.numerics import check_results
+from runtime.ops.containers.lists import LIST_ERRORS
+from runtime.ops.record import get, kernel_error, run_kernel
+from runtime.ops.staged.python_calls import PYTHON_CALLS, call_python
+from runtime.where.user_code import Place, user_frames
 
 __all__ = [
     "check_node",

@@ -29,8 +29,8 @@ import numpy as np
 
 from runtime.execute.regions import LARGE, LONG_ROW
 from runtime.execute.totals import combined, halves
-from runtime.ops.buffers import Unbuffered, borrow, give_back, new_result
-from runtime.ops.threads import allowed_threads, share
+from runtime.ops.kernels.buffers import Unbuffered, borrow, give_back, new_result
+from runtime.ops.kernels.threads import allowed_threads, share
 
 __all__ = ["BlockFunction", "in_blocks"]
 

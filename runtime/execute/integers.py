@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runtime.dtypes import int64
-from runtime.ops.registry import get
+from runtime.ops.record import get
+from runtime.types.dtypes import int64
 
 __all__ = ["checked_range", "wrapping"]
 

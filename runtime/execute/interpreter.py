@@ -12,7 +12,7 @@ from typing import Any
 from runtime.execute.failure import check_node, run_node, too_deep
 from runtime.execute.prune import Live, find_live, live_whole
 from runtime.graph import Graph, Node
-from runtime.ops.numerics import is_checking
+from runtime.ops.checks.numerics import is_checking
 
 __all__ = ["run"]
 

@@ -10,8 +10,9 @@ import linecache
 import re
 from collections.abc import Sequence
 
-from runtime.graph import Location, Node
+from runtime.graph import Node
 from runtime.tensor import SymbolicTensor
+from runtime.where.user_code import Location
 
 __all__ = ["assigned_names", "find_labels"]
 

@@ -12,7 +12,7 @@ from runtime.execute.program import clean
 from runtime.execute.prune import Live
 from runtime.execute.text import Line, Text, negated
 from runtime.graph import Graph, Node
-from runtime.ops.tensor_arrays import IN_PLACE
+from runtime.ops.containers.tensor_arrays import IN_PLACE
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["LoopBlock", "indented"]

@@ -21,12 +21,7 @@ import numpy as np
 
 from runtime.errors import is_python_limit
 from runtime.execute import interpreter
-from runtime.execute.failure import (
-    kernel_failure,
-    raise_from_node,
-    run_node,
-    too_deep,
-)
+from runtime.execute.failure import kernel_failure, raise_from_node, run_node, too_deep
 from runtime.execute.nested import Block
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import Effects, find_live
@@ -35,8 +30,8 @@ from runtime.execute.scalars import Scalars
 from runtime.execute.stepped import with_steps
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
-from runtime.ops.numerics import is_checking, on_switch
-from runtime.ops.registry import get
+from runtime.ops.checks.numerics import is_checking, on_switch
+from runtime.ops.record import get
 
 __all__ = ["Executable", "compile_graph"]
 
@@ -45,12 +40,12 @@ _freed: list[str] = []
 
 #: The modules of functions that are called by their names.
 HELPERS = {
-    "erf": "erf",
-    "extremes": "extreme",
-    "reducing": "short_rows",
-    "select": "select",
-    "small_products": "product",
-    "softmax_rows": "softmax_rows",
+    "kernels.special": "erf",
+    "kernels.extremes": "extreme",
+    "reduce.reductions": "short_rows",
+    "kernels.select": "select",
+    "kernels.small_products": "product",
+    "nn.softmax": "softmax_rows",
 }
 
 #: Wider calls are written with one argument on each line.
@@ -188,7 +183,7 @@ def compile_graph(graph: Graph) -> Executable:
     if program.uses_dtypes:
         head.append("from runtime import dtypes as tf")
     if program.uses_at_once:
-        head.append("from runtime.ops.threads import at_once")
+        head.append("from runtime.ops.kernels.threads import at_once")
     if program.blocks:
         head.append("from runtime.execute.in_blocks import in_blocks")
     written = [line.code for _, lines in functions for line in lines]

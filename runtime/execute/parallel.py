@@ -14,7 +14,7 @@ from dataclasses import replace
 from runtime.execute.elementwise import fits, is_simple
 from runtime.execute.prune import CONTROL_FLOW, Live
 from runtime.graph import Node
-from runtime.ops.registry import get
+from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["AT_ONCE", "with_groups"]

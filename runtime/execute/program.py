@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from runtime import dtypes
-from runtime.dtypes import DType
 from runtime.execute.blocks import BlockText, write_blocks
 from runtime.execute.in_blocks import in_blocks
 from runtime.execute.integers import checked_range, wrapping
@@ -25,17 +23,19 @@ from runtime.execute.text import (
     scalar_text,
 )
 from runtime.graph import Graph, Node
+from runtime.ops.containers.tensor_arrays import IN_PLACE
 from runtime.ops.define import kernel_on_values
-from runtime.ops.erf import erf
-from runtime.ops.extremes import extreme
-from runtime.ops.reducing import short_rows
-from runtime.ops.registry import get
-from runtime.ops.select import select
-from runtime.ops.small_products import product
-from runtime.ops.softmax_rows import softmax_rows
-from runtime.ops.tensor_arrays import IN_PLACE
-from runtime.ops.threads import at_once
+from runtime.ops.kernels.extremes import extreme
+from runtime.ops.kernels.select import select
+from runtime.ops.kernels.small_products import product
+from runtime.ops.kernels.special import erf
+from runtime.ops.kernels.threads import at_once
+from runtime.ops.nn.softmax import softmax_rows
+from runtime.ops.record import get
+from runtime.ops.reduce.reductions import short_rows
 from runtime.tensor import SymbolicTensor
+from runtime.types import dtypes
+from runtime.types.dtypes import DType
 
 __all__ = ["Program"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from runtime.execute.counted import Counted, find
 from runtime.graph import Graph, Node
-from runtime.ops import registry
+from runtime.ops import record
 from runtime.tensor import SymbolicTensor
 
 __all__ = [
@@ -102,7 +102,7 @@ class Effects:
     def of(self, node: Node) -> bool:
         """Whether running the node can be observed other than through its outputs."""
         if node.op not in CONTROL_FLOW:
-            return registry.get(node.op).stateful
+            return record.get(node.op).stateful
         return any(self._within(body) for _, body in node.subgraphs())
 
     def _within(self, graph: Graph) -> bool:

@@ -17,14 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.execute.bounds import (
-    RULES,
-    Bounds,
-    fits,
-    limits,
-    range_bounds,
-    stepped,
-)
+from runtime.execute.bounds import RULES, Bounds, fits, limits, range_bounds, stepped
 from runtime.execute.classes import Classes
 from runtime.execute.counted import Counted, constant_int, find_test, step_of
 from runtime.execute.prune import Live

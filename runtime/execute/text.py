@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.dtypes import DType
 from runtime.execute.precedence import ATOM, UNARY, filled, marker
 from runtime.graph import Node
 from runtime.ops.define import Operand
-from runtime.ops.registry import Source, get
+from runtime.ops.record import Source, get
+from runtime.types.dtypes import DType
 
 __all__ = [
     "Line",

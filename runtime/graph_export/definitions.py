@@ -14,11 +14,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from runtime import dtypes
-from runtime.dtypes import DType
 from runtime.execute.prune import has_effects
 from runtime.graph import Graph, Node
-from runtime.graph_def import (
+from runtime.graph.graph_def import (
     ArgDef,
     AttrValue,
     FunctionDef,
@@ -28,11 +26,18 @@ from runtime.graph_def import (
     TensorValue,
 )
 from runtime.graph_export import attributes
-from runtime.graph_export.attributes import shape_value, type_value, variable_of
+from runtime.graph_export.attributes import (
+    is_slice,
+    shape_value,
+    slice_inputs,
+    type_value,
+    variable_of,
+)
 from runtime.graph_export.forms import Form, form_of, output_name
-from runtime.graph_export.slices import is_slice, slice_inputs
 from runtime.ops.define import Operand
 from runtime.tensor import SymbolicTensor
+from runtime.types import dtypes
+from runtime.types.dtypes import DType
 
 __all__ = ["graph_def", "node_def", "op_type"]
 

@@ -14,8 +14,8 @@ from typing import Any
 from runtime.execute.labels import find_labels
 from runtime.execute.prune import has_effects
 from runtime.graph import Graph, Node
+from runtime.graph.text import attr_text
 from runtime.graph_export.attributes import variable_of
-from runtime.graph_text import attr_text
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["LIMIT", "Box", "Edge", "Picture", "picture"]

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
-from runtime import conversion
+from runtime.compiler import conversion
 from runtime.guards.kinds import is_library
 from runtime.variable import Module
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime import conversion
-from runtime.classes import remembered
+from runtime.compiler import conversion
 from runtime.guards.containers import (
     Items,
     Mapping,
@@ -21,14 +20,8 @@ from runtime.guards.containers import (
     PlainMapping,
     Sized,
 )
-from runtime.guards.expected import (
-    Array,
-    Expected,
-    Identity,
-    Value,
-    is_plain,
-    shown,
-)
+from runtime.guards.expected import Array, Expected, Identity, Value, is_plain, shown
+from runtime.types.classes import remembered
 from runtime.variable import Module
 
 __all__ = ["expect", "is_enum", "is_library", "is_open", "is_ours"]

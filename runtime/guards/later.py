@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any
 
-from runtime import conversion
+from runtime.compiler import conversion
 from runtime.guards.names import names_of
 from runtime.guards.reads import Read
 

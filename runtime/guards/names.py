@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import NamedTuple
 
-from runtime.classes import remembered
+from runtime.types.classes import remembered
 
 __all__ = ["Names", "names_of"]
 

@@ -18,7 +18,7 @@ from functools import _lru_cache_wrapper, partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from runtime import conversion
+from runtime.compiler import conversion
 from runtime.guards import reads
 from runtime.guards.attributes import (
     Kind,
@@ -36,6 +36,7 @@ from runtime.guards.kinds import expect, is_enum, is_library, is_open, is_ours
 from runtime.guards.later import needed
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Owner, Read
+from runtime.types.classes import defines
 
 __all__ = ["Watch"]
 
@@ -314,9 +315,9 @@ class Watch:
         elif issubclass(cls, partial):
             self._object(value, label)  # It lives as long as its number is used.
             self._add_read((id(value), name), reads.parts(value, name, label))
-        elif cls.__module__ == "runtime.function":
+        elif defines(cls, "python_function"):
             yield from self._meet(value.python_function, label, False, name)
-        elif cls.__module__ == "runtime.methods":
+        elif defines(cls, "bound_function"):
             yield from self._meet(value.__self__, label, quiet, name)
         elif cls is _lru_cache_wrapper:
             self._meet_function(value.__wrapped__, True, name)

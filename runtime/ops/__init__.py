@@ -1,1 +1,1 @@
-"""The operations: `registry` holds them, each family of ops has a module."""
+"""The operations: `record` holds them, each family of ops has a module."""

@@ -15,8 +15,8 @@ import numpy as np
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.ops.convert import convert_to_tensor, promote_all
 from runtime.ops.static import plain
-from runtime.shapes import TensorShape
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.types.shapes import TensorShape
 
 __all__ = [
     "INTS",

@@ -10,39 +10,84 @@ or array has one and keeps it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from runtime import dtypes
-from runtime.classes import defines
-from runtime.context import current_graph
-from runtime.dtypes import DType, as_dtype, of_array
-from runtime.errors import (
-    ConversionError,
-    DTypeMismatchError,
-    UnimplementedError,
-)
-from runtime.ops.foreign import foreign, register_tensor_conversion_function
-from runtime.ops.quick import attempt
-from runtime.ops.registry import OpDef, apply_one, register
+from runtime.errors import ConversionError, DTypeMismatchError, UnimplementedError
+from runtime.graph.context import current_graph
+from runtime.ops.eager import attempt
+from runtime.ops.record import OpDef, apply_one, register
 from runtime.ops.values import compatible, fit_array, to_array, weak_dtype
-from runtime.shapes import TensorShape, as_shape
-from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.types import dtypes
+from runtime.types.classes import defines
+from runtime.types.dtypes import DType, as_dtype, of_array
+from runtime.types.shapes import TensorShape, as_shape
+from runtime.types.specs import TensorSpec
 
 __all__ = [
     "as_tensor",
     "cast",
     "constant",
     "convert_to_tensor",
+    "foreign",
     "get_static_value",
     "is_symbolic_tensor",
     "is_tensor",
     "promote",
     "promote_all",
     "register_tensor_conversion_function",
+    "type_spec_from_value",
 ]
+
+# --- Values of other types that stand for tensors: variables, and types of programs
+
+# Such a type has the method ``__tf_tensor__(self, dtype)``, or a function is registered
+# for it.
+
+
+def foreign(value: Any, dtype: DType | None) -> Tensor | None:
+    """A tensor, or what stands for one (variables), as a tensor; None for values."""
+    if isinstance(value, Tensor):
+        return value
+    convert: Any
+    if defines(type(value), "__tf_tensor__"):
+        convert = getattr(type(value), "__tf_tensor__")  # noqa: B009  (of any class)
+    else:
+        convert = _registered(value)
+    if convert is None:
+        return None
+    tensor: Tensor = convert(value, dtype)
+    return tensor
+
+
+#: (priority, type, function) for types that cannot have ``__tf_tensor__``.
+_conversions: list[tuple[int, type | tuple[type, ...], Callable[..., Any]]] = []
+
+
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...],
+    conversion_func: Callable[..., Any],
+    priority: int = 100,
+) -> None:
+    """Let values of a type stand for tensors, which ``conversion_func(value, dtype)``
+    makes of them.
+
+    Types of your own can have the method ``__tf_tensor__(self, dtype)`` instead. Of
+    several functions for a value that with the smallest priority is used.
+    """
+    _conversions.append((priority, base_type, conversion_func))
+    _conversions.sort(key=lambda entry: entry[0])
+
+
+def _registered(value: Any) -> Callable[..., Any] | None:
+    for _, kinds, convert in _conversions:
+        if isinstance(value, kinds):
+            return convert
+    return None
+
 
 Array = np.ndarray[Any, Any]
 
@@ -378,3 +423,24 @@ def static_shape(value: Any) -> TensorShape | None:
         known = get_static_value(value)
         return None if known is None else TensorShape(known.tolist())
     return TensorShape(value)
+
+
+# --- `type_spec_from_value`: what a value looks like as a tensor
+
+
+def type_spec_from_value(value: Any) -> TensorSpec:
+    """The spec of a tensor, or of what can become one. Raises TypeError.
+
+    >>> type_spec_from_value([1.5, 2.5])
+    TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+    """
+    if isinstance(value, TensorSpec):
+        return value
+    try:
+        tensor = convert_to_tensor(value)
+    except ConversionError:
+        raise TypeError(
+            f"{value!r} of type {type(value).__name__} has no spec: it cannot become a "
+            "tensor; tf.nest.map_structure takes structures apart"
+        ) from None
+    return TensorSpec(tensor.shape, tensor.dtype)

@@ -19,15 +19,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.context import current_graph
-from runtime.dtypes import DType, of_array
 from runtime.errors import DTypeMismatchError
-from runtime.ops.partial import Unknown
-from runtime.ops.quick import FALL_BACK, quiet
-from runtime.ops.registry import OpDef, apply, as_array, register
+from runtime.graph.context import current_graph
+from runtime.ops.eager import FALL_BACK, quiet
+from runtime.ops.record import OpDef, apply, as_array, register
+from runtime.ops.shapes import Unknown
 from runtime.ops.static import plain, static_value
-from runtime.specs import TensorSpec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.types.dtypes import DType, of_array
+from runtime.types.specs import TensorSpec
 
 __all__ = [
     "Operand",

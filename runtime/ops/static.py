@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.ops import registry
+from runtime.ops import record
 from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = ["plain", "static_value"]
@@ -102,7 +102,7 @@ def _computed(tensor: SymbolicTensor, values: list[Any]) -> Any:
     count = tensor.shape.num_elements()
     if count is None or count > MAX_ELEMENTS or any(node.subgraphs()):
         return None
-    op = registry.get(node.op)
+    op = record.get(node.op)
     if op.stateful:
         return None
     arrays = [

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime import dtypes
-from runtime.dtypes import DType, as_dtype
 from runtime.errors import ConversionError
-from runtime.shapes import TensorShape
+from runtime.types import dtypes
+from runtime.types.dtypes import DType, as_dtype
+from runtime.types.shapes import TensorShape
 
 __all__ = ["compatible", "fit_array", "float_array", "to_array", "weak_dtype"]
 

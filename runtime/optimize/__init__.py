@@ -1,7 +1,7 @@
 """The optimiser: small named rewrites of graphs, in one list.
 
 >>> from runtime.graph import Graph
->>> from runtime.specs import TensorSpec
+>>> from runtime.types.specs import TensorSpec
 >>> graph = Graph("double")
 >>> x = graph.add_input(TensorSpec([], "float32"), "x")
 >>> with graph.as_default():

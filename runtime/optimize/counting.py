@@ -31,12 +31,7 @@ from typing import NamedTuple
 
 from runtime.execute.counted import find_test, step_of
 from runtime.graph import Graph, Node
-from runtime.optimize.editing import (
-    Editor,
-    bodies_of,
-    free_name,
-    nested_graphs,
-)
+from runtime.optimize.editing import Editor, bodies_of, free_name, nested_graphs
 from runtime.optimize.facts import number
 from runtime.tensor import SymbolicTensor
 

@@ -1,7 +1,7 @@
 """What the passes did to a graph, for people to read.
 
 >>> from runtime.graph import Graph
->>> from runtime.specs import TensorSpec
+>>> from runtime.types.specs import TensorSpec
 >>> graph = Graph("same")
 >>> x = graph.add_input(TensorSpec([], "float32"), "x")
 >>> with graph.as_default():
@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from runtime.graph import Graph
-from runtime.graph_text import Numbers, graph_lines
+from runtime.graph.text import Numbers, graph_lines
 from runtime.optimize import PASSES, Pass, optimize
 from runtime.optimize.editing import nested_graphs, note_captures
 

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from runtime.dtypes import DType
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import (
     CONTROL_FLOW,
@@ -33,6 +32,7 @@ from runtime.optimize.editing import (
 )
 from runtime.optimize.facts import is_pure
 from runtime.tensor import SymbolicTensor
+from runtime.types.dtypes import DType
 
 __all__ = ["duplicates"]
 

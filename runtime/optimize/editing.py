@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from runtime.dtypes import of_array
 from runtime.execute.labels import find_labels
 from runtime.execute.prune import CONTROL_FLOW
 from runtime.graph import Graph, Node
-from runtime.specs import TensorSpec
 from runtime.tensor import SymbolicTensor
+from runtime.types.dtypes import of_array
+from runtime.types.specs import TensorSpec
 
 __all__ = [
     "CONTROL_FLOW",

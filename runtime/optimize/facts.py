@@ -8,8 +8,8 @@ import numpy as np
 
 from runtime.execute.prune import CONTROL_FLOW
 from runtime.graph import Node
-from runtime.ops.python_calls import PYTHON_CALLS
-from runtime.ops.registry import get
+from runtime.ops.record import get
+from runtime.ops.staged.python_calls import PYTHON_CALLS
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["can_drop", "cannot_fail", "constant", "is_pure", "number", "same_shape"]

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.dtypes import DType
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import Editor, Tensors, sweep
 from runtime.tensor import SymbolicTensor
+from runtime.types.dtypes import DType
 
 __all__ = ["layout"]
 

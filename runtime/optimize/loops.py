@@ -34,7 +34,7 @@ from functools import cached_property
 
 from runtime.execute.prune import has_effects
 from runtime.graph import Graph, Node
-from runtime.ops.python_calls import PYTHON_CALLS
+from runtime.ops.staged.python_calls import PYTHON_CALLS
 from runtime.optimize.editing import (
     CONTROL_FLOW,
     Editor,

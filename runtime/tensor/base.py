@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from runtime.dtypes import DType
 from runtime.errors import ImmutableTensorError, UnhashableTensorError
-from runtime.shapes import TensorShape
-from runtime.specs import TensorSpec
 from runtime.tensor.operators import OperatorMixin
+from runtime.types.dtypes import DType
+from runtime.types.shapes import TensorShape
+from runtime.types.specs import TensorSpec
 
 __all__ = ["Reference", "Tensor"]
 
@@ -37,7 +37,7 @@ class Tensor(OperatorMixin):
     #: Where in a variable an index found the tensor: unset for all others.
     _part: Any
 
-    #: The staging protocol of the compiler; `runtime.bridge` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
     __autograph_backend__: ClassVar[Any]
 
     if TYPE_CHECKING:

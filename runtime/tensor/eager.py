@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.dtypes import DType, of_array
-from runtime.shapes import TensorShape, as_shape
-from runtime.specs import TensorSpec
 from runtime.tensor.base import Tensor
 from runtime.tensor.operators import operators
+from runtime.types.dtypes import DType, of_array
+from runtime.types.shapes import TensorShape, as_shape
+from runtime.types.specs import TensorSpec
 
 __all__ = ["EagerTensor", "value_text"]
 

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, ClassVar, NoReturn
 
-from runtime.context import current_graph
-from runtime.dtypes import DType, string
 from runtime.errors import SymbolicTensorError, TracingError
-from runtime.graph import Graph, Node, is_user_file, leak_error, user_place
-from runtime.shapes import TensorShape
-from runtime.specs import TensorSpec
+from runtime.graph import Graph, Node, leak_error
+from runtime.graph.context import current_graph
 from runtime.tensor.base import Tensor
+from runtime.types.dtypes import DType, string
+from runtime.types.shapes import TensorShape
+from runtime.types.specs import TensorSpec
+from runtime.where.user_code import is_user_file, user_place
 
 __all__ = ["SymbolicTensor"]
 

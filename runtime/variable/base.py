@@ -9,28 +9,18 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from runtime import context
-from runtime.devices import CPU
-from runtime.dtypes import DType
-from runtime.errors import (
-    ConversionError,
-    ImmutableTensorError,
-    UnhashableTensorError,
-)
+from runtime.errors import ConversionError, ImmutableTensorError, UnhashableTensorError
+from runtime.graph import context
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
-from runtime.ops.pointwise import array_holders
-from runtime.ops.registry import apply_one
-from runtime.shapes import TensorShape, as_shape
-from runtime.specs import TensorSpec
-from runtime.tensor import (
-    EagerTensor,
-    OperatorMixin,
-    Reference,
-    Tensor,
-    operators,
-)
+from runtime.ops.elementwise.define import array_holders
+from runtime.ops.record import apply_one
+from runtime.tensor import EagerTensor, OperatorMixin, Reference, Tensor, operators
 from runtime.tensor.eager import value_text
+from runtime.types.devices import CPU
+from runtime.types.dtypes import DType
+from runtime.types.shapes import TensorShape, as_shape
+from runtime.types.specs import TensorSpec
 from runtime.variable.copies import VariableAggregation, VariableSynchronization
 from runtime.variable.initial import initial_tensor
 from runtime.variable.parts import PartialUpdates, VariablePart
@@ -69,7 +59,7 @@ class Variable(PartialUpdates, OperatorMixin):
             before the function that is being traced runs.
     """
 
-    #: The staging protocol of the compiler; `runtime.bridge` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
     __autograph_backend__: ClassVar[Any]
 
     def __init__(

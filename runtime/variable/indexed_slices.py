@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from runtime import dtypes
-from runtime.dtypes import DType
+from runtime.ops.arrays.scatter import scatter_nd
 from runtime.ops.convert import (
     as_tensor,
     convert_to_tensor,
     register_tensor_conversion_function,
 )
-from runtime.ops.scatter import scatter_nd
-from runtime.shapes import TensorShape, as_shape
 from runtime.tensor import Tensor
+from runtime.types import dtypes
+from runtime.types.dtypes import DType
+from runtime.types.shapes import TensorShape, as_shape
 
 __all__ = ["IndexedSlices"]
 

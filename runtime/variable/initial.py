@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from runtime import context, nest
-from runtime.classes import defines
-from runtime.graph import Graph, Node
+from runtime.graph import Graph, Node, context
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.random_state import RandomState
-from runtime.ops.registry import as_array, get, run_kernel
+from runtime.ops.random.state import RandomState
+from runtime.ops.record import as_array, get, run_kernel
 from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.types import nest
+from runtime.types.classes import defines
 
 __all__ = ["initial_tensor"]
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ClassVar
 
-from runtime import context, nest
+from runtime.graph import context
+from runtime.types import nest
 from runtime.variable.base import Variable
 
 __all__ = ["Module"]

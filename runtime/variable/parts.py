@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runtime import dtypes
 from runtime.errors import ConversionError
+from runtime.ops.arrays.gather import gather, gather_nd
+from runtime.ops.arrays.indexing import index_key
 from runtime.ops.convert import convert_to_tensor, is_tensor
 from runtime.ops.define import run
-from runtime.ops.gather import gather, gather_nd
-from runtime.ops.indexing import index_key
 from runtime.tensor import Tensor
+from runtime.types import dtypes
 from runtime.variable.indexed_slices import IndexedSlices
 from runtime.variable.updates import SCATTER_ND, check_arithmetic
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runtime.dtypes import DType
 from runtime.errors import InvalidArgumentError, OutOfRangeError
+from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.define import define
-from runtime.ops.gather import check_bounds
-from runtime.ops.partial import dims_of, merge_dims, show
-from runtime.ops.pointwise import beside
-from runtime.ops.quick import FALL_BACK, quiet
-from runtime.ops.registry import OpDef, as_array, get, register
-from runtime.specs import TensorSpec
+from runtime.ops.eager import FALL_BACK, quiet
+from runtime.ops.elementwise.define import beside
+from runtime.ops.record import OpDef, as_array, get, register
+from runtime.ops.shapes import dims_of, merge_dims, show
 from runtime.tensor import EagerTensor
+from runtime.types.dtypes import DType
+from runtime.types.specs import TensorSpec
 
 if TYPE_CHECKING:
     from runtime.variable.base import Variable

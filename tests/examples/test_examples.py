@@ -19,7 +19,7 @@ import runtime as tf
 from autograph import convert
 from examples import demo
 from examples.ways import WAYS, Example, as_tensors
-from runtime import nest
+from runtime.types import nest
 
 ROOT = Path(__file__).parents[2]
 #: Modules that are no examples themselves.

@@ -12,13 +12,19 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.dtypes import DType
+from runtime.types.dtypes import DType
 
 #: What families share among themselves; `moments` is of ``tf.nn``.
 INTERNAL = {"as_tensor", "matrix_transpose", "moments", "promote", "promote_all"}
 INTERNAL |= {"PYTHON_CALLS", "call_python", "called_functions"}
+INTERNAL |= {"assert_relation", "foreign"}
+#: How reductions are computed, for other modules of ops and the executors.
+INTERNAL |= {"SHORT", "along", "extreme_source", "mean_source", "reduction_source"}
+INTERNAL |= {"extreme_along", "float_mean", "short_rows"}
 #: The modules of ops that ``runtime/__init__.py`` takes names from.
-FAMILIES = sorted(set(re.findall(r"from runtime\.ops\.(\w+)", inspect.getsource(tf))))
+FAMILIES = sorted(
+    set(re.findall(r"from runtime\.ops\.([\w.]+)", inspect.getsource(tf)))
+)
 SPACES = [tf, *(s for n in tf.__all__ if inspect.ismodule(s := getattr(tf, n)))]
 
 

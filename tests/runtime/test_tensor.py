@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from runtime import errors
-from runtime.context import building
 from runtime.graph import Graph
-from runtime.ops import elementwise, functions, logical  # noqa: F401
+from runtime.graph.context import building
 from runtime.ops.convert import constant
-from runtime.specs import TensorSpec
+from runtime.ops.elementwise import arithmetic
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
+from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
 
 # --- printing -------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_other_types_may_answer() -> None:
         assert constant(1) + Unit() == "radd"
     with pytest.raises(errors.ConversionError, match="Unit cannot become a tensor"):
         constant(1) * Unit()
-    for function in (elementwise.add, elementwise.truediv):
+    for function in (arithmetic.add, arithmetic.truediv):
         with pytest.raises(errors.ConversionError, match="Unit cannot become a tensor"):
             function(constant(1), Unit())
     with pytest.raises(

@@ -49,7 +49,9 @@ AS_THEY_ARE = [
 ]
 
 
-@pytest.mark.parametrize("function", AS_THEY_ARE, ids=repr)
+@pytest.mark.parametrize(
+    "function", AS_THEY_ARE, ids=lambda f: repr(f).partition(" at 0x")[0]
+)
 def test_what_is_not_the_users_is_itself(function: Any) -> None:
     target = ag.call(function)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import runtime as tf
-from runtime.ops.flow import raise_error, require_bound
+from runtime.ops.staged.flow import raise_error, require_bound
 
 __all__ = ["PROGRAMS", "Program"]
 

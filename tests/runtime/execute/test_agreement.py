@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime import nest
-from runtime.concrete import ConcreteFunction
 from runtime.execute import interpreter
 from runtime.execute.prune import find_live
-from runtime.verify import verify
+from runtime.function.concrete import ConcreteFunction
+from runtime.optimize.verify import verify
+from runtime.types import nest
 from tests.runtime.execute.programs import PROGRAMS, Program
 
 RUNS = [

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import runtime as tf
 from runtime.execute import in_blocks, interpreter, nested, regions
 from runtime.execute.numpy_source import compile_graph
-from runtime.ops import reducing, reductions, threads
+from runtime.ops.kernels import threads
+from runtime.ops.reduce import reductions
 
 
 @pytest.fixture(autouse=True)
@@ -158,7 +159,7 @@ def test_reductions_of_rows(dims):
 
 
 def test_extremes_of_short_rows(monkeypatch):
-    for module in (reducing, reductions):
+    for module in (reductions, reductions):
         monkeypatch.setattr(module, "FEW", 1)
     x = tf.constant(numbers(40, 9, seed=3))
 

@@ -15,7 +15,7 @@ from runtime.execute import numpy_source
 from runtime.execute.labels import assigned_names
 from runtime.execute.numpy_source import Executable, compile_graph
 from runtime.execute.text import scalar_text
-from runtime.ops.flow import raise_error
+from runtime.ops.staged.flow import raise_error
 
 
 def compiled(fn: Any, *values: Any) -> tuple[Executable, list[Any]]:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime import nest
 from runtime.execute import interpreter
 from runtime.execute.numpy_source import compile_graph
-from runtime.ops import registry
-from runtime.ops.flow import none_test
-from runtime.verify import verify
+from runtime.ops import record
+from runtime.ops.staged.flow import none_test
+from runtime.optimize.verify import verify
+from runtime.types import nest
 
 A = [[1.0, -2.0, 3.5], [0.25, 5.0, -0.5]]
 B = [[2.0, 0.5, -1.0], [1.5, -3.0, 4.0]]
@@ -165,9 +165,9 @@ CALLS: list[Call] = [
     (lambda x: tf.math.cumulative_logsumexp(x, axis=1), (A,)),
     (lambda x: tf.cast(x, tf.int32) + tf.cast(x > 0, tf.int32), (A,)),
     (lambda n, x: tf.TensorArray(tf.int32, size=n).unstack(x).size(), (3, K)),
-    (lambda n, x: registry.apply("ListRows", x, n), (2, K)),
-    (lambda x: registry.apply("ListItem", x, index=1), (K,)),
-    (lambda x: registry.apply("ListTake", x, tf.constant([1, 0])), (K,)),
+    (lambda n, x: record.apply("ListRows", x, n), (2, K)),
+    (lambda x: record.apply("ListItem", x, index=1), (K,)),
+    (lambda x: record.apply("ListTake", x, tf.constant([1, 0])), (K,)),
 ]
 
 CASES = [
@@ -222,7 +222,7 @@ def test_an_unknown_rank() -> None:
 
 
 def test_every_source_is_run() -> None:
-    with_source = {op for op in registry.names() if registry.get(op).source is not None}
+    with_source = {op for op in record.names() if record.get(op).source is not None}
     graphs = [
         trace(fn, [tf.constant(value) for value in values], known).graph
         for fn, values in calls()

@@ -6,7 +6,7 @@ import pytest
 import runtime as tf
 from runtime.execute import interpreter, parallel
 from runtime.execute.numpy_source import compile_graph
-from runtime.ops import threads
+from runtime.ops.kernels import threads
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ Y = X[::-1].copy()
 
 def test_two_that_do_not_depend_on_each_other():
     source = check(lambda x, y: tf.sort(x) + tf.sort(y), X, Y)
-    assert "from runtime.ops.threads import at_once" in source
+    assert "from runtime.ops.kernels.threads import at_once" in source
 
 
 def test_light_operations_between_them_and_several_results():

@@ -10,7 +10,7 @@ import pytest
 import runtime as tf
 from runtime.execute.prune import find_live, has_effects
 from runtime.graph import Graph
-from runtime.ops import registry
+from runtime.ops import record
 
 INT = tf.TensorSpec([], tf.int32)
 
@@ -97,8 +97,8 @@ def test_looking_for_effects_takes_linear_time(monkeypatch: Any) -> None:
         return len(asked)
 
     asked: list[str] = []
-    get = registry.get
-    monkeypatch.setattr(registry, "get", lambda op: asked.append(op) or get(op))
+    get = record.get
+    monkeypatch.setattr(record, "get", lambda op: asked.append(op) or get(op))
     assert count(20) <= 2 * count(10) + 10
 
 

@@ -20,7 +20,7 @@ import runtime as tf
 from runtime.execute import interpreter
 from runtime.execute.numpy_source import compile_graph
 from runtime.optimize import chosen_passes, optimize
-from runtime.verify import verify
+from runtime.optimize.verify import verify
 from tests.runtime.execute.test_agreement import observe
 
 VARIABLES = ("x", "y", "z", "w")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import runtime as tf
 from runtime.execute import in_blocks, interpreter, nested, regions
 from runtime.execute.numpy_source import compile_graph
-from runtime.ops import threads
+from runtime.ops.kernels import threads
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.graph_def import GraphDef, NodeDef
-from runtime.graph_export.slices import slice_masks
+from runtime.graph.graph_def import GraphDef, NodeDef
+from runtime.graph_export.attributes import slice_masks
 from runtime.ops.define import Slice
 from tests import golden
 from tests.runtime.graph_export.programs import graph_of

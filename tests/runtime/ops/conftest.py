@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime import nest
-from runtime.context import building
-from runtime.dtypes import of_array
 from runtime.execute import interpreter
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
+from runtime.graph.context import building
 from runtime.ops.convert import convert_to_tensor
-from runtime.specs import TensorSpec
-from runtime.verify import verify
+from runtime.optimize.verify import verify
+from runtime.types import nest
+from runtime.types.dtypes import of_array
+from runtime.types.specs import TensorSpec
 
 Array = np.ndarray[Any, Any]
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime import dtypes, errors
-from runtime.context import building
-from runtime.dtypes import DType
+from runtime import errors
 from runtime.graph import Graph
-from runtime.ops import foreign, registry
+from runtime.graph.context import building
+from runtime.ops import convert, record
 from runtime.ops.convert import (
     cast,
     constant,
@@ -26,10 +25,12 @@ from runtime.ops.convert import (
     promote_all,
     register_tensor_conversion_function,
 )
-from runtime.ops.registry import apply
-from runtime.shapes import TensorShape
-from runtime.specs import TensorSpec
+from runtime.ops.record import apply
 from runtime.tensor import EagerTensor
+from runtime.types import dtypes
+from runtime.types.dtypes import DType
+from runtime.types.shapes import TensorShape
+from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
 
 # --- values ---------------------------------------------------------------------------
@@ -77,7 +78,7 @@ from runtime.variable import Variable
         (memoryview(b"\x01\x02"), "uint8", [1, 2]),
         (TensorShape([2, 3]), "int32", [2, 3]),
     ],
-    ids=repr,
+    ids=lambda value: repr(value).partition(" at 0x")[0],
 )
 def test_values(value: Any, dtype: str, expected: Any) -> None:
     if isinstance(value, memoryview):
@@ -256,7 +257,7 @@ class Celsius:
 
 
 def test_types_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreign, "_conversions", [])
+    monkeypatch.setattr(convert, "_conversions", [])
     with pytest.raises(errors.ConversionError):
         convert_to_tensor(Celsius(1))
     register_tensor_conversion_function(
@@ -285,7 +286,7 @@ def test_casts_agree_with_numpy(source: DType, target: DType) -> None:
     tensor = cast(values, target)
     real = values.real if source.is_complex and target.kind not in "cb" else values
 
-    inferred = registry.get("Cast").infer(TensorSpec([None], source), dtype=target)
+    inferred = record.get("Cast").infer(TensorSpec([None], source), dtype=target)
 
     assert inferred == TensorSpec([None], target)
     assert (tensor.dtype, tensor.shape) == (target, [4])

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import runtime as tf
-from runtime.context import building
-from runtime.dtypes import of_array
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
-from runtime.ops import registry, static
+from runtime.graph.context import building
+from runtime.ops import record, static
 from runtime.ops.define import Operand, Slice, code, define, kernel_on_values, run
-from runtime.ops.registry import get, infer_specs
+from runtime.ops.record import get, infer_specs
 from runtime.ops.static import static_value
-from runtime.specs import TensorSpec
+from runtime.types.dtypes import of_array
+from runtime.types.specs import TensorSpec
 
 SCALAR = TensorSpec([], tf.int32)
 
@@ -206,7 +206,7 @@ def test_kernels_take_operands_in_their_places() -> None:
 
 
 def test_a_definition(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_ops", dict(registry._ops))
+    monkeypatch.setattr(record, "_ops", dict(record._ops))
     define(
         "TestScale",
         lambda x, *, by: x * by,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.ops.quick import attempt, use_quick_way
+from runtime.ops.eager import attempt, use_quick_way
 
 F = np.array([[1.5, -2.0, np.inf], [np.nan, 0.0, -0.0]], np.float32)
 ARRAYS = {

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 from runtime import errors
-from runtime.context import building
 from runtime.graph import Graph
-from runtime.ops import registry
+from runtime.graph.context import building
+from runtime.ops import record
 from runtime.ops.convert import constant
-from runtime.ops.registry import OpDef, apply
-from runtime.specs import TensorSpec
+from runtime.ops.record import OpDef, apply
+from runtime.types.specs import TensorSpec
 
 
 @pytest.fixture
 def op(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Registers ops that are gone after the test."""
-    monkeypatch.setattr(registry, "_ops", dict(registry._ops))
+    monkeypatch.setattr(record, "_ops", dict(record._ops))
 
     def make(kernel: Any, infer: Any = lambda *s, **k: s[0], **options: Any) -> str:
-        registry.register(OpDef("Test", kernel, infer, **options))
+        record.register(OpDef("Test", kernel, infer, **options))
         return "Test"
 
     return make
@@ -30,9 +30,9 @@ def op(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_names_are_used_once() -> None:
     with pytest.raises(ValueError, match="'AddV2' is registered already"):
-        registry.register(OpDef("AddV2", np.add, lambda x, y: x))
-    assert "AddV2" in registry.names()
-    assert registry.names() == sorted(registry.names())
+        record.register(OpDef("AddV2", np.add, lambda x, y: x))
+    assert "AddV2" in record.names()
+    assert record.names() == sorted(record.names())
     with pytest.raises(errors.InternalError, match="no op is registered as 'Nothing'"):
         apply("Nothing")
 

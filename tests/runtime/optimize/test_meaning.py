@@ -16,8 +16,8 @@ import runtime as tf
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.optimize import PASSES, optimize
+from runtime.optimize.verify import verify
 from runtime.tensor import SymbolicTensor
-from runtime.verify import verify
 from tests.runtime.execute.test_agreement import observe
 from tests.runtime.execute.test_random_programs import Writer, function_of
 

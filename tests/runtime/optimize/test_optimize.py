@@ -13,11 +13,11 @@ import pytest
 import runtime as tf
 from runtime import config
 from runtime.config import optimizer
-from runtime.context import building
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
+from runtime.graph.context import building
 from runtime.optimize import FAST_MATH, PASSES, chosen_passes, optimize
-from runtime.verify import verify
+from runtime.optimize.verify import verify
 
 X = tf.TensorSpec([], tf.float32)
 N = tf.TensorSpec([], tf.int32)

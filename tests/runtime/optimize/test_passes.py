@@ -14,7 +14,7 @@ from typing import Any
 import runtime as tf
 from runtime.graph import Graph
 from runtime.optimize import PASSES, optimize
-from runtime.verify import verify
+from runtime.optimize.verify import verify
 from tests import golden
 
 FILE = Path(__file__).parent / "golden" / "passes.test"

@@ -15,7 +15,7 @@ import autograph
 import runtime as tf
 from autograph.errors import ConversionError, StagingError
 from runtime.execute import interpreter
-from runtime.verify import verify
+from runtime.optimize.verify import verify
 
 Program = Callable[..., Any]
 

@@ -6,7 +6,7 @@ import pytest
 
 import runtime as tf
 from runtime.execute import interpreter
-from runtime.verify import verify
+from runtime.optimize.verify import verify
 from tests import list_programs, object_programs, state_programs
 
 VALUES = state_programs.VALUES

@@ -14,13 +14,9 @@ import pytest
 
 import autograph
 import runtime as tf
-from runtime.errors import (
-    DTypeMismatchError,
-    StagedStateError,
-    SymbolicTensorError,
-)
+from runtime.errors import DTypeMismatchError, StagedStateError, SymbolicTensorError
 from runtime.execute import interpreter
-from runtime.verify import verify
+from runtime.optimize.verify import verify
 
 Program = Callable[..., Any]
 TABLE = [10, 20, 30, 40]

@@ -9,7 +9,7 @@ import pytest
 
 import runtime as tf
 from runtime.errors import StagedStateError, SymbolicTensorError
-from runtime.staging.values import describe
+from runtime.staging.state.values import describe
 
 
 def test_a_loop_that_grows_an_empty_tuple_is_refused():

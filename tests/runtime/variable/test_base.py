@@ -13,9 +13,9 @@ import pytest
 
 import runtime as tf
 from runtime import errors
-from runtime.context import building
 from runtime.graph import Graph
-from runtime.specs import TensorSpec
+from runtime.graph.context import building
+from runtime.types.specs import TensorSpec
 from runtime.variable import Variable, VariableAggregation, VariableSynchronization
 
 

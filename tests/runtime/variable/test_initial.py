@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.context import building
 from runtime.graph import Graph
-from runtime.specs import TensorSpec
+from runtime.graph.context import building
+from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import runtime as tf
 from runtime.execute import interpreter
-from runtime.verify import verify
+from runtime.optimize.verify import verify
 
 Slices = tf.IndexedSlices
 Program = Callable[[Any, Any, Any], Any]

@@ -1,0 +1,1 @@
+"""The public namespaces of TensorFlow: ``tf.math``, ``tf.linalg``, ``tf.nn``, …"""

@@ -1,0 +1,1 @@
+"""Between the runtime and the compiler: the only folder that imports `autograph`."""

@@ -1,0 +1,238 @@
+"""How the functions that are traced are converted, and what they call with them.
+
+`convert` gives the function that is traced; `repaired` converts what Python called by
+itself, where that turns out to be in the way.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from types import (
+    AsyncGeneratorType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+)
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import autograph
+from autograph import ConversionError, SourceError, library
+from autograph.diagnostics import Diagnostic, Location
+from autograph.library import Rule, as_written, is_marked
+from autograph.operators.dispatch import begins_trace
+from autograph.operators.generators import StagedGenerator, element_code
+from autograph.operators.unbound import scope_of
+from autograph.options import DEFAULT, ConversionOptions, patterns
+from runtime.errors import SymbolicTensorError, TracingError
+from runtime.ops.staged.flow import set_scope_of
+from runtime.where.user_code import is_user_file
+
+if TYPE_CHECKING:
+    from autograph.in_place import Obstacle, Repair
+    from autograph.reached import Callees, Met
+
+_Result = TypeVar("_Result")
+
+#: The code of the error for what is not written in Python.
+_NOT_PYTHON = "AG101"
+
+
+def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
+    """The record of the patterns of modules to convert, and not to convert."""
+    return ConversionOptions(
+        include=patterns(include, "include"), exclude=patterns(exclude, "exclude")
+    )
+
+
+def _scope(options: Any) -> ConversionOptions:
+    """The options, if they are the compiler's; TensorFlow's are passed over."""
+    return options if isinstance(options, ConversionOptions) else DEFAULT
+
+
+def convert(
+    python_function: Callable[..., Any], options: Any = None
+) -> Callable[..., Any]:
+    """The function as it is traced: converted, where its source can be had.
+
+    Without source, or written in C, it is traced as it is: exact for Python control
+    flow, and an error that says so for control flow on tensors.
+    """
+    try:
+        if is_marked(python_function):
+            return python_function
+        return autograph.convert(python_function, **_scope(options)._asdict())
+    except SourceError as error:
+        return _unconverted(python_function, error.diagnostics[0].message)
+    except ConversionError as error:
+        if error.code != _NOT_PYTHON:
+            raise
+        return _unconverted(python_function, error.diagnostics[0].message)
+
+
+def _unconverted(
+    python_function: Callable[..., Any], reason: str
+) -> Callable[..., Any]:
+    @functools.wraps(python_function)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return python_function(*args, **kwargs)
+        except SymbolicTensorError as error:
+            text, newline, excerpt = str(error).partition("\n")
+            why = f"The code was not converted: {reason}."
+            message = f"{text} {why}{newline}{excerpt}"
+            raise SymbolicTensorError(message, error.code, error.location) from None
+
+    return traced
+
+
+def repaired(
+    attempt: Callable[[Callable[..., Any]], _Result],
+    function: Callable[..., Any],
+    options: Any,
+    met: Met,
+) -> _Result:
+    """``attempt(function)``: a trace, made again while what failed can be converted.
+
+    Python calls properties, operators and callbacks by itself, so a converted function
+    may get to code that is not converted; where a tensor is in its way, the code is
+    converted in place. What cannot be is named in the error. ``met`` collects the
+    functions that are called.
+    """
+    scope = _scope(options)
+    repaired: set[CodeType] = set()
+    while True:
+        watched = _Watched(function, scope, met)
+        try:
+            return attempt(watched)
+        except TracingError as error:
+            repair = watched.repair
+            if repair is None:  # it got past the user's own `except`
+                repair = autograph.convert_raising(error, scope)
+            codes = {as_written(function).__code__ for function in repair.converted}
+            for met_function in repair.converted:
+                met.add(met_function, scope)
+            if codes <= repaired:  # nothing that was not tried before
+                if isinstance(error, SymbolicTensorError) and repair.obstacle:
+                    error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
+                raise
+            repaired |= codes
+
+
+class _Watched:
+    """A function that is repaired where it fails, with the whole traceback at hand."""
+
+    def __init__(
+        self, function: Callable[..., Any], scope: ConversionOptions, met: Met
+    ) -> None:
+        self.__wrapped__ = function
+        self._scope = scope
+        self._met = met
+        self.repair: Repair | None = None
+
+    @begins_trace
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        token = _met.set((self._met, self._scope))
+        try:
+            result = self.__wrapped__(*args, **kwargs)
+            _refuse_suspended(result)
+            return result
+        except TracingError as error:
+            self.repair = autograph.convert_raising(error, self._scope)
+            raise
+        finally:
+            _met.reset(token)
+
+
+_SUSPENDED: list[tuple[type, str, str, str]] = [
+    (CoroutineType, "a coroutine", "cr_code", "await it outside"),
+    (AsyncGeneratorType, "an asynchronous generator", "ag_code", "consume it outside"),
+    (GeneratorType, "a generator", "gi_code", "trace the function that consumes it"),
+    (StagedGenerator, "a generator", "element_code", "make it a list"),
+]
+
+
+def _refuse_suspended(result: Any) -> None:
+    """Refuse a result that has run nothing of the function yet."""
+    for cls, kind, attribute, fix in _SUSPENDED:
+        if isinstance(result, cls):
+            element = element_code(result)
+            code: CodeType = element or getattr(result, attribute)
+            if isinstance(result, (CoroutineType, GeneratorType)):
+                cast(Any, result).close()  # so that Python does not warn of it
+            maker = f"calling `{code.co_name}`" if element is None else "the expression"
+            why = (
+                f"{maker} runs nothing of it: it gives {kind}, and a graph has tensors "
+                "to give"
+            )
+            location = Location(code.co_filename, code.co_firstlineno)
+            title = f"{kind} is no result of a traced function"
+            raise ConversionError(Diagnostic("AG215", title, why, location, fix))
+
+
+def note(function: Any) -> None:
+    """Note that a function is called in the trace that is made now."""
+    current = _met.get()
+    if current is not None and isinstance(function, FunctionType):
+        met, scope = current
+        met.add(function, scope)
+
+
+#: The functions that were called in the trace that is made now, and its options.
+_met: ContextVar[tuple[Met, ConversionOptions] | None] = ContextVar("met", default=None)
+
+
+def new_met() -> Met:
+    """An empty collection of the functions that are called in traces."""
+    return cast("Met", importlib.import_module("autograph.reached").Met())
+
+
+def converted_callees(function: Any, options: Any, met: Met) -> Callees:
+    """What a function calls, and what was met when it was traced."""
+    reached = importlib.import_module("autograph.reached")
+    return cast("Callees", reached.callees(function, _scope(options), met))
+
+
+def _advice(obstacle: Obstacle) -> str:
+    return f"\n  {obstacle}. {_FIXES.get(obstacle.rule, '')}".rstrip()
+
+
+_FIXES = {
+    Rule.LIBRARY: "Write it with operations on tensors, or have the module converted: "
+    "tf.autograph.options(include=[...])",
+    Rule.EXCLUDED: "Do not exclude its module",
+    Rule.MARKED: "Take the mark off, or let it get no tensor to decide on",
+    Rule.NO_SOURCE: "Define it in a file",
+}
+
+
+def to_code(entity: Any, recursive: bool) -> str:
+    """The converted code of ``entity``, which may be a Function."""
+    python_function = getattr(entity, "python_function", entity)
+    return autograph.to_code(python_function, recursive=recursive)
+
+
+def to_graph(entity: Any, recursive: bool) -> Any:
+    """The converted form of ``entity``, which may be a Function."""
+    python_function = getattr(entity, "python_function", entity)
+    return autograph.convert(python_function, recursive=recursive)
+
+
+def _scope_of(name: str) -> str:
+    """Whose the variable is that the user's function reads."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "local" if frame is None else scope_of(name, frame)
+
+
+set_scope_of(_scope_of)
+do_not_convert = autograph.do_not_convert
+VERSION = autograph.__version__
+functions_of = library.functions_of
+is_library_module = library.is_library_module

@@ -1,0 +1,335 @@
+"""`ConcreteFunction`: one traced graph as a callable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import ConversionError, InvalidArgumentError
+from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.graph import Graph
+from runtime.graph.context import current_graph
+from runtime.graph_export import near
+from runtime.ops.convert import convert_to_tensor
+from runtime.ops.record import as_array
+from runtime.optimize import chosen_passes, optimize
+from runtime.optimize.dump import PassDump, dump_passes
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tracing.signature import (
+    ObjectRef,
+    Signature,
+    header,
+    pretty_signature,
+    with_array_parts,
+)
+from runtime.tracing.trace import Trace
+from runtime.types import nest
+from runtime.types.specs import TensorSpec
+from runtime.variable import Variable
+
+__all__ = ["ConcreteFunction"]
+
+Array = np.ndarray[Any, Any]
+Executor = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class ConcreteFunction:
+    """A graph with the structure of the arguments and the result it was traced for.
+
+    It is called with tensors of the traced dtypes and shapes. Python arguments are
+    baked in: they may be left out, and must be what they were otherwise.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        signature: Signature,
+        specs: tuple[tuple[Any, ...], dict[str, Any]],
+    ) -> None:
+        self._trace = trace
+        self._signature = signature
+        self._specs = specs
+        self._executable: Executable | None = None
+        self._one_tensor = trace.results.is_tensor
+        self._kinds = _kinds(specs)
+        self.__name__ = signature.name
+
+    # --- what it is -------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function."""
+        return self._signature.name
+
+    @property
+    def graph(self) -> Graph:
+        """The traced program."""
+        return self._trace.graph
+
+    @property
+    def inputs(self) -> list[SymbolicTensor]:
+        """The placeholders of the graph."""
+        return list(self.graph.inputs)
+
+    @property
+    def outputs(self) -> list[SymbolicTensor]:
+        """The results of the graph, flat."""
+        return list(self.graph.outputs)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that the graph reads or assigns, in the order of first use."""
+        found: dict[int, Variable] = {}
+        _collect_variables(self.graph, found, set())
+        return tuple(found.values())
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """Those of the `variables` that are to be trained."""
+        return tuple(found for found in self.variables if found.trainable)
+
+    @property
+    def captured_inputs(self) -> list[Variable]:
+        """What the graph refers to besides its inputs: the `variables`.
+
+        Other tensors from outside are constants of the graph.
+        """
+        return list(self.variables)
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """``(args, kwargs)`` with a TensorSpec for each tensor."""
+        leaves = [
+            leaf.get() if isinstance(leaf, ObjectRef) else leaf
+            for leaf in nest.flatten(self._specs)
+        ]
+        signature: tuple[tuple[Any, ...], dict[str, Any]]
+        signature = nest.pack_sequence_as(self._specs, leaves)
+        return signature
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The result with symbolic tensors in it."""
+        return self._trace.structured_outputs
+
+    @property
+    def output_shapes(self) -> Any:
+        """The static shapes of the result, in its structure; None for what is None."""
+        return nest.map_structure(_shape_of, self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the result, in its structure; None for what is None."""
+        return nest.map_structure(_dtype_of, self.structured_outputs)
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The call with the types of its tensors and of its results."""
+        if not verbose:
+            return header(self._signature, self._specs)
+        return pretty_signature(self._signature, self._specs, self.structured_outputs)
+
+    def to_source(self) -> str:
+        """The Python source that runs the graph."""
+        return self._compiled().source
+
+    def dump_passes(self) -> PassDump:
+        """What the optimiser changes in the graph before it runs, pass by pass.
+
+        A text to print; its ``passes`` have the name, the numbers of nodes and the
+        graph before and after for each pass that changed something.
+        """
+        return dump_passes(self.graph, chosen_passes())
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {header(self._signature, self._specs)}>"
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    # --- calling ----------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph.
+
+        The arguments are those of the Python function, or the tensors among them alone,
+        by position. Raises InvalidArgumentError for a tensor that does not fit and
+        TypeError for another Python argument than it was traced with.
+        """
+        if self._kinds and not kwargs and current_graph() is None:
+            arrays = [arg._array for arg in args if type(arg) is EagerTensor]
+            kinds = [(array.dtype, array.shape) for array in arrays]
+            if kinds == self._kinds and len(args) == len(arrays):
+                return self.call_flat(arrays)
+        return self._call_on_tensors(self._bind(args, kwargs))
+
+    def call_flat(self, arrays: Sequence[Array]) -> Any:
+        """Run the graph on arrays that are known to fit."""
+        executable = self._executable or self._compiled()
+        if self._one_tensor:
+            result = executable.run(arrays)
+            return EagerTensor(
+                result if type(result) is np.ndarray else as_array(result)
+            )
+        results = executable(arrays)
+        return self._trace.results.pack([EagerTensor(as_array(r)) for r in results])
+
+    def _compiled(self) -> Executable:
+        executable = self._executable
+        if executable is None:
+            executable = compile_graph(optimize(self.graph, chosen_passes()))
+            # What is checked while it runs is the program as it was traced.
+            executable.graph = self.graph
+            self._executable = executable
+        return executable
+
+    def _call_on_tensors(self, tensors: list[Tensor]) -> Any:
+        graph = current_graph()
+        if graph is None:
+            return self.call_flat([tensor._array for tensor in tensors])  # type: ignore[attr-defined]
+        specs = [
+            TensorSpec(tensor.shape, tensor.dtype) for tensor in self.graph.outputs
+        ]
+        attrs = {"graph": self.graph}
+        outputs = graph.add("PartitionedCall", tensors, attrs, specs, self.name)
+        return self._trace.results.pack(outputs)
+
+    # --- arguments --------------------------------------------------------------------
+
+    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
+        """The tensors of a call, checked, in the order of the graph's inputs."""
+        try:
+            given = self._complete(args, kwargs)
+            return self._matched(given)
+        except TypeError:
+            # Perhaps these are the tensors alone, without the Python arguments.
+            specs = [s for s in nest.flatten(self._specs) if isinstance(s, TensorSpec)]
+            if kwargs or len(args) != len(specs) or not self._may_be_flat(args):
+                raise
+            return [self._fit(a, s, s.name or "") for a, s in zip(args, specs)]
+
+    def _may_be_flat(self, args: Sequence[Any]) -> bool:
+        """Whether these may be tensors alone, and no full call with a mistake."""
+        return len(args) != len(self._specs[0]) or all(
+            isinstance(arg, Tensor) for arg in args
+        )
+
+    def _complete(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that are given, by name."""
+        parameters = self._signature.parameters
+        try:
+            bound = parameters.bind_partial(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self._call_text()}: {error}") from None
+        known = parameters.bind_partial(*self._specs[0], **self._specs[1])
+        for name, value in known.arguments.items():
+            bound.arguments.setdefault(name, value)
+        bound.apply_defaults()
+        return dict(self._signature.named(bound.args, bound.kwargs))
+
+    def _matched(self, given: dict[str, Any]) -> list[Tensor]:
+        """The tensors among `given`; everything else must be what was traced."""
+        tensors = []
+        expected = dict(self._signature.named(*self._specs))
+        unknown = [name for name in given if name not in expected]
+        if unknown:
+            hint = near(unknown[0], expected)
+            raise TypeError(f"{self._call_text()} has no argument {unknown[0]!r}{hint}")
+        for name, spec in expected.items():
+            value = with_array_parts(given.get(name, spec))
+            specs = nest.flatten(spec)
+            # What is left out stands for itself.
+            if value is spec and any(isinstance(leaf, TensorSpec) for leaf in specs):
+                raise TypeError(f"{self._call_text()} needs the argument {name!r}")
+            try:
+                parts = nest.flatten_up_to(spec, value)
+            except ValueError as error:
+                raise TypeError(
+                    f"{self._call_text()} was traced with another structure for "
+                    f"{name!r}: {error}"
+                ) from None
+            for (path, known), leaf in zip(nest.flatten_with_paths(spec), parts):
+                if isinstance(known, TensorSpec):
+                    tensors.append(self._fit(leaf, known, name + path))
+                else:
+                    self._check_baked(leaf, known, name + path)
+        return tensors
+
+    def _check_baked(self, value: Any, known: Any, name: str) -> None:
+        if value is known:
+            return
+        if isinstance(known, ObjectRef):
+            if known.get() is value:
+                return
+        elif type(value) is type(known) and value == known:
+            return
+        kind = known.type_name if isinstance(known, ObjectRef) else type(known).__name__
+        raise TypeError(
+            f"{self._call_text()} was traced with the {kind} value {known!r} for "
+            f"{name!r}, and was called with the {type(value).__name__} value {value!r}"
+        )
+
+    def _fit(self, value: Any, spec: TensorSpec, name: str) -> Tensor:
+        """The argument as a tensor of the traced dtype and shape."""
+        try:
+            if isinstance(value, Tensor):
+                tensor = value
+            else:
+                tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
+        except ConversionError as error:
+            raise TypeError(f"{self._call_text()}: {name!r}: {error}") from None
+        if tensor.dtype is not spec.dtype or not spec.shape.is_compatible_with(
+            tensor.shape
+        ):
+            raise InvalidArgumentError(
+                f"{self._call_text()} was traced with {name!r} as "
+                f"{_described(spec)}, and was called with {_described(tensor)}"
+            )
+        return tensor
+
+    def _call_text(self) -> str:
+        return f"ConcreteFunction {header(self._signature, self._specs)}"
+
+
+def _kinds(
+    specs: tuple[tuple[Any, ...], dict[str, Any]],
+) -> list[tuple[np.dtype[Any], tuple[int | None, ...]]]:
+    """The dtypes and shapes of arguments that are tensors by position, and all known.
+
+    Calls with such tensors need no further look; for others the list is empty.
+    """
+    found = []
+    for spec in specs[0]:
+        if not isinstance(spec, TensorSpec) or not spec.shape.is_fully_defined():
+            return []
+        found.append((spec.dtype.np_dtype, tuple(spec.shape)))
+    return [] if specs[1] else found
+
+
+def _described(value: TensorSpec | Tensor) -> str:
+    name = value.dtype.name
+    article = "an" if name.startswith("int") else "a"
+    return f"{article} {name} tensor of shape {value.shape}"
+
+
+def _shape_of(value: Any) -> Any:
+    return value.shape if isinstance(value, Tensor) else None
+
+
+def _dtype_of(value: Any) -> Any:
+    return value.dtype if isinstance(value, Tensor) else None
+
+
+def _collect_variables(
+    graph: Graph, found: dict[int, Variable], seen: set[Graph]
+) -> None:
+    """Add the variables of a graph and of the graphs in it."""
+    seen.add(graph)
+    for node in graph.nodes:
+        for value in node.attrs.values():
+            if isinstance(value, Variable):
+                found.setdefault(id(value), value)
+        for _, inner in node.subgraphs():
+            if inner not in seen:
+                _collect_variables(inner, found, seen)

@@ -1,0 +1,170 @@
+"""Calls as they are written: a key for the kinds of their arguments, in a microsecond.
+
+The key tells apart what `tracing.signature.flatten_call` tells apart, and more: calls
+that differ only in how they are written (by keyword, by position, with a default left
+out) have keys of their own.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.ops.convert import convert_to_tensor
+from runtime.tensor import EagerTensor
+from runtime.types import nest
+from runtime.types.classes import defines, remembered
+
+__all__ = ["fast_key", "input_order", "objects_of"]
+
+Array = np.ndarray[Any, Any]
+
+#: Stands in a key before the id of an object that is known by its identity.
+_OBJECT = object()
+#: Values that are equal only if they are the same, once their type is known.
+_PLAIN = frozenset((int, bool, str, bytes, type(None)))
+#: What classes have whose parts are known by name. Others are not asked further, nor
+#: remembered: their traces would stay with them.
+_MARKS = ("_fields", "__dataclass_fields__", "__attrs_attrs__")
+_STR = frozenset((str,))
+_DICTS = frozenset((dict, OrderedDict, defaultdict))
+#: What NumPy's own values become tensors of.
+_ARRAYS = frozenset((np.ndarray, *np.sctypeDict.values()))
+
+
+def fast_key(
+    args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[tuple[Hashable, ...], list[Array]] | None:
+    """A key for a call, and the arrays of its tensors; None if it needs a closer look.
+
+    Objects of unknown types are taken for such as are known by identity: a key with
+    `objects_of` is only to be remembered if they are.
+    """
+    key: list[Any] = []
+    arrays: list[Array] = []
+    for value in args:
+        # Tensors here and not in `_add` alone: most arguments are, and a call counts.
+        if type(value) is EagerTensor:
+            array = value._array
+            key.append(array.dtype)
+            key.append(array.shape)
+            arrays.append(array)
+        elif not _add((value,), key, arrays):
+            return None
+    if kwargs:
+        key.append(tuple(kwargs))
+        if not _add(kwargs.values(), key, arrays):
+            return None
+    return tuple(key), arrays
+
+
+def objects_of(key: Sequence[Any]) -> set[int]:
+    """The ids of the objects that a key knows by identity."""
+    return {key[i + 1] for i, part in enumerate(key) if part is _OBJECT}
+
+
+def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
+    """Append what tells the values apart, and their arrays; False: a closer look."""
+    append = key.append
+    for value in values:
+        kind = type(value)
+        if kind is EagerTensor:
+            array = value._array
+            append(array.dtype)
+            append(array.shape)
+            arrays.append(array)
+        elif kind in _PLAIN:
+            append(kind)
+            append(value)
+        elif kind is list or kind is tuple:
+            append(kind)
+            append(len(value))
+            if not _add(value, key, arrays):
+                return False
+        elif kind in _DICTS:
+            names = tuple(value)
+            append(kind)
+            append(names)
+            if not _STR.issuperset(map(type, names)):
+                if not _PLAIN.issuperset(map(type, names)):
+                    return False
+                append(tuple(map(type, names)))  # 1 equals True
+            if not _add(value.values(), key, arrays):
+                return False
+        elif kind is float:
+            append(kind)
+            # 0.0 equals -0.0 and NaN nothing at all, but their texts tell them apart.
+            append(value if value and value == value else repr(value))
+        elif kind in _ARRAYS:
+            tensor = convert_to_tensor(value)
+            if type(tensor) is not EagerTensor:
+                return False
+            append(tensor._array.dtype)
+            append(tensor._array.shape)
+            arrays.append(tensor._array)
+        else:
+            parts = _parts(value, kind)
+            if parts is None:
+                append(_OBJECT)
+                append(id(value))
+            else:
+                append(kind)
+                append(len(parts))
+                if not _add(parts, key, arrays):
+                    return False
+    return True
+
+
+def _parts(value: Any, kind: type) -> Sequence[Any] | None:
+    """What is in a namedtuple, a dataclass or an attrs object; None for others."""
+    for mark in _MARKS:
+        if defines(kind, mark):
+            break
+    else:
+        return None
+    names = _names(kind)
+    return None if names is None else [getattr(value, name) for name in names]
+
+
+@remembered
+def _names(kind: type) -> Sequence[str] | None:
+    """The names of the parts that `nest` knows by their names."""
+    if issubclass(kind, tuple):
+        return getattr(kind, "_fields", None)
+    if issubclass(kind, (list, Mapping)):
+        return None
+    return nest.field_names(kind)
+
+
+def input_order(
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    flatten: Callable[[tuple[Any, ...], dict[str, Any]], Sequence[Array | None]],
+    arrays: bool,
+) -> tuple[int, ...] | None:
+    """Where the inputs of the graph are among the arrays of `fast_key`.
+
+    `flatten` gives the inputs of a call. None if they are not all in the call as it is
+    written: some are defaults, or were converted. `arrays` says whether those of NumPy
+    become inputs as they are.
+    """
+    kinds = {EagerTensor, *(_ARRAYS if arrays else ())}
+
+    def mark(leaf: Any) -> Any:
+        if type(leaf) not in kinds:
+            return leaf
+        return EagerTensor(convert_to_tensor(leaf)._array.view())  # type: ignore[attr-defined]
+
+    marked = nest.map_structure(mark, (args, kwargs))
+    found = fast_key(*marked)
+    if found is None:
+        return None
+    # A tensor may be passed twice, so each place is looked up by an array of its own.
+    places = {id(array): place for place, array in enumerate(found[1])}
+    inputs = flatten(*marked)
+    if not all(id(array) in places for array in inputs):
+        return None
+    return tuple([places[id(array)] for array in inputs])

@@ -1,0 +1,446 @@
+"""`function`: Python functions that run as graphs.
+
+>>> from runtime.ops.convert import constant
+>>> @function(autograph=False)
+... def double(a):
+...     print("tracing with", a)
+...     return a + a
+>>> double(constant(1))
+tracing with Tensor("a:0", shape=(), dtype=int32)
+<tf.Tensor: shape=(), dtype=int32, numpy=2>
+>>> double(constant(2))
+<tf.Tensor: shape=(), dtype=int32, numpy=4>
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, overload
+
+from runtime.compiler import backend, conversion
+from runtime.errors import UnimplementedError
+from runtime.function.cache import MAX_TRACES, Entry, TraceCache
+from runtime.function.concrete import ConcreteFunction
+from runtime.function.fast_key import fast_key, input_order
+from runtime.function.input_signature import InputSignature, annotated, given
+from runtime.function.retraces import Retrace, RetraceLog
+from runtime.function.tracer import Tracer
+from runtime.graph import leak_error
+from runtime.graph.context import current_graph, functions_run_eagerly
+from runtime.tensor import SymbolicTensor
+from runtime.tracing.signature import (
+    FlatCall,
+    Signature,
+    callable_name,
+    flatten_call,
+    method_of,
+)
+from runtime.tracing.trace import flatten_results
+from runtime.types import nest
+from runtime.where.user_code import user_frames
+
+__all__ = ["BoundFunction", "Function", "Methods", "function"]
+
+# --- Functions as methods: for each instance one of its own, which keeps none alive
+
+
+class Methods:
+    """The functions of the instances of a class, made when they are first asked for."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        make: Callable[[Callable[..., Any]], Function],
+    ) -> None:
+        self._python_function = python_function
+        self._make = make
+        self._found: dict[int, tuple[Any, Function]] = {}
+
+    def of(self, instance: Any) -> Function:
+        """The function of an instance."""
+        found = self._found.get(id(instance))
+        return self._new(instance) if found is None else found[1]
+
+    def _new(self, instance: Any) -> Function:
+        key, functions = id(instance), self._found
+
+        def forget(_: Any) -> None:
+            functions.pop(key, None)
+
+        try:
+            reference = weakref.ref(instance, forget)
+        except TypeError:
+            # An instance with __slots__: it and its traces live as long as the class.
+            def reference() -> Any:  # type: ignore[misc]
+                return instance
+
+        function = self._make(method_of(self._python_function, reference))
+        return functions.setdefault(key, (reference, function))[1]
+
+
+class BoundFunction:
+    """A `Function` as a method of an instance: ``model.predict``."""
+
+    __slots__ = ("__self__", "bound_function")
+
+    def __init__(self, function: Function, instance: Any) -> None:
+        self.bound_function = function
+        self.__self__ = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the method."""
+        return self.bound_function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.bound_function, name)
+
+    def __repr__(self) -> str:
+        return f"<bound {self.bound_function!r} of {self.__self__!r}>"
+
+
+class Function:
+    """A Python function that is traced once for each kind of arguments.
+
+    A call looks up the `ConcreteFunction` for the dtypes and shapes of its tensors and
+    the values of its other arguments; where there is none yet the Python function runs
+    once to build its graph. Made by `function`.
+    """
+
+    __wrapped__: Callable[..., Any]
+    __name__: str
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        input_signature: Sequence[Any] | None = None,
+        follow_type_hints: bool | None = None,
+        autograph: bool = True,
+        autograph_options: Any = None,
+        reduce_retracing: bool = False,
+        guards: bool = True,
+        max_traces: int = MAX_TRACES,
+    ) -> None:
+        if not callable(python_function):
+            raise TypeError(f"tf.function takes a callable, not {python_function!r}")
+        if not isinstance(max_traces, int) or max_traces < 1:
+            raise ValueError(f"max_traces must be 1 or more, not {max_traces!r}")
+        inner = python_function
+        while isinstance(inner, functools.partial):
+            inner = inner.func
+        functools.update_wrapper(self, inner)
+        self.__wrapped__ = python_function
+        self._name = self.__name__ = name or callable_name(python_function)
+        self._python_function = python_function
+        self._signature = Signature(python_function, self._name)
+        self._input_signature: InputSignature | None = None
+        if input_signature is not None:
+            self._input_signature = given(input_signature, self._signature)
+        elif follow_type_hints is not False:
+            hints = bool(follow_type_hints)
+            self._input_signature = annotated(python_function, self._signature, hints)
+        self._tracer = Tracer(
+            python_function,
+            self._signature,
+            autograph=autograph,
+            options=autograph_options,
+            guards=guards,
+        )
+        self._lock = threading.RLock()
+        self._cache = TraceCache(reduce_retracing, max_traces)
+        self._retraces = RetraceLog(self._signature, reduce_retracing)
+        make_method = functools.partial(
+            Function,
+            name=self._name,
+            input_signature=input_signature,
+            follow_type_hints=follow_type_hints,
+            autograph=autograph,
+            autograph_options=autograph_options,
+            reduce_retracing=reduce_retracing,
+            guards=guards,
+            max_traces=max_traces,
+        )
+        self._methods = Methods(python_function, make_method)
+
+    # --- calling ----------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph for these arguments, tracing it first if it is new.
+
+        While another function is traced, the Python function is traced into its graph.
+        """
+        if current_graph() is not None or functions_run_eagerly():
+            return self._inline(args, kwargs)
+        cache = self._cache
+        cache.calls += 1
+        try:
+            found = fast_key(args, kwargs)
+            if found is None:
+                return self._call(args, kwargs, None)
+            key, arrays = found
+            fast = cache.fast.get(key)
+            if fast is None or (fast.holds is not None and not fast.holds()):
+                return self._call(args, kwargs, key)
+            fast.entry.used = cache.calls
+            if fast.order is not None:
+                arrays = [arrays[index] for index in fast.order]
+            return fast.run(arrays)
+        except Exception as error:
+            error.__traceback__ = user_frames(error.__traceback__)
+            if sys.version_info < (3, 11):
+                raise error  # a bare `raise` would bring back what was caught
+            raise
+
+    def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the Python function, as a part of what is going on."""
+        args, kwargs = self._bind(args, kwargs)
+        converted = self._tracer.converted
+        if current_graph() is None:
+            return converted(*args, **kwargs)
+        result = backend.call_again(converted, args, kwargs)
+        tensors, results = flatten_results(result, self._name)
+        return results.pack(tensors)
+
+    def _call(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        key: tuple[Hashable, ...] | None,
+    ) -> Any:
+        """Run a call that is not known as it is written."""
+        bound = self._bind(args, kwargs)
+        found = fast_key(*bound)
+        fast = None if found is None else self._cache.fast.get(found[0])
+        if found is not None and fast is not None and fast.entry.holds():
+            fast.entry.used = self._cache.calls
+            order = fast.order
+            return fast.run(found[1] if order is None else [found[1][i] for i in order])
+        call = self._flatten(*bound)
+        inputs = [array for array in call.arrays if array is not None]
+        if len(inputs) != len(call.arrays):
+            raise self._no_value(args, kwargs)
+        entry = self._entry(call)
+        self._retraces.warn(self._cache)
+        with self._lock:
+            if key is not None:
+                self._cache.remember(key, entry, call, self._order(args, kwargs))
+            if found is not None and found[0] != key:
+                self._cache.remember(found[0], entry, call, self._order(*bound))
+        return entry.concrete.call_flat(inputs)
+
+    def _order(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[int, ...] | None:
+        """Where the inputs of the graph are among the tensors of a call."""
+
+        def inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+            return self._flatten(*self._bind(args, kwargs)).arrays
+
+        return input_order(args, kwargs, inputs, self._input_signature is None)
+
+    def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+        for leaf in nest.flatten((args, kwargs)):
+            if isinstance(leaf, SymbolicTensor):
+                return leak_error(leaf, None)
+        return TypeError(
+            f"{self._name}() was called with a TensorSpec, which has no value; "
+            "get_concrete_function() takes specs"
+        )
+
+    # --- traces -----------------------------------------------------------------------
+
+    def _entry(self, call: FlatCall) -> Entry:
+        """The trace for a call, found or made."""
+        with self._lock:
+            entry = self._cache.find(call)
+            if entry is None:
+                state = self._cache.changes(call)
+                traced = self._tracer.trace(self._cache.specs(call))
+                self._retraces.add(call.specs, state, self._cache.calls)
+                entry = self._cache.add(call, *traced)
+            entry.used = self._cache.calls
+            return entry
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments, without running it; they may be `TensorSpec`s.
+
+        With an ``input_signature`` the arguments may be left out.
+        """
+        if self._input_signature is not None and not args and not kwargs:
+            args, kwargs = self._input_signature.call
+        return self._entry(self._flatten(*self._bind(args, kwargs))).concrete
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the Python function has been traced."""
+        return self._tracer.count
+
+    def explain_retrace(self) -> Retrace:
+        """Why the function was traced last: which argument differed, and what to do.
+
+        The record is readable when printed; it has ``changes``, ``fixes``, ``place``
+        and ``to_json()``.
+        """
+        return self._retraces.last
+
+    def converted_callees(self) -> Any:
+        """What the function calls, and by which rule it is converted or not.
+
+        Methods of objects, and what Python calls by itself, are known once it was
+        traced. The result is a tuple of records, readable when printed; it has
+        ``converted``, ``skipped`` and ``to_json()``.
+        """
+        return conversion.converted_callees(
+            self._python_function, self._tracer.options, self._tracer.met
+        )
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, in the order in which they were made."""
+        return "\n\n".join(
+            concrete.pretty_printed_signature(verbose)
+            for concrete in self._cache.traces()
+        )
+
+    def _bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call in canonical form, with tensors where specs ask for them."""
+        bound = self._signature.bind(args, kwargs)
+        if self._input_signature is not None:
+            return self._input_signature.fit(*bound)
+        return bound
+
+    def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
+        """Take apart what `_bind` gave."""
+        if self._input_signature is not None:
+            return self._input_signature.flatten(args, kwargs)
+        return flatten_call(self._signature, args, kwargs)
+
+    # --- being a Python function ------------------------------------------------------
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function as it was written."""
+        return self._python_function
+
+    @property
+    def input_signature(self) -> tuple[Any, ...] | None:
+        """The specs of the arguments, if they were given."""
+        return None if self._input_signature is None else self._input_signature.specs
+
+    @property
+    def function_signature(self) -> inspect.Signature:
+        """The parameters of the Python function."""
+        return self._signature.parameters
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._name}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a method: a function with traces of its own for each instance."""
+        if instance is None:
+            return self
+        return BoundFunction(self._methods.of(instance), instance)
+
+
+# --- the decorator --------------------------------------------------------------------
+
+_NO_NATIVE_CODE = (
+    "jit_compile=True needs the executor for native code, which does not exist yet; "
+    "leave it out to run the graph as NumPy code"
+)
+
+
+@overload
+def function(
+    func: Callable[..., Any],
+    input_signature: Sequence[Any] | None = None,
+    *,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    guards: bool = True,
+    max_traces: int = MAX_TRACES,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: dict[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Function: ...
+
+
+@overload
+def function(
+    func: None = None,
+    input_signature: Sequence[Any] | None = None,
+    *,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    guards: bool = True,
+    max_traces: int = MAX_TRACES,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: dict[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Callable[[Callable[..., Any]], Function]: ...
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    *,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    guards: bool = True,
+    max_traces: int = MAX_TRACES,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: dict[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Function | Callable[[Callable[..., Any]], Function]:
+    """Make a Python function run as a graph; also as a decorator with arguments.
+
+    Args:
+        func: the function, method, lambda or other callable.
+        input_signature: specs of the tensors it takes; others are a ValueError.
+            Parameters that are annotated with a `tf.TensorSpec` have one without it.
+        autograph: whether Python control flow that depends on tensors is converted.
+        jit_compile: True asks for native code: UnimplementedError, so far.
+        reduce_retracing: trace for unknown dimensions once shapes begin to vary.
+        guards: whether calls check that what the traced code read of Python's state
+            (globals, attributes, ...) is as it was, and trace again where it is not.
+        max_traces: how many traces are kept; those used last stay.
+        experimental_autograph_options: `tf.autograph.options`, which say what of
+            the code that it calls is converted; TensorFlow's features are passed over.
+        experimental_follow_type_hints: True makes tensors of what is passed for
+            parameters annotated as `tf.Tensor`; False passes over all annotations.
+
+    ``experimental_relax_shapes`` and ``experimental_compile`` are older names of
+    `reduce_retracing` and `jit_compile`; the other parameters change nothing.
+    """
+    if jit_compile or experimental_compile:
+        raise UnimplementedError(_NO_NATIVE_CODE)
+
+    decorate = functools.partial(
+        Function,
+        input_signature=input_signature,
+        follow_type_hints=experimental_follow_type_hints,
+        autograph=autograph,
+        autograph_options=experimental_autograph_options,
+        reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
+        guards=guards,
+        max_traces=max_traces,
+    )
+    return decorate if func is None else decorate(func)

@@ -1,0 +1,249 @@
+"""The specs that the arguments of a function must fit: given, or written at them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.errors import ConversionError
+from runtime.ops.convert import convert_to_tensor
+from runtime.tensor import Tensor
+from runtime.tracing.signature import FlatCall, Signature, flatten_call
+from runtime.types import nest
+from runtime.types.specs import TensorSpec
+
+__all__ = ["InputSignature", "annotated", "given"]
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+#: Stands for the spec of an argument that is any tensor.
+_ANY_TENSOR = object()
+
+
+class InputSignature:
+    """Specs for arguments of a function; one trace serves all calls that fit them."""
+
+    def __init__(
+        self, signature: Signature, expected: dict[str, Any], call: Arguments
+    ) -> None:
+        self._signature = signature
+        #: Specs by the names of the arguments.
+        self._expected = expected
+        #: The specs of positional arguments with their places, and those of others.
+        names = map(signature.name_of, range(len(signature.positional) + len(expected)))
+        self._positional = [
+            (index, (name, expected[name]))
+            for index, name in enumerate(names)
+            if name in expected
+        ]
+        placed = {name for _, (name, _) in self._positional}
+        self._keywords = [(k, v) for k, v in expected.items() if k not in placed]
+        #: The call with the specs for arguments, and no others.
+        self.call = call
+
+    @property
+    def specs(self) -> tuple[Any, ...]:
+        """The specs, in the order of the arguments that have one."""
+        return tuple(_specs_of(self._expected).values())
+
+    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """A canonical call with tensors for all arguments that have a spec.
+
+        Raises ValueError, with both sides in it, if they do not fit.
+        """
+        call, fitted = (args, kwargs), list(args)
+        for index, (name, expected) in self._positional:
+            if index < len(fitted):
+                fitted[index] = self._fitted(
+                    name, expected, fitted[index], (args, kwargs)
+                )
+        for name, expected in self._keywords:
+            if name in kwargs:
+                value = self._fitted(name, expected, kwargs[name], call)
+                kwargs = {**kwargs, name: value}
+        return tuple(fitted), kwargs
+
+    def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
+        """Take a fitted call apart: with its arrays, and the key of the specs."""
+        specs = self._replaced(args, kwargs, _specs_of(self._expected))
+        call = flatten_call(self._signature, *specs)
+        found = flatten_call(self._signature, args, kwargs)
+        return call._replace(arrays=found.arrays)
+
+    def _replaced(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any]
+    ) -> Arguments:
+        name_of = self._signature.name_of
+        return (
+            tuple([values.get(name_of(i), value) for i, value in enumerate(args)]),
+            {name: values.get(name, value) for name, value in kwargs.items()},
+        )
+
+    def _fitted(
+        self,
+        name: str,
+        expected: Any,
+        value: Any,
+        call: Arguments,
+    ) -> Any:
+        """The value of an argument of a call, with tensors that have its specs."""
+        if expected is _ANY_TENSOR:
+            return _as_tensors(value)
+        if isinstance(expected, TensorSpec):
+            found = _as_spec(value, expected)
+            if found is None:
+                raise self._incompatible(call, name, expected, value)
+            return found
+        try:
+            parts = nest.flatten_up_to(expected, value)
+        except ValueError:
+            raise self._incompatible(call, name, expected, value) from None
+        leaves = []
+        for (path, spec), leaf in zip(nest.flatten_with_paths(expected), parts):
+            found = _as_spec(leaf, spec)
+            if found is None:
+                raise self._incompatible(call, name + path, spec, leaf)
+            leaves.append(found)
+        return nest.pack_sequence_as(expected, leaves)
+
+    def _incompatible(
+        self, call: Arguments, path: str, spec: Any, leaf: Any
+    ) -> ValueError:
+        values = dict(self._signature.named(*call))
+        specs = _specs_of(self._expected)
+        inputs = ",\n    ".join(str(values[name]) for name in specs if name in values)
+        expected = ",\n    ".join(map(str, specs.values()))
+        return ValueError(
+            f"the inputs of {self._signature.name!r} do not fit its input_signature "
+            f"({path} is {_kind(leaf)}, not {_kind(spec)}):\n"
+            f"  inputs: (\n    {inputs})\n  input_signature: (\n    {expected})."
+        )
+
+
+def _specs_of(expected: dict[str, Any]) -> dict[str, Any]:
+    return {name: spec for name, spec in expected.items() if spec is not _ANY_TENSOR}
+
+
+def _as_spec(leaf: Any, spec: TensorSpec) -> Any:
+    """A tensor of the spec, or a spec within it; None if it does not fit."""
+    if not isinstance(leaf, (Tensor, TensorSpec)):
+        # The dtype is a hint only where it may not fit; to say it outright is faster.
+        fits = type(leaf) is float and spec.dtype.is_floating
+        dtype = spec.dtype if fits else None
+        try:
+            leaf = convert_to_tensor(leaf, dtype, dtype_hint=spec.dtype)
+        except ConversionError:
+            return None
+    return leaf if spec.is_compatible_with(leaf) else None
+
+
+def _as_tensors(value: Any) -> Any:
+    """The value as a tensor, where it can be one: numbers, arrays, lists of them."""
+    try:
+        return convert_to_tensor(value)
+    except ConversionError:
+        return value
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, TensorSpec):
+        return value.describe()
+    if not isinstance(value, dict):
+        try:
+            return convert_to_tensor(value).spec.describe()
+        except ConversionError:
+            pass
+    if not nest.is_nested(value):
+        return f"a Python {type(value).__name__}"
+    return f"a {type(value).__name__} of {len(nest.flatten(value))} values"
+
+
+# --- where they come from -------------------------------------------------------------
+
+
+def given(specs: Sequence[Any], signature: Signature) -> InputSignature:
+    """The specs of an ``input_signature``: of the first arguments, in order.
+
+    Raises TypeError if they are not TensorSpecs, or more than the function takes.
+    """
+    if not isinstance(specs, (list, tuple)):
+        raise TypeError(
+            f"input_signature must be a tuple or list of tf.TensorSpec, not {specs!r}"
+        )
+    for leaf in nest.flatten(list(specs)):
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(f"input_signature must hold tf.TensorSpec, not {leaf!r}")
+    # The arguments that are left must have defaults; a method gets its instance.
+    instance = (None,) if signature.positional[:1] == ["self"] else ()
+    try:
+        signature.bind((*instance, *specs), {})
+    except TypeError as error:
+        raise TypeError(
+            f"the input_signature has {len(specs)} specs for the arguments: {error}"
+        ) from None
+    named = [signature.name_of(len(instance) + i) for i in range(len(specs))]
+    return InputSignature(signature, dict(zip(named, specs)), (tuple(specs), {}))
+
+
+def annotated(
+    function: Callable[..., Any], signature: Signature, follow: bool
+) -> InputSignature | None:
+    """The specs that are annotations of parameters; None if there are none.
+
+    With `follow` a parameter that is annotated as a Tensor is made one.
+    """
+    names = _Names(function)
+    expected = {}
+    args = []
+    for name, parameter in signature.parameters.parameters.items():
+        annotation = parameter.annotation
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if isinstance(annotation, str):
+            annotation = names.value(annotation)
+        if _are_specs(annotation):
+            expected[name] = annotation
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                args.append(annotation)
+        elif follow and isinstance(annotation, type) and issubclass(annotation, Tensor):
+            expected[name] = _ANY_TENSOR
+    if not expected:
+        return None
+    keywords = dict(list(_specs_of(expected).items())[len(args) :])
+    return InputSignature(signature, expected, (tuple(args), keywords))
+
+
+class _Names:
+    """The names that the annotations of a function may use."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _names(self) -> dict[str, Any]:
+        written = inspect.unwrap(self._function)
+        written = getattr(written, "__func__", written)
+        try:
+            enclosing = inspect.getclosurevars(written).nonlocals
+        except TypeError:
+            enclosing = {}
+        return {**getattr(written, "__globals__", {}), **enclosing}
+
+    def value(self, annotation: str) -> Any:
+        """What an annotation says; None where it is not meant to be run."""
+        try:
+            return eval(annotation, self._names)
+        except Exception:
+            return None
+
+
+def _are_specs(annotation: Any) -> bool:
+    if not isinstance(annotation, (TensorSpec, list, tuple, dict)):
+        return False
+    try:
+        leaves = nest.flatten(annotation)
+    except TypeError:  # Keys that cannot be sorted: it is meant for others.
+        return False
+    return bool(leaves) and all(isinstance(leaf, TensorSpec) for leaf in leaves)

@@ -1,0 +1,133 @@
+"""How the Python function behind a `function` is converted and traced."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from runtime.compiler import backend, conversion
+from runtime.function.concrete import ConcreteFunction
+from runtime.graph.context import watch_variables
+from runtime.guards import Guards, Places, note, watching
+from runtime.ops.staged.python_calls import called_functions
+from runtime.tracing.signature import ObjectRef, Signature
+from runtime.tracing.trace import Trace, trace
+from runtime.types import nest
+from runtime.where.user_code import user_place
+
+__all__ = ["Tracer"]
+
+Specs = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+class Tracer:
+    """A Python function that is run on placeholders to make graphs."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        signature: Signature,
+        *,
+        autograph: bool,
+        options: Any,
+        guards: bool,
+    ) -> None:
+        self.python_function = python_function
+        self.autograph = autograph
+        self.options = options
+        self.guards = guards
+        #: How often the Python function has been traced.
+        self.count = 0
+        self._signature = signature
+        self._changed = Places()
+        self._made_guards: weakref.WeakSet[Guards] = weakref.WeakSet()
+
+    @functools.cached_property
+    def converted(self) -> Callable[..., Any]:
+        """The function that is traced: the user's, its control flow converted."""
+        if not self.autograph:
+            return self.python_function
+        converted: Callable[..., Any] = conversion.convert(
+            self.python_function, self.options
+        )
+        return converted
+
+    @functools.cached_property
+    def met(self) -> Any:
+        """Collects the functions that are called in traces."""
+        return conversion.new_met()
+
+    def trace(self, specs: Specs) -> tuple[ConcreteFunction, Guards | None]:
+        """Run the function for these specs: its graph, and what to check before reuse.
+
+        There are no guards where they are switched off, or nothing is to be checked.
+        """
+        leaves = [
+            leaf.get() if isinstance(leaf, ObjectRef) else leaf
+            for leaf in nest.flatten(specs)
+        ]
+        args, kwargs = nest.pack_sequence_as(specs, leaves)
+        if not self.guards:
+            traced = self._made(args, kwargs)
+            return ConcreteFunction(traced, self._signature, specs), None
+        tells = conversion.as_written(self.converted) is not self.converted
+        objects = self._objects(args, kwargs)
+        with watching(self.python_function, objects, tells) as watch:
+            traced = self._made(args, kwargs)
+        guards = watch.guards(self._changed, called_functions(traced.graph))
+        for earlier in list(self._made_guards):
+            # What this trace changed is no reason to make an earlier one again.
+            earlier.forget(self._changed)
+            if guards is not None and guards.is_like(earlier):
+                guards = earlier
+        if guards is not None:
+            self._made_guards.add(guards)
+        return ConcreteFunction(traced, self._signature, specs), guards
+
+    def _objects(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Iterator[tuple[str, Any]]:
+        """The arguments that a trace knows by identity, and what they are called."""
+        for name, argument in self._signature.named(args, kwargs):
+            for path, leaf in nest.flatten_with_paths(argument):
+                yield name + path, leaf
+            if nest.is_nested(argument):
+                yield type(argument).__name__, type(argument)
+
+    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+        """The trace for these arguments, made while variables are looked after."""
+        created: list[Any] = []
+        with watch_variables(self._refuse if self.count else created.append):
+            traced = self._traced(args, kwargs)
+        self.count += 1
+        if created:
+            # The trace to keep is one of a later call, which creates none.
+            with watch_variables(self._refuse):
+                traced = self._traced(args, kwargs)
+        return traced
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+        def attempt(function: Callable[..., Any]) -> Trace:
+            with backend.watching_calls(note):
+                return trace(function, args, kwargs, self._signature.name)
+
+        if not self.autograph:
+            return attempt(self.converted)
+        traced: Trace = conversion.repaired(
+            attempt, self.converted, self.options, self.met
+        )
+        return traced
+
+    def _refuse(self, variable: Any) -> None:
+        place = user_place()
+        start = "" if place is None else f"{place.filename}:{place.lineno}: "
+        name = getattr(variable, "name", None)
+        what = "a random generator" if name is None else f"the variable {name!r}"
+        raise ValueError(
+            f"{start}{self._signature.name!r} creates {what} on a later call than its "
+            "first. A function may create variables and generators on its first call "
+            "only, and must keep them: create it outside, or where an attribute is "
+            "still None" + ("" if place is None else place.excerpt())
+        )

@@ -1,0 +1,1 @@
+"""Making, indexing, joining and rearranging tensors."""

@@ -1,0 +1,196 @@
+"""Tensors from nothing: zeros, ones, fill, eye."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.graph.context import current_graph
+from runtime.ops.arguments import INTS, int_argument, shape_argument
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import code, define, run
+from runtime.ops.eager import attempt
+from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
+from runtime.types import dtypes
+from runtime.types.dtypes import DType, as_dtype
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "eye",
+    "fill",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- one value everywhere -------------------------------------------------------------
+
+
+def _infer_fill(value: TensorSpec, *, dims: Any) -> TensorSpec:
+    if value.shape.rank not in (0, None):
+        raise InvalidArgumentError(
+            f"the value must be a scalar, not of shape {show(dims_of(value))}"
+        )
+    return spec(dims_value(dims), value.dtype)
+
+
+def _fill(value: Array, *, dims: Any) -> Array:
+    if value.ndim:
+        raise ValueError
+    return np.full(dims, value, value.dtype)
+
+
+define("Fill", _fill, _infer_fill, source="np.full({dims}, {0}, {0}.dtype)")
+
+
+def fill(dims: Any, value: Any, name: str | None = None) -> Any:
+    """A tensor of shape `dims` that holds `value` everywhere.
+
+    >>> fill([2, 2], 7).numpy().tolist()
+    [[7, 7], [7, 7]]
+    """
+    return run("Fill", as_tensor(value), dims=shape_argument(dims, "dims"), name=name)
+
+
+def _infer_filled(*, shape: Any, dtype: DType) -> TensorSpec:
+    return spec(dims_value(shape), dtype)
+
+
+def _zeros(*, shape: Any, dtype: DType) -> Array:
+    return (
+        np.full(shape, b"", object)
+        if dtype.kind == "O"
+        else np.zeros(shape, dtype.np_dtype)
+    )
+
+
+define("Zeros", _zeros, _infer_filled, source="np.zeros({shape}, {dtype})")
+define(
+    "Ones",
+    lambda *, shape, dtype: np.ones(shape, dtype.np_dtype),
+    _infer_filled,
+    source="np.ones({shape}, {dtype})",
+)
+
+
+def _quickly(function: Any, shape: Any, dtype: Any) -> Any:
+    """An eager tensor of a shape that is given in ints; None where it is not."""
+    if type(dtype) is not DType or dtype.kind == "O" or current_graph() is not None:
+        return None
+    if type(shape) is int:
+        shape = (shape,)
+    elif type(shape) not in (list, tuple) or not INTS.issuperset(map(type, shape)):
+        return None
+    return attempt(function, shape, dtype.np_dtype)
+
+
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+    """A tensor of zeros (False, empty strings).
+
+    >>> zeros([2], "int32")
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([0, 0], dtype=int32)>
+    """
+    found = _quickly(np.zeros, shape, dtype)
+    if found is not None:
+        return found
+    return run("Zeros", shape=shape_argument(shape), dtype=as_dtype(dtype), name=name)
+
+
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+    """A tensor of ones (True)."""
+    made = _quickly(np.ones, shape, dtype)
+    if made is not None:
+        return made
+    found = as_dtype(dtype)
+    if found.kind == "O":
+        raise InvalidArgumentError("a string tensor cannot hold ones; use tf.fill")
+    return run("Ones", shape=shape_argument(shape), dtype=found, name=name)
+
+
+def _infer_like(x: TensorSpec, *, dtype: DType) -> TensorSpec:
+    return spec(dims_of(x), dtype)
+
+
+define(
+    "ZerosLike",
+    lambda x, *, dtype: _zeros(shape=x.shape, dtype=dtype),
+    _infer_like,
+    source="np.zeros({0}.shape, {dtype})",
+)
+define(
+    "OnesLike",
+    lambda x, *, dtype: np.ones(x.shape, dtype.np_dtype),
+    _infer_like,
+    source="np.ones({0}.shape, {dtype})",
+)
+
+
+def zeros_like(
+    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
+) -> Any:
+    """Zeros in the shape of a tensor, and of its dtype unless one is given."""
+    return _like("ZerosLike", input, dtype, name)
+
+
+def ones_like(
+    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
+) -> Any:
+    """Ones in the shape of a tensor, and of its dtype unless one is given."""
+    return _like("OnesLike", input, dtype, name)
+
+
+def _like(op: str, input: Any, dtype: Any, name: str | None) -> Any:
+    tensor = as_tensor(input)
+    found = tensor.dtype if dtype is None else as_dtype(dtype)
+    return run(op, tensor, dtype=found, name=name)
+
+
+# --- matrices -------------------------------------------------------------------------
+
+
+def _infer_eye(*, rows: Any, columns: Any, batch: Any, dtype: DType) -> TensorSpec:
+    leading = dims_value(batch)
+    if leading is None:
+        return spec(None, dtype)
+    return spec((*leading, known_int(rows), known_int(columns)), dtype)
+
+
+def _eye(*, rows: int, columns: int, batch: Any, dtype: DType) -> Array:
+    if rows < 0 or columns < 0:
+        raise ValueError
+    matrix = np.eye(rows, columns, dtype=dtype.np_dtype)
+    return np.tile(matrix, (*batch, 1, 1)) if batch else matrix
+
+
+def _eye_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+    rows, columns = code(attrs["rows"], args), code(attrs["columns"], args)
+    size = rows if rows == columns else f"{rows}, {columns}"
+    matrix = f"np.eye({size}, dtype={code(attrs['dtype'], args)})"
+    if attrs["batch"] == ():
+        return matrix
+    return f"np.tile({matrix}, (*{code(attrs['batch'], args)}, 1, 1))"
+
+
+define("Eye", _eye, _infer_eye, source=_eye_source)
+
+
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Any:
+    """The identity matrix, or a batch of them."""
+    rows = int_argument(num_rows, "num_rows")
+    columns = rows if num_columns is None else int_argument(num_columns, "num_columns")
+    batch = () if batch_shape is None else shape_argument(batch_shape, "batch_shape")
+    return run(
+        "Eye", rows=rows, columns=columns, batch=batch, dtype=as_dtype(dtype), name=name
+    )

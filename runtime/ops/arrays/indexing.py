@@ -1,0 +1,302 @@
+"""``x[...]`` on tensors: ints, slices, scalar tensors, ``...`` and ``tf.newaxis``.
+
+An index becomes the attribute ``key`` of one node, ``StridedSlice(x, i, key=(input1,
+0:2))``, and is printed as the index that the program wrote.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import ConversionError, InvalidArgumentError
+from runtime.graph.context import current_graph
+from runtime.ops.arguments import int_argument, ints_argument
+from runtime.ops.arrays.gather import boolean_mask
+from runtime.ops.convert import as_tensor, is_tensor
+from runtime.ops.define import Slice, code, define, run
+from runtime.ops.eager import attempt
+from runtime.ops.shapes import Unknown, dims_of, dims_value, known_int, show, spec
+from runtime.tensor import EagerTensor, operators
+from runtime.types.specs import TensorSpec
+
+__all__ = ["newaxis", "slice", "strided_slice"]
+
+Array = np.ndarray[Any, Any]
+
+#: As an index: a new axis of length 1.
+newaxis = None
+
+# --- the op ---------------------------------------------------------------------------
+
+
+def _infer_strided_slice(x: TensorSpec, *, key: tuple[Any, ...]) -> TensorSpec:
+    dims = dims_of(x)
+    if dims is None:
+        return spec(None, x.dtype)
+    consumed = sum(item is not None and item is not Ellipsis for item in key)
+    if consumed > len(dims):
+        raise InvalidArgumentError(
+            f"{consumed} indices are too many for the shape {show(dims)}"
+        )
+    result: list[int | None] = []
+    axis = 0
+    for item in key if Ellipsis in key else (*key, Ellipsis):
+        if item is None:
+            result.append(1)
+        elif item is Ellipsis:
+            result += dims[axis : axis + len(dims) - consumed]
+            axis += len(dims) - consumed
+        else:
+            if isinstance(item, Slice):
+                result.append(_slice_length(item, dims[axis]))
+            else:
+                _check_index(known_int(item), dims[axis], axis)
+            axis += 1
+    return spec(tuple(result), x.dtype)
+
+
+def _check_index(index: int | None, length: int | None, axis: int) -> None:
+    if index is not None and length is not None and not -length <= index < length:
+        raise InvalidArgumentError(
+            f"slice index {index} of dimension {axis} out of bounds: its length is "
+            f"{length}"
+        )
+
+
+def _slice_length(item: Slice, length: int | None) -> int | None:
+    if item.step == 0:
+        raise InvalidArgumentError("the step of a slice must not be 0")
+    if any(isinstance(part, Unknown) and known_int(part) is None for part in item):
+        return None
+    parts = [None if part is None else known_int(part) for part in item]
+    if parts == [None, None, None]:
+        return length
+    if length is None:
+        # An empty slice is empty whatever the length.
+        return 0 if parts[1] == 0 and (parts[2] or 1) > 0 else None
+    return len(range(*builtins.slice(*parts).indices(length)))
+
+
+def _strided_slice(x: Array, *, key: tuple[Any, ...]) -> Array:
+    index = [builtins.slice(*item) if isinstance(item, tuple) else item for item in key]
+    if Ellipsis not in key:
+        # With the Ellipsis NumPy gives 0-d arrays rather than scalars.
+        index.append(Ellipsis)
+    result: Array = x[tuple(index)]
+    return result
+
+
+def _strided_slice_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+    items = ["..." if item is Ellipsis else code(item, args) for item in attrs["key"]]
+    return f"{args[0]}[{', '.join(items) or '()'}]"
+
+
+define(
+    "StridedSlice", _strided_slice, _infer_strided_slice, source=_strided_slice_source
+)
+
+# --- x[key] ---------------------------------------------------------------------------
+
+
+def getitem(x: Any, key: Any) -> Any:
+    """``x[key]``."""
+    if type(x) is EagerTensor and current_graph() is None:
+        index = _quick_index(key)
+        if index is not None:
+            found = attempt(operator.getitem, x._array, index)
+            if found is not None:
+                return found
+    if type(key) is int:
+        return run("StridedSlice", x, key=(key,), name="strided_slice")
+    items = key if isinstance(key, tuple) else (key,)
+    if len(items) == 1 and _is_mask(items[0]):
+        return boolean_mask(x, items[0])
+    return run("StridedSlice", as_tensor(x), key=index_key(items), name="strided_slice")
+
+
+#: What stands in an index as it does for NumPy.
+_PLAIN = frozenset({int, type(None)})
+
+
+def _quick_index(key: Any) -> Any:
+    """An index as NumPy takes it, if it is of ints, slices and the like: else None.
+
+    The Ellipsis at its end has NumPy give 0-d arrays rather than scalars.
+    """
+    kind = type(key)
+    if kind is int:
+        return key, ...
+    items = key if kind is tuple else (key,)
+    index: list[Any] = []
+    whole = False
+    for item in items:
+        kind = type(item)
+        if kind is builtins.slice:
+            parts = type(item.start), type(item.stop), type(item.step)
+            if not _PLAIN.issuperset(parts):
+                return None
+        elif kind is EagerTensor:
+            array = item._array
+            if array.ndim or array.dtype.kind not in "iu":
+                return None
+            item = array.item()
+        elif item is ...:
+            whole = True
+        elif kind is not int and item is not None:
+            return None
+        index.append(item)
+    if not whole:
+        index.append(...)
+    return tuple(index)
+
+
+def index_key(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The items of an index as the attribute ``key``, before tensors are taken out."""
+    found = tuple([_item(item) for item in items])
+    if sum(item is Ellipsis for item in found) > 1:
+        raise ConversionError("an index can hold only one Ellipsis (...)")
+    return found
+
+
+def _is_mask(item: Any) -> bool:
+    return (is_tensor(item) or isinstance(item, np.ndarray)) and item.dtype == bool
+
+
+def _item(item: Any) -> Any:
+    """One index as part of the attribute ``key``."""
+    if item is None or item is Ellipsis:
+        return item
+    if isinstance(item, builtins.slice):
+        parts = (item.start, item.stop, item.step)
+        found = [
+            None if part is None else int_argument(part, "index") for part in parts
+        ]
+        return Slice(*found)
+    if isinstance(item, (list, np.ndarray)) or (is_tensor(item) and item.shape.rank):
+        raise ConversionError(
+            "a tensor is indexed by integers, slices, `...`, tf.newaxis, scalar "
+            "integer tensors, or one bool mask; use tf.gather(x, indices) to pick "
+            "several slices"
+        )
+    return int_argument(item, "index")
+
+
+operators.bind(getitem=getitem)
+
+# --- slice and strided_slice ----------------------------------------------------------
+
+
+def _infer_slice(x: TensorSpec, *, begin: Any, size: Any) -> TensorSpec:
+    dims, starts, sizes = dims_of(x), dims_value(begin), dims_value(size)
+    if dims is None or starts is None or sizes is None:
+        known = dims or starts or sizes
+        return spec(None if known is None else (None,) * len(known), x.dtype)
+    if not len(dims) == len(starts) == len(sizes):
+        raise InvalidArgumentError(
+            f"begin {starts} and size {sizes} must have one entry for each axis of the "
+            f"shape {show(dims)}"
+        )
+    return spec(
+        tuple(_extent(*part) for part in zip(dims, starts, sizes)),
+        x.dtype,
+    )
+
+
+def _extent(length: int | None, begin: int | None, size: int | None) -> int | None:
+    """The length of a part; a size of -1 is the rest of the axis."""
+    if length is not None and begin is not None and size is not None:
+        if begin < 0 or size < -1 or begin + max(size, 0) > length:
+            raise InvalidArgumentError(
+                f"the {size} elements from {begin} on do not lie within the {length} "
+                "of the axis"
+            )
+        return length - begin if size == -1 else size
+    return None if size == -1 else size
+
+
+def _slice(x: Array, *, begin: Any, size: Any) -> Array:
+    if not x.ndim == len(begin) == len(size):
+        raise ValueError
+    index = []
+    for length, start, count in zip(x.shape, begin, size):
+        extent = _extent(length, start, count)
+        assert extent is not None
+        index.append(builtins.slice(start, start + extent))
+    result: Array = x[tuple(index)]
+    return result
+
+
+define("Slice", _slice, _infer_slice)
+
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+    """The block of shape `size` (-1: up to the end) that starts at `begin`.
+
+    >>> print(slice([1, 2, 3, 4], [1], [2]))
+    tf.Tensor([2 3], shape=(2,), dtype=int32)
+    """
+    return run(
+        "Slice",
+        as_tensor(input_),
+        begin=ints_argument(begin, "begin"),
+        size=ints_argument(size, "size"),
+        name=name,
+    )
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Any:
+    """``x[begin:end:strides]`` with one entry for each axis.
+
+    Bit i of a mask is about entry i: without a begin, without an end, an Ellipsis, a
+    new axis, or the index ``begin[i]`` alone.
+    """
+    starts, ends = _entries(begin, "begin"), _entries(end, "end")
+    steps = [1] * len(starts) if strides is None else _entries(strides, "strides")
+    if not len(starts) == len(ends) == len(steps):
+        raise ValueError("begin, end and strides must have the same length")
+    key: list[Any] = []
+    for place, (start, stop, step) in enumerate(zip(starts, ends, steps)):
+        bit = 1 << place
+        if ellipsis_mask & bit:
+            key.append(Ellipsis)
+        elif new_axis_mask & bit:
+            key.append(None)
+        elif shrink_axis_mask & bit:
+            key.append(start)
+        else:
+            key.append(
+                Slice(
+                    None if begin_mask & bit else start,
+                    None if end_mask & bit else stop,
+                    None if type(step) is int and step == 1 else step,
+                )
+            )
+    return run("StridedSlice", as_tensor(input_), key=tuple(key), name=name)
+
+
+def _entries(value: Any, what: str) -> Sequence[Any]:
+    """The entries of a vector, one by one even where it is a tensor."""
+    entries = ints_argument(value, what)
+    if isinstance(entries, tuple):
+        return entries
+    length = entries.shape[0]
+    if length is None:
+        raise ValueError(f"the length of {what} must be known while tracing")
+    return [entries[place] for place in range(length)]

@@ -1,0 +1,324 @@
+"""Tensors of numbers in order: range, linspace, one_hot."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import DTypeMismatchError, InvalidArgumentError, TracedArgumentError
+from runtime.graph.context import current_graph
+from runtime.ops.arguments import INTS, int_argument, together
+from runtime.ops.arrays.shape import expand_dims
+from runtime.ops.convert import as_tensor, cast, promote_all
+from runtime.ops.define import code, define, run
+from runtime.ops.eager import attempt
+from runtime.ops.elementwise.arithmetic import less, maximum
+from runtime.ops.reduce.reductions import reduce_max
+from runtime.ops.shapes import Unknown, broadcast, dims_of, known_int, normal_axis, spec
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.types import dtypes
+from runtime.types.dtypes import DType, as_dtype
+from runtime.types.specs import TensorSpec
+
+__all__ = ["linspace", "one_hot", "range", "sequence_mask"]
+
+Array = np.ndarray[Any, Any]
+
+
+# --- range ----------------------------------------------------------------------------
+
+
+def _infer_range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> TensorSpec:
+    bounds = [_known_number(value) for value in (start, limit, delta)]
+    if any(bound is None for bound in bounds):
+        return spec((None,), dtype)
+    return spec((_range_length(*bounds),), dtype)
+
+
+def _known_number(value: Any) -> Any:
+    return value.known if isinstance(value, Unknown) else value
+
+
+def _range_length(start: Any, limit: Any, delta: Any) -> int:
+    if delta == 0:
+        raise InvalidArgumentError("delta must not be 0")
+    if limit < start if delta > 0 else limit > start:
+        way = "<=" if delta > 0 else ">="
+        raise InvalidArgumentError(
+            f"start {way} limit must hold for delta = {delta}, not {start} and {limit}"
+        )
+    if isinstance(delta, int) and isinstance(start, int) and isinstance(limit, int):
+        return len(builtins.range(start, limit, delta))
+    return int(max(0, math.ceil((limit - start) / delta)))
+
+
+def _range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> Array:
+    _range_length(start, limit, delta)
+    return np.arange(start, limit, delta, dtype=dtype.np_dtype)
+
+
+def _range_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+    if attrs.get("operands"):
+        # NumPy would not mind bounds that are the wrong way round.
+        return None
+    start, limit, delta = (
+        code(attrs[key], args) for key in ("start", "limit", "delta")
+    )
+    bounds = limit if (start, delta) == ("0", "1") else f"{start}, {limit}"
+    step = "" if delta == "1" else f", {delta}"
+    return f"np.arange({bounds}{step}, dtype={code(attrs['dtype'], args)})"
+
+
+define("Range", _range, _infer_range, source=_range_source)
+
+#: The dtypes of ranges, narrower before wider.
+_RANGE_DTYPES = (
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.float16,
+    dtypes.float32,
+    dtypes.float64,
+)
+
+
+def range(
+    start: Any,
+    limit: Any = None,
+    delta: Any = 1,
+    dtype: Any = None,
+    name: str = "range",
+) -> Any:
+    """The numbers from `start` (0 if left out) up to but without `limit`.
+
+    The dtype is the widest among the arguments. Raises InvalidArgumentError where the
+    limit lies on the other side of the start (Python's range is empty there).
+
+    >>> range(3, 9, 2), range(0.5)
+    (<tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 5, 7], dtype=int32)>,
+     <tf.Tensor: shape=(1,), dtype=float32, numpy=array([0.], dtype=float32)>)
+    """
+    if limit is None:
+        start, limit = 0, start
+    if dtype is None and type(start) is type(limit) is type(delta) is int:
+        if -(2**31) < start <= limit < 2**31 > delta > 0 and current_graph() is None:
+            found = attempt(np.arange, start, limit, delta, np.int32)
+            if found is not None:
+                return found
+    bounds = [_bound(value) for value in (start, limit, delta)]
+    if dtype is None and INTS.issuperset(map(type, bounds)):
+        found = dtypes.int32 if max(map(abs, bounds)) < 2**31 else dtypes.int64
+        start, limit, delta = bounds
+        return run(
+            "Range", start=start, limit=limit, delta=delta, dtype=found, name=name
+        )
+    if dtype is not None:
+        found = as_dtype(dtype)
+    else:
+        found = _range_dtype([_number_dtype(bound) for bound in bounds])
+    return run(
+        "Range",
+        **dict(zip(("start", "limit", "delta"), _in_dtype(bounds, found))),
+        dtype=found,
+        name=name,
+    )
+
+
+def _bound(value: Any) -> Any:
+    if type(value) in (int, float):
+        return value
+    tensor = as_tensor(value)
+    if tensor.shape.rank not in (0, None):
+        traced = isinstance(tensor, SymbolicTensor)
+        raise (TracedArgumentError if traced else InvalidArgumentError)(
+            f"the bounds of a range are scalars, not of shape {tensor.shape}"
+        )
+    return tensor
+
+
+def _number_dtype(bound: Any) -> DType:
+    if isinstance(bound, Tensor):
+        return bound.dtype
+    if isinstance(bound, float):
+        return dtypes.float32
+    return dtypes.int32 if abs(bound) < 2**31 else dtypes.int64
+
+
+def _range_dtype(found: list[DType]) -> DType:
+    for dtype in found:
+        if dtype not in _RANGE_DTYPES:
+            raise DTypeMismatchError(f"a range cannot be of {dtype.name}")
+    return max(found, key=_RANGE_DTYPES.index)
+
+
+def _in_dtype(bounds: list[Any], dtype: DType) -> list[Any]:
+    """The bounds as attributes of the dtype of the range."""
+    number = float if dtype.is_floating else int
+    return [
+        cast(bound, dtype) if isinstance(bound, Tensor) else number(bound)
+        for bound in bounds
+    ]
+
+
+# --- linspace -------------------------------------------------------------------------
+
+
+def _infer_linspace(
+    start: TensorSpec, stop: TensorSpec, *, num: Any, axis: int
+) -> TensorSpec:
+    ends, count = broadcast(dims_of(start), dims_of(stop)), known_int(num)
+    if count is not None and count < 1:
+        raise InvalidArgumentError(f"num must be at least 1, not {count}")
+    if ends is None:
+        return spec(None, start.dtype)
+    position = normal_axis(axis, len(ends) + 1)
+    return spec((*ends[:position], count, *ends[position:]), start.dtype)
+
+
+def _linspace(start: Array, stop: Array, *, num: int, axis: int) -> Array:
+    if num < 1:
+        raise ValueError
+    return np.linspace(start, stop, num, axis=axis, dtype=start.dtype)
+
+
+define(
+    "LinSpace",
+    _linspace,
+    _infer_linspace,
+    source="np.linspace({0}, {1}, {num}, axis={axis}, dtype={0}.dtype)",
+    takes="fc",
+)
+
+
+def linspace(
+    start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0
+) -> Any:
+    """`num` numbers from `start` to `stop`, both included, in equal steps.
+
+    Tensors of numbers give one such row for each pair of ends, along `axis`. Python
+    ints are taken as floats.
+
+    >>> print(linspace(0.0, 1.0, 3))
+    tf.Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)
+    """
+    ends = [float(end) if isinstance(end, int) else end for end in (start, stop)]
+    tensors = together(ends, "LinSpace", name)
+    return run("LinSpace", *tensors, num=int_argument(num, "num"), axis=axis, name=name)
+
+
+# --- one-hot --------------------------------------------------------------------------
+
+
+#: Fewer elements are compared one by one.
+SMALL = 1000
+
+
+def _infer_one_hot(
+    indices: TensorSpec, on: TensorSpec, off: TensorSpec, *, depth: Any, axis: int
+) -> TensorSpec:
+    dims, length = dims_of(indices), known_int(depth)
+    if dims is None:
+        return spec(None, on.dtype)
+    position = normal_axis(axis, len(dims) + 1)
+    return spec((*dims[:position], length, *dims[position:]), on.dtype)
+
+
+def _one_hot(indices: Array, on: Array, off: Array, *, depth: int, axis: int) -> Array:
+    if depth < 0:
+        raise ValueError
+    if indices.size * depth < SMALL:
+        hot = indices[..., np.newaxis] == np.arange(depth)
+        return np.where(hot if axis == -1 else np.moveaxis(hot, -1, axis), on, off)
+    found = np.full((*indices.shape, depth), off, on.dtype)
+    if found.size:
+        # Comparing each index with all places takes eight times as long.
+        places = indices.reshape(-1)
+        fits = (places >= 0) & (places < depth)
+        rows = np.arange(0, found.size, depth)
+        if not fits.all():
+            places, rows = places[fits], rows[fits]
+        found.reshape(-1)[rows + places.astype(np.intp)] = on
+    return found if axis == -1 else np.ascontiguousarray(np.moveaxis(found, -1, axis))
+
+
+def _one_hot_quickly(indices: Array, depth: Any, axis: Any, dtype: DType) -> Array:
+    """With ones and zeros; raises ValueError for what is not given in ints."""
+    if type(depth) is not int or indices.dtype.kind not in "iu" or dtype.kind in "bO":
+        raise ValueError
+    if axis is not None and type(axis) is not int:
+        raise ValueError
+    on, off = np.ones((), dtype.np_dtype), np.zeros((), dtype.np_dtype)
+    return _one_hot(indices, on, off, depth=depth, axis=-1 if axis is None else axis)
+
+
+define("OneHot", _one_hot, _infer_one_hot, takes="iu")
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`on_value` (1) at the place that each index names along a new axis, else
+    `off_value` (0). The new axis of length `depth` is the last, or `axis`.
+
+    >>> one_hot([2, 0], 3).numpy().tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    found = None if dtype is None else as_dtype(dtype)
+    if found is None and on_value is None and off_value is None:
+        found = dtypes.float32
+    if found is not None and on_value is None and off_value is None:
+        if type(indices) is EagerTensor and current_graph() is None:
+            made = attempt(_one_hot_quickly, indices._array, depth, axis, found)
+            if made is not None:
+                return made
+    on, off = promote_all(
+        (1 if on_value is None else on_value, 0 if off_value is None else off_value),
+        "OneHot",
+        found,
+        name,
+    )
+    return run(
+        "OneHot",
+        as_tensor(indices),
+        on,
+        off,
+        depth=int_argument(depth, "depth"),
+        axis=-1 if axis is None else axis,
+        name=name,
+    )
+
+
+# --- Masks from lengths
+
+tensor_range = range
+
+
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
+) -> Any:
+    """For each length a row of `maxlen` that holds True that many times, then False.
+
+    Without `maxlen` the rows are as long as the largest length.
+
+    >>> sequence_mask([1, 3]).numpy().astype(int).tolist()
+    [[1, 0, 0], [1, 1, 1]]
+    """
+    counts = as_tensor(lengths)
+    if maxlen is None:
+        # The largest of no lengths is no length.
+        end: Any = maximum(reduce_max(counts), 0)
+    else:
+        end = int_argument(maxlen, "maxlen")
+    places = cast(tensor_range(0, end), counts.dtype)
+    mask = less(places, expand_dims(counts, -1), name=name)
+    wanted = as_dtype(dtype)
+    return mask if wanted is dtypes.bool else cast(mask, wanted)

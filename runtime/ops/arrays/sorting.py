@@ -1,0 +1,396 @@
+"""Order among elements: sort, argsort, top_k, unique, searchsorted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import int_argument, together
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
+from runtime.types import dtypes
+from runtime.types.dtypes import DType, as_dtype
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "argsort",
+    "in_top_k",
+    "searchsorted",
+    "sort",
+    "top_k",
+    "unique",
+    "unique_with_counts",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- sort -----------------------------------------------------------------------------
+
+
+def _descending_places(x: Array, axis: int) -> Array:
+    """What sorts `x` from large to small, with equal elements in their order."""
+    last = x.shape[axis] - 1
+    flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
+    places: Array = last - np.flip(flipped, axis)
+    return places
+
+
+def _sort(x: Array, *, axis: int, descending: bool) -> Array:
+    ordered = np.sort(x, axis)
+    return np.flip(ordered, axis) if descending else ordered
+
+
+def _argsort(x: Array, *, axis: int, descending: bool) -> Array:
+    if descending:
+        places = _descending_places(x, axis)
+    else:
+        places = np.argsort(x, axis, kind="stable")
+    return places.astype(np.int32)
+
+
+def _infer_sort(x: TensorSpec, *, axis: int, descending: bool) -> TensorSpec:
+    dims = dims_of(x)
+    if dims is not None:
+        normal_axis(axis, len(dims))
+    return spec(dims, x.dtype)
+
+
+def _infer_argsort(x: TensorSpec, *, axis: int, descending: bool) -> TensorSpec:
+    return spec(dims_of(_infer_sort(x, axis=axis, descending=descending)), dtypes.int32)
+
+
+def _sort_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
+    ordered = f"np.sort({args[0]}, axis={attrs['axis']})"
+    return f"np.flip({ordered}, {attrs['axis']})" if attrs["descending"] else ordered
+
+
+define("Sort", _sort, _infer_sort, source=_sort_source, takes="fiub")
+define("ArgSort", _argsort, _infer_argsort, takes="fiub")
+
+
+def sort(
+    values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
+) -> Any:
+    """The elements in order along an axis, ``ASCENDING`` or ``DESCENDING``.
+
+    >>> print(sort([3, 1, 2], direction="DESCENDING"))
+    tf.Tensor([3 2 1], shape=(3,), dtype=int32)
+    """
+    down = _is_descending(direction)
+    return run("Sort", as_tensor(values), axis=axis, descending=down, name=name)
+
+
+def argsort(
+    values: Any,
+    axis: int = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The int32 indices that sort the elements along an axis; always stable.
+
+    >>> print(argsort([3, 1, 2]))
+    tf.Tensor([1 2 0], shape=(3,), dtype=int32)
+    """
+    down = _is_descending(direction)
+    return run("ArgSort", as_tensor(values), axis=axis, descending=down, name=name)
+
+
+def _is_descending(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(
+            f"direction must be 'ASCENDING' or 'DESCENDING', not {direction!r}"
+        )
+    return direction == "DESCENDING"
+
+
+# --- the largest ----------------------------------------------------------------------
+
+
+class TopKV2(NamedTuple):
+    """The largest elements of each row and where they are."""
+
+    values: Any
+    indices: Any
+
+
+def _infer_top_k(
+    x: TensorSpec, *, k: Any, sorted: bool, index_type: DType
+) -> tuple[TensorSpec, TensorSpec]:
+    dims, count = dims_of(x), known_int(k)
+    if dims is None:
+        return spec(None, x.dtype), spec(None, index_type)
+    if not dims:
+        raise InvalidArgumentError("the input must have at least one axis")
+    if count is not None and (count < 0 or (dims[-1] is not None and count > dims[-1])):
+        raise InvalidArgumentError(
+            f"k = {count} elements cannot be picked from the last axis of {show(dims)}"
+        )
+    found = (*dims[:-1], count)
+    return spec(found, x.dtype), spec(found, index_type)
+
+
+def _top_k(x: Array, *, k: int, sorted: bool, index_type: DType) -> tuple[Array, Array]:
+    if not x.ndim or not 0 <= k <= x.shape[-1]:
+        raise ValueError
+    places = _largest(x, k) if x.size > _MANY * max(k, 1) else None
+    if places is None:
+        places = _descending_places(x, -1)[..., :k]
+    return np.take_along_axis(x, places, -1), places.astype(index_type.np_dtype)
+
+
+#: From so many elements for each of the largest on it is worth while not to sort all.
+_MANY = 32
+
+
+def _largest(x: Array, k: int) -> Array | None:
+    """The places of the `k` largest of each row, in order; None to sort all."""
+    rows = x.reshape(-1, x.shape[-1])
+    if not k or (x.dtype.kind == "f" and np.isnan(rows.max(-1)).any()):
+        return None
+    last = x.shape[-1] - k
+    least = np.partition(rows, last, -1)[:, last, None]
+    chosen = rows > least
+    same = rows == least
+    # Of those that are equal to the least, the first ones.
+    wanted = k - chosen.sum(-1, keepdims=True)
+    if (same.sum(-1, keepdims=True) == wanted).all():
+        chosen |= same
+    else:
+        chosen |= same & (np.cumsum(same, -1) <= wanted)
+    places = np.nonzero(chosen)[1].reshape(-1, k)
+    order = _descending_places(np.take_along_axis(rows, places, -1), -1)
+    return np.take_along_axis(places, order, -1).reshape(*x.shape[:-1], k)
+
+
+define("TopKV2", _top_k, _infer_top_k, takes="fiu")
+
+
+def top_k(
+    input: Any,
+    k: Any = 1,
+    sorted: bool = True,
+    index_type: Any = dtypes.int32,
+    name: str | None = None,
+) -> TopKV2:
+    """The `k` largest elements along the last axis, from large to small, and their
+    indices; of equal elements the first come first.
+
+    >>> values, indices = top_k([1, 5, 3], k=2)
+    >>> print(values.numpy(), indices.numpy())
+    [5 3] [1 2]
+    """
+    values, indices = run(
+        "TopKV2",
+        as_tensor(input),
+        k=int_argument(k, "k"),
+        sorted=sorted,
+        index_type=as_dtype(index_type),
+        name=name,
+    )
+    return TopKV2(values, indices)
+
+
+def _infer_in_top_k(
+    targets: TensorSpec, predictions: TensorSpec, *, k: Any
+) -> TensorSpec:
+    if predictions.rank not in (2, None) or targets.rank not in (1, None):
+        raise InvalidArgumentError(
+            "targets must be a vector and predictions a matrix, not of the shapes "
+            f"{targets.shape} and {predictions.shape}"
+        )
+    return spec(dims_of(targets) or (None,), dtypes.bool)
+
+
+def _in_top_k(targets: Array, predictions: Array, *, k: int) -> Array:
+    rows, classes = predictions.shape
+    valid = (targets >= 0) & (targets < classes)
+    own = predictions[np.arange(rows), np.where(valid, targets, 0)]
+    larger = (predictions > own[:, None]).sum(1)
+    found: Array = valid & np.isfinite(own) & (larger < k)
+    return found
+
+
+define("InTopKV2", _in_top_k, _infer_in_top_k, takes="iu")
+
+
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
+    """For each row of predictions whether the target is among its `k` largest."""
+    return run(
+        "InTopKV2",
+        as_tensor(targets),
+        as_tensor(predictions),
+        k=int_argument(k, "k"),
+        name=name,
+    )
+
+
+# --- unique ---------------------------------------------------------------------------
+
+
+class Unique(NamedTuple):
+    """The different elements, and for each element the place of its like."""
+
+    y: Any
+    idx: Any
+
+
+class UniqueWithCounts(NamedTuple):
+    """As `Unique`, and how often each occurs."""
+
+    y: Any
+    idx: Any
+    count: Any
+
+
+def _infer_unique(x: TensorSpec, *, out_idx: DType) -> tuple[TensorSpec, ...]:
+    dims = dims_of(x)
+    if dims is not None and len(dims) != 1:
+        raise InvalidArgumentError(f"the input must be a vector, not {show(dims)}")
+    length = None if dims is None else dims[0]
+    return spec((None,), x.dtype), spec((length,), out_idx), spec((None,), out_idx)
+
+
+def _unique(x: Array, *, out_idx: DType) -> tuple[Array, Array, Array]:
+    if x.ndim != 1:
+        raise ValueError
+    first, inverse, counts = _classes(x)
+    # They are sorted; here they stand in the order in which they occur.
+    begins = np.zeros(len(x), bool)
+    begins[first] = True
+    place = (np.cumsum(begins) - 1)[first]
+    numpy_type = out_idx.np_dtype
+    ordered = np.empty(len(first), numpy_type)
+    ordered[place] = counts
+    return x[begins], place[inverse].astype(numpy_type), ordered
+
+
+def _classes(x: Array) -> tuple[Array, Array, Array]:
+    """For the different elements where each occurs first and how often; and for each
+    element which it is of these.
+    """
+    if x.dtype.kind not in "iu" or not x.size:
+        _, first, inverse, counts = np.unique(
+            x, return_index=True, return_inverse=True, return_counts=True
+        )
+        return first, inverse.reshape(-1), counts
+    low, high = int(x.min()), int(x.max())
+    if high - low > 2 * x.size or x.dtype == np.uint64:
+        order = np.argsort(x, kind="stable")
+        ordered = x[order]
+        new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        inverse = np.empty(len(x), np.intp)
+        inverse[order] = np.cumsum(new) - 1
+        starts = np.flatnonzero(new)
+        return order[starts], inverse, np.diff(starts, append=len(x))
+    # Few different numbers are counted, and need not be sorted.
+    numbers = x.astype(np.int64) - low
+    counts = np.bincount(numbers)
+    kept = np.flatnonzero(counts)
+    which = np.zeros(len(counts), np.intp)
+    which[kept] = np.arange(len(kept))
+    first = np.empty(len(counts), np.intp)
+    first[numbers[::-1]] = np.arange(len(x))[::-1]
+    return first[kept], which[numbers], counts[kept]
+
+
+define("UniqueWithCounts", _unique, _infer_unique)
+
+
+def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
+    """The different elements of a vector in the order of their first occurrence.
+
+    >>> y, idx = unique([7, 5, 7])
+    >>> print(y.numpy(), idx.numpy())
+    [7 5] [0 1 0]
+    """
+    return Unique(*unique_with_counts(x, out_idx, name)[:2])
+
+
+def unique_with_counts(
+    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
+) -> UniqueWithCounts:
+    """As `unique`, and how often each element occurs."""
+    found = run("UniqueWithCounts", as_tensor(x), out_idx=as_dtype(out_idx), name=name)
+    return UniqueWithCounts(*found)
+
+
+# --- searchsorted ---------------------------------------------------------------------
+
+
+def _infer_searchsorted(
+    rows: TensorSpec, values: TensorSpec, *, side: str, out_type: DType
+) -> TensorSpec:
+    a, b = dims_of(rows), dims_of(values)
+    if a is not None and b is not None:
+        same = len(a) == len(b) and all(
+            m == n or m is None or n is None for m, n in zip(a[:-1], b[:-1])
+        )
+        if not same or not a:
+            raise InvalidArgumentError(
+                f"the sorted rows {show(a)} and the values {show(b)} must have the "
+                "same shape but for the last axis"
+            )
+    return spec(b, out_type)
+
+
+def _searchsorted(rows: Array, values: Array, *, side: Any, out_type: DType) -> Array:
+    if rows.shape[:-1] != values.shape[:-1]:
+        raise ValueError
+    if rows.ndim == 1:
+        return np.searchsorted(rows, values, side).astype(out_type.np_dtype)
+    if values.shape[-1] > _FEW:
+        result = np.empty(values.shape, out_type.np_dtype)
+        for place in np.ndindex(rows.shape[:-1]):
+            result[place] = np.searchsorted(rows[place], values[place], side)
+        return result
+    return _bisected(rows, values, side).astype(out_type.np_dtype)
+
+
+#: Up to so many values for each row all rows are searched at once.
+_FEW = 32
+
+
+def _bisected(rows: Array, values: Array, side: str) -> Array:
+    """The places of the values, by halving all the intervals in each step."""
+    low = np.zeros(values.shape, np.intp)
+    high = np.full(values.shape, rows.shape[-1], np.intp)
+    for _ in range(rows.shape[-1].bit_length()):
+        middle = (low + high) >> 1
+        found = np.take_along_axis(rows, np.minimum(middle, rows.shape[-1] - 1), -1)
+        # NaNs come last, as where NumPy sorts.
+        if side == "left":
+            right = (found < values) | ((found == found) & (values != values))
+        else:
+            right = ~(values < found) & ((found == found) | (values != values))
+        right &= low < high
+        low = np.where(right, middle + 1, low)
+        high = np.where(right, high, middle)
+    return low
+
+
+define("SearchSorted", _searchsorted, _infer_searchsorted, takes="fiu")
+
+
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """Where each value would be put into its sorted row (the last axis): to the
+    ``left`` or the ``right`` of elements equal to it.
+
+    >>> print(searchsorted([1, 3, 5], [0, 3, 9]))
+    tf.Tensor([0 1 3], shape=(3,), dtype=int32)
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be 'left' or 'right', not {side!r}")
+    rows, wanted = together((sorted_sequence, values), "SearchSorted", name)
+    found = as_dtype(out_type)
+    return run("SearchSorted", rows, wanted, side=side, out_type=found, name=name)

@@ -1,0 +1,1 @@
+"""Assertions, and the search for numbers that are not finite."""

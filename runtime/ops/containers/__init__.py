@@ -1,0 +1,1 @@
+"""The ops behind `TensorArray`, and behind lists and dicts in graphs."""

@@ -1,0 +1,300 @@
+"""The ops behind Python lists in graphs: a buffer of rows, and a count of those in use.
+
+A buffer has room to spare, so that appending takes constant time on average: an
+executor that knows of no later use of the old buffer calls the kernel of `IN_PLACE`,
+which changes it. Errors are those that Python's lists raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.ops.containers.tensor_arrays import IN_PLACE, fresh_buffer
+from runtime.ops.kernels.in_place import in_place
+from runtime.ops.record import OpDef, register
+from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
+from runtime.types import dtypes
+from runtime.types.specs import TensorSpec
+
+__all__ = ["LIST_ERRORS", "register_writer", "room_for", "spec_with_element"]
+
+Array = np.ndarray[Any, Any]
+
+#: Ops whose errors are Python's own, and pass as they are.
+LIST_ERRORS = frozenset(
+    {"ListGet", "ListSet", "ListPlace", "ListFind", "ListSetRows"} | {"ListBisect"}
+)
+
+_COUNT = TensorSpec((), dtypes.int32)
+
+
+# --- buffers --------------------------------------------------------------------------
+
+
+def room_for(
+    buffer: Array, count: int, element: tuple[int, ...], more: int, owned: bool
+) -> Array:
+    """A buffer to be written to: with the first rows, and room for ``more`` of them."""
+    if buffer.shape[1:] != element:
+        if count:
+            raise InvalidArgumentError(
+                f"AG210: an element of shape {element} was put into a list whose "
+                f"elements have the shape {buffer.shape[1:]}"
+            )
+        return fresh_buffer(max(more, 4), dtypes.of_array(buffer), element)
+    if count + more <= len(buffer):
+        return buffer if owned else buffer.copy()
+    # Doubling keeps the cost of many writes in proportion to their number.
+    room = max(count + more, 2 * len(buffer), 4)
+    rows = fresh_buffer(room, dtypes.of_array(buffer), element)
+    rows[:count] = buffer[:count]
+    return rows
+
+
+def spec_with_element(buffer: TensorSpec, element: Dims | None) -> TensorSpec:
+    """The spec of a buffer after an element was put into it."""
+    rows = dims_of(buffer)
+    if element is None:
+        return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
+    try:
+        merged = element if rows is None else merge_dims(rows[1:], element)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"AG210: an element of shape {show(element)} was put into a list whose "
+            f"elements have the shape {show(rows[1:] if rows else None)}"
+        ) from None
+    return spec((None, *(merged or ())), buffer.dtype)
+
+
+def _place(index: int, count: int, message: str) -> int:
+    """An index counted from the front; IndexError if it is outside."""
+    if not -count <= index < count:
+        raise IndexError(message)
+    return index + count if index < 0 else index
+
+
+# --- ops that write -------------------------------------------------------------------
+
+
+def _append(buffer: Array, count: Array, value: Array, owned: bool = False) -> Array:
+    size = int(count)
+    rows = room_for(buffer, size, np.shape(value), 1, owned)
+    # Not rows[size], which would keep the array of a text.
+    rows[size, ...] = value
+    return rows
+
+
+def _extend(buffer: Array, count: Array, values: Array, owned: bool = False) -> Array:
+    size = int(count)
+    if not len(values):
+        return buffer
+    rows = room_for(buffer, size, values.shape[1:], len(values), owned)
+    rows[size : size + len(values)] = values
+    return rows
+
+
+def _insert(
+    buffer: Array, count: Array, index: Array, value: Array, owned: bool = False
+) -> Array:
+    size, place = int(count), int(index)
+    place = max(place + size, 0) if place < 0 else min(place, size)
+    rows = room_for(buffer, size, np.shape(value), 1, owned)
+    rows[place + 1 : size + 1] = rows[place:size].copy()
+    rows[place, ...] = value
+    return rows
+
+
+def _set(
+    buffer: Array, count: Array, index: Array, value: Array, owned: bool = False
+) -> Array:
+    place = _place(int(index), int(count), "list assignment index out of range")
+    rows = room_for(buffer, int(count), np.shape(value), 0, owned)
+    rows[place, ...] = value
+    return rows
+
+
+def _delete(buffer: Array, count: Array, index: Array, owned: bool = False) -> Array:
+    size = int(count)
+    place = int(index)
+    if place == size - 1:
+        return buffer
+    rows = buffer if owned else buffer.copy()
+    rows[place : size - 1] = rows[place + 1 : size].copy()
+    return rows
+
+
+def _infer_append(
+    buffer: TensorSpec, count: TensorSpec, value: TensorSpec
+) -> TensorSpec:
+    return spec_with_element(buffer, dims_of(value))
+
+
+def _infer_extend(
+    buffer: TensorSpec, count: TensorSpec, values: TensorSpec
+) -> TensorSpec:
+    dims = dims_of(values)
+    return spec_with_element(buffer, None if dims is None else dims[1:])
+
+
+def _infer_insert(
+    buffer: TensorSpec, count: TensorSpec, index: TensorSpec, value: TensorSpec
+) -> TensorSpec:
+    return spec_with_element(buffer, dims_of(value))
+
+
+def _infer_set(
+    buffer: TensorSpec, count: TensorSpec, index: TensorSpec, value: TensorSpec
+) -> TensorSpec:
+    written, rows = spec_with_element(buffer, dims_of(value)), dims_of(buffer)
+    dims = dims_of(written)
+    if rows is None or dims is None:
+        return written
+    return spec((rows[0], *dims[1:]), buffer.dtype)
+
+
+def _infer_delete(
+    buffer: TensorSpec, count: TensorSpec, index: TensorSpec
+) -> TensorSpec:
+    return buffer
+
+
+def register_writer(
+    name: str, kernel: Callable[..., Array], infer: Any, stateful: bool = False
+) -> None:
+    """Register an op that writes to a buffer, and how it does where that is its own."""
+    register(OpDef(name, kernel, infer, stateful=stateful))
+    IN_PLACE[name] = in_place(kernel)
+
+
+register_writer("ListAppend", _append, _infer_append)
+register_writer("ListExtend", _extend, _infer_extend)
+register_writer("ListInsert", _insert, _infer_insert)
+register_writer("ListSet", _set, _infer_set, stateful=True)
+register_writer("ListDelete", _delete, _infer_delete)
+
+
+# --- ops that read --------------------------------------------------------------------
+
+
+def _get(buffer: Array, count: Array, index: Array) -> Array:
+    place = _place(int(index), int(count), "list index out of range")
+    # Not a view, which would keep the buffer from being written in place.
+    return buffer[place, ...].copy()
+
+
+def _infer_get(buffer: TensorSpec, count: TensorSpec, index: TensorSpec) -> TensorSpec:
+    rows = dims_of(buffer)
+    return spec(None if rows is None else rows[1:], buffer.dtype)
+
+
+register(OpDef("ListGet", _get, _infer_get, stateful=True))
+
+
+def _row(buffer: Array, index: Array) -> Array:
+    return buffer[int(index), ...].copy()
+
+
+def _infer_row(buffer: TensorSpec, index: TensorSpec) -> TensorSpec:
+    return _infer_get(buffer, index, index)
+
+
+#: An element that is known to be there.
+register(OpDef("ListRow", _row, _infer_row))
+
+
+def _item(buffer: Array, *, index: int) -> Array:
+    return buffer[index, ...].copy()
+
+
+#: An item of a Python list that is kept as one tensor.
+register(
+    OpDef(
+        "ListItem",
+        _item,
+        lambda buffer, index: _infer_row(buffer, buffer),
+        source=lambda args, attrs: f"{args[0]}[{attrs['index']}]",
+    )
+)
+
+
+def _rows(buffer: Array, count: Array) -> Array:
+    return buffer[: int(count)]
+
+
+def _infer_rows(buffer: TensorSpec, count: TensorSpec) -> TensorSpec:
+    rows = dims_of(buffer)
+    return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
+
+
+register(OpDef("ListRows", _rows, _infer_rows, source="{0}[:{1}]"))
+
+
+#: What Python raises for an element that is to be taken out, and is not there.
+_PLACE_ERRORS = {
+    "pop": ("pop from empty list", "pop index out of range"),
+    "get": ("list index out of range",) * 2,
+    "del": ("list assignment index out of range",) * 2,
+    "heap": ("index out of range",) * 2,
+    "deque pop": ("pop from an empty deque",) * 2,
+    "deque get": ("deque index out of range",) * 2,
+}
+
+
+def _place_of(count: Array, index: Array, use: str) -> Array:
+    size, messages = int(count), _PLACE_ERRORS[use]
+    return np.array(_place(int(index), size, messages[size > 0]), np.int32)
+
+
+register(OpDef("ListPlace", _place_of, lambda count, index, use: _COUNT, stateful=True))
+
+
+def _find(found: Array, message: str) -> Array:
+    if not found.any():
+        raise ValueError(message)
+    return np.array(found.argmax(), np.int32)
+
+
+register(OpDef("ListFind", _find, lambda found, message: _COUNT, stateful=True))
+
+
+def _sum(start: Array, values: Array) -> Array:
+    # From left to right, as Python adds; NumPy's sum rounds in another order.
+    if not len(values):
+        return np.broadcast_to(start, values.shape[1:]).astype(values.dtype)
+    total = start + values[0]
+    for value in values[1:]:
+        total = total + value
+    return np.asarray(total, values.dtype)
+
+
+def _infer_sum(start: TensorSpec, values: TensorSpec) -> TensorSpec:
+    dims = dims_of(values)
+    return spec(None if dims is None else dims[1:], values.dtype)
+
+
+register(OpDef("ListSum", _sum, _infer_sum))
+
+
+def _equal(one: Array, other: Array) -> Array:
+    return np.array(one.shape == other.shape and bool((one == other).all()))
+
+
+register(
+    OpDef(
+        "ListEqual",
+        _equal,
+        lambda one, other: TensorSpec((), dtypes.bool),
+        strong=True,
+    )
+)
+
+
+def _repeat(values: Array, times: Array) -> Array:
+    return np.concatenate([values[:0], *[values] * max(int(times), 0)])
+
+
+register(OpDef("ListRepeat", _repeat, lambda values, times: _infer_rows(values, times)))

@@ -1,0 +1,394 @@
+"""Arithmetic and comparison, and the operators of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.graph.context import current_graph
+from runtime.ops.convert import (
+    as_tensor,
+    cast,
+    cast_alike,
+    constant,
+    is_tensor,
+    promote,
+)
+from runtime.ops.elementwise.define import (
+    ALL,
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    REAL,
+    STRINGS,
+    apply_binary,
+    binary_function,
+    binary_op,
+    eager_operands,
+    promote_or_leave,
+    run_quietly,
+)
+from runtime.ops.record import apply, apply_one, as_array, get, infer_specs
+from runtime.ops.staged.flow import none_test, optional_parts
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
+from runtime.types import dtypes
+from runtime.types.dtypes import DType, as_dtype
+
+__all__ = [
+    "add",
+    "clip_by_value",
+    "divide",
+    "divide_no_nan",
+    "equal",
+    "floordiv",
+    "floormod",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "multiply_no_nan",
+    "not_equal",
+    "pow",
+    "reciprocal_no_nan",
+    "saturate_cast",
+    "scalar_mul",
+    "squared_difference",
+    "subtract",
+    "truediv",
+    "truncatediv",
+    "truncatemod",
+]
+
+Array = np.ndarray[Any, Any]
+
+
+# --- kernels --------------------------------------------------------------------------
+
+
+def _add(x: Array, y: Array) -> Any:
+    total: Any = np.add(x, y)
+    # Of two strings of rank 0 NumPy gives bare bytes, which have no shape nor dtype.
+    return as_array(total) if type(total) is bytes else total
+
+
+def _require_nonzero(x: Array, y: Array) -> None:
+    """Integers have no value for a division by zero."""
+    if y.dtype.kind in "iu" and not (y if y.ndim == 0 else y.all()):
+        raise InvalidArgumentError("integer division by zero")
+
+
+def _floor_div(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    return np.floor_divide(x, y)
+
+
+def _floor_mod(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    return np.mod(x, y)
+
+
+def _truncate_mod(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    return np.fmod(x, y)
+
+
+def _truncate_div(x: Array, y: Array) -> Any:
+    _require_nonzero(x, y)
+    # Rounding towards zero drops what fmod gives; this stays exact for large integers.
+    return np.floor_divide(np.subtract(x, np.fmod(x, y)), y)
+
+
+def _pow(x: Array, y: Array) -> Any:
+    if y.dtype.kind == "i" and np.any(y < 0):
+        raise InvalidArgumentError(
+            "integers to negative integer powers are not allowed; cast to a float first"
+        )
+    return np.power(x, y)
+
+
+def _div_no_nan(x: Array, y: Array) -> Any:
+    return np.where(y == 0, x.dtype.type(0), np.true_divide(x, y))
+
+
+def _mul_no_nan(x: Array, y: Array) -> Any:
+    return np.where(y == 0, x.dtype.type(0), np.multiply(x, y))
+
+
+def _squared_difference(x: Array, y: Array) -> Any:
+    difference = np.subtract(x, y)
+    return np.multiply(difference, np.conj(difference))
+
+
+# --- ops ------------------------------------------------------------------------------
+
+binary_op("AddV2", _add, NUMBERS + STRINGS, source="{0} + {1}")
+binary_op("Sub", np.subtract, NUMBERS, source="{0} - {1}")
+binary_op("Mul", np.multiply, NUMBERS, source="{0} * {1}")
+binary_op("RealDiv", np.true_divide, INEXACT, source="{0} / {1}")
+binary_op("FloorDiv", _floor_div, REAL)
+binary_op("FloorMod", _floor_mod, REAL)
+binary_op("TruncateDiv", _truncate_div, INTEGERS)
+binary_op("TruncateMod", _truncate_mod, REAL)
+binary_op("Pow", _pow, NUMBERS)
+binary_op("DivNoNan", _div_no_nan, INEXACT)
+binary_op("MulNoNan", _mul_no_nan, INEXACT)
+binary_op("SquaredDifference", _squared_difference, NUMBERS)
+binary_op("Maximum", np.maximum, REAL, source="np.maximum({0}, {1})")
+binary_op("Minimum", np.minimum, REAL, source="np.minimum({0}, {1})")
+binary_op("Less", np.less, REAL, dtypes.bool, source="{0} < {1}")
+binary_op("LessEqual", np.less_equal, REAL, dtypes.bool, source="{0} <= {1}")
+binary_op("Greater", np.greater, REAL, dtypes.bool, source="{0} > {1}")
+binary_op("GreaterEqual", np.greater_equal, REAL, dtypes.bool, source="{0} >= {1}")
+binary_op("Equal", np.equal, ALL, dtypes.bool, source="{0} == {1}")
+binary_op("NotEqual", np.not_equal, ALL, dtypes.bool, source="{0} != {1}")
+
+
+# --- functions ------------------------------------------------------------------------
+
+add = binary_function("add", "AddV2", "``x + y``; strings are joined.", "Add")
+subtract = binary_function("subtract", "Sub", "``x - y``.")
+multiply = binary_function("multiply", "Mul", "``x * y``.")
+floordiv = binary_function(
+    "floordiv", "FloorDiv", "``x // y``, rounded down as in Python.", "floordiv"
+)
+floormod = binary_function(
+    "floormod", "FloorMod", "``x % y``, with the sign of `y` as in Python."
+)
+mod = floormod
+truncatediv = binary_function(
+    "truncatediv", "TruncateDiv", "``x / y`` of integers, rounded towards zero."
+)
+truncatemod = binary_function(
+    "truncatemod", "TruncateMod", "The rest of `truncatediv`, with the sign of `x`."
+)
+pow = binary_function(
+    "pow", "Pow", "``x ** y``. Integers take no negative powers: InvalidArgumentError."
+)
+divide_no_nan = binary_function(
+    "divide_no_nan", "DivNoNan", "``x / y``, and 0 where `y` is 0.", "div_no_nan"
+)
+multiply_no_nan = binary_function(
+    "multiply_no_nan",
+    "MulNoNan",
+    "``x * y``, and 0 where `y` is 0 even if `x` is infinite or NaN.",
+    "multiply_no_nan",
+)
+squared_difference = binary_function(
+    "squared_difference", "SquaredDifference", "``(x - y) * conj(x - y)``."
+)
+maximum = binary_function("maximum", "Maximum", "The larger of `x` and `y`; NaN wins.")
+minimum = binary_function("minimum", "Minimum", "The smaller of `x` and `y`; NaN wins.")
+less = binary_function("less", "Less", "``x < y``.")
+less_equal = binary_function("less_equal", "LessEqual", "``x <= y``.")
+greater = binary_function("greater", "Greater", "``x > y``.")
+greater_equal = binary_function("greater_equal", "GreaterEqual", "``x >= y``.")
+equal = binary_function("equal", "Equal", "``x == y``; shapes must broadcast.")
+not_equal = binary_function(
+    "not_equal", "NotEqual", "``x != y``; shapes must broadcast."
+)
+
+#: The dtype of a quotient, by NumPy's number of the dtype of the operands.
+_QUOTIENTS: dict[int, DType] = {
+    **{dtype.np_dtype.num: dtype for dtype in INEXACT},
+    **{
+        dtype.np_dtype.num: dtypes.float32 if dtype.size <= 2 else dtypes.float64
+        for dtype in INTEGERS
+    },
+}
+
+
+def _divide(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """Division whose operands may be integers; the result is a float all the same."""
+    operands = eager_operands(x, y)
+    if operands is not None:
+        quotient = _QUOTIENTS.get(operands[0].dtype.num)
+        if quotient is not None:
+            try:
+                return run_quietly(np.true_divide, *operands, dtype=quotient.np_dtype)
+            except (ValueError, RuntimeError):
+                pass  # As in `binary_function`.
+    graph = current_graph()
+    unique = graph.unique_name(name) + "/" if graph else None
+    pair = promote_or_leave(x, y, op, unique, reflected)
+    return NotImplemented if pair is None else _divide_tensors(*pair, unique)
+
+
+def _divide_tensors(x: Tensor, y: Tensor, unique: str | None) -> Tensor:
+    """The quotient of two tensors of one dtype, which may be integers."""
+    if x.dtype.is_integer:
+        quotient = _QUOTIENTS[x.dtype.np_dtype.num]
+        if x.spec.weak and y.spec.weak:
+            quotient = dtypes.float32
+        x = cast_alike(x, quotient, unique and f"{unique}Cast/")
+        y = cast_alike(y, quotient, unique and f"{unique}Cast_1/")
+    if x.dtype.np_dtype.num not in _QUOTIENTS:
+        infer_specs(get("RealDiv"), (x.spec, y.spec), {})  # Raises.
+    return apply_one("RealDiv", x, y, name=unique)
+
+
+truediv = binary_function(
+    "truediv",
+    "RealDiv",
+    """``x / y``. Integers are divided as floats: 8 and 16 bits as float32, 32 and 64
+    bits as float64.
+
+    >>> truediv(constant(7), 2)
+    <tf.Tensor: shape=(), dtype=float64, numpy=3.5>
+    """,
+    "truediv",
+    general=_divide,
+)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x / y``: see `truediv`."""
+    return truediv(x, y, name)
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """``1 / x``, and 0 where `x` is 0."""
+    return divide_no_nan(1.0, x, name or "reciprocal_no_nan")
+
+
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
+    """``scalar * x``, where `scalar` has no dimensions. Raises InvalidArgumentError."""
+    left, right = promote(scalar, x, "Mul")
+    if left.shape.rank not in (0, None):
+        raise InvalidArgumentError(f"the scalar has the shape {left.shape}").for_op(
+            "Mul"
+        )
+    return multiply(left, right, name or "scalar_mul")
+
+
+def clip_by_value(
+    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
+) -> Tensor:
+    """`t` with what lies below or above the two values moved to them.
+
+    >>> clip_by_value([-5, 0, 5], -1, 1)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([-1,  0,  1], dtype=int32)>
+    """
+    name = name or "clip_by_value"
+    return maximum(minimum(t, clip_value_max, f"{name}/Minimum"), clip_value_min, name)
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """`tf.cast`, where numbers beyond the range of `dtype` become its ends.
+
+    >>> saturate_cast([-5, 300], "uint8")
+    <tf.Tensor: shape=(2,), dtype=uint8, numpy=array([  0, 255], dtype=uint8)>
+    """
+    tensor, target = as_tensor(value), as_dtype(dtype)
+    if tensor.dtype.is_complex or target.is_complex:
+        return cast(tensor, target, name)
+    source = tensor.dtype
+    if target.min > source.min:
+        tensor = maximum(tensor, constant(_within(target.min, target, source)))
+    if target.max < source.max:
+        tensor = minimum(tensor, constant(_within(target.max, target, source)))
+    return cast(tensor, target, name or "saturate_cast")
+
+
+def _within(end: Any, target: DType, source: DType) -> Any:
+    """An end of the range of `target` as a `source`, rounded to lie within it."""
+    value = source.as_numpy_dtype(end)
+    if source.is_floating and not target.min <= value.item() <= target.max:
+        value = np.nextafter(value, source.as_numpy_dtype(0))
+    return value
+
+
+# --- operators ------------------------------------------------------------------------
+
+
+def _operator(op: str, node_name: str, general: Any = None) -> Any:
+    """The function behind the Python operator called `node_name`."""
+    reflected = f"__r{node_name}__"
+    return binary_function(node_name, op, "", node_name, reflected, general)
+
+
+def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """``x * y``: a list, tuple or text times an integer is repeated, as in Python."""
+    for items, times in ((x, y), (y, x)):
+        if _is_sequence(items) and _is_count(times):
+            if current_graph() is not None and not isinstance(times, EagerTensor):
+                return SymbolicTensor.repeated(items, as_tensor(times))
+            return items * int(times)
+    return apply_binary(op, x, y, name, reflected)
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether it is a sequence of Python's, or stands for one in a graph."""
+    if isinstance(value, SymbolicTensor):
+        return value.spec.weak and value.dtype is dtypes.string
+    return isinstance(value, Sequence)
+
+
+def _is_count(value: Any) -> bool:
+    if isinstance(value, int):
+        return True
+    return is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0
+
+
+def _equal_operator(x: Any, y: Any) -> Any:
+    """``x == y``: nothing equals None, nor a tensor that it does not broadcast with."""
+    for one, other in ((x, y), (y, x)):
+        parts = optional_parts(one)
+        if parts is not None:
+            return _equal_or_none(*parts, other)
+    if x is None or y is None:
+        return False
+    try:
+        return equal(x, y)
+    except DTypeMismatchError:
+        raise
+    except InvalidArgumentError:
+        return constant(False)
+
+
+def _equal_or_none(value: Tensor, some: Tensor, other: Any) -> Any:
+    """``x == other`` of a tensor `value` that is None where `some` is off."""
+    if other is None:
+        return none_test(some)
+    parts = optional_parts(other)
+    if parts is None:
+        return apply("LogicalAnd", some, _equal_operator(value, other))
+    same = apply("LogicalAnd", some, _equal_operator(value, parts[0]))
+    both = apply("Equal", some, parts[1])
+    return apply("LogicalAnd", both, apply("LogicalOr", same, none_test(some)))
+
+
+def _not_equal_operator(x: Any, y: Any) -> Any:
+    """``x != y``: everything differs from None, and from a tensor of another shape."""
+    if x is None or y is None or optional_parts(x) or optional_parts(y):
+        same = _equal_operator(x, y)
+        return True if same is False else apply("LogicalNot", same)
+    try:
+        return not_equal(x, y)
+    except DTypeMismatchError:
+        raise
+    except InvalidArgumentError:
+        return constant(True)
+
+
+operators.bind(
+    add=_operator("AddV2", "add"),
+    subtract=_operator("Sub", "sub"),
+    multiply=_operator("Mul", "mul", _multiply),
+    truediv=_operator("RealDiv", "truediv", _divide),
+    floordiv=_operator("FloorDiv", "floordiv"),
+    mod=_operator("FloorMod", "mod"),
+    pow=_operator("Pow", "pow"),
+    less=less,
+    less_equal=less_equal,
+    greater=greater,
+    greater_equal=greater_equal,
+    equal=_equal_operator,
+    not_equal=_not_equal_operator,
+)

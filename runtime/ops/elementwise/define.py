@@ -1,0 +1,332 @@
+"""How elementwise operations are made: kernels, inference, and the public functions.
+
+An op is defined by its NumPy kernel and the dtypes that it takes::
+
+    binary_op("AddV2", np.add, NUMBERS + STRINGS, source="{0} + {1}")
+    add = binary_function("add", "AddV2", "Add", doc)
+
+The functions have a fast path: eager operands of one dtype go straight to the kernel.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from runtime.errors import ConversionError, DTypeMismatchError, InvalidArgumentError
+from runtime.graph.context import current_graph
+from runtime.ops.convert import as_tensor, promote
+from runtime.ops.eager import FALL_BACK, attempt, quiet
+from runtime.ops.record import (
+    OpDef,
+    Source,
+    apply_one,
+    as_array,
+    get,
+    infer_specs,
+    register,
+)
+from runtime.ops.values import float_array
+from runtime.tensor import EagerTensor, Tensor
+from runtime.types import dtypes
+from runtime.types.dtypes import DType
+from runtime.types.shapes import TensorShape, broadcast_static_shape
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "ALL",
+    "BinaryFunction",
+    "UnaryFunction",
+    "apply_binary",
+    "array_holders",
+    "beside",
+    "binary_function",
+    "binary_op",
+    "broadcast_spec",
+    "check_dtype",
+    "eager_operands",
+    "promote_or_leave",
+    "run_quietly",
+    "unary_function",
+    "unary_op",
+]
+
+Array = np.ndarray[Any, Any]
+Kernel = Callable[..., Any]
+DTypes = tuple[DType, ...]
+
+BOOL: DTypes = (dtypes.bool,)
+STRINGS: DTypes = (dtypes.string,)
+FLOATS: DTypes = (dtypes.float16, dtypes.float32, dtypes.float64)
+COMPLEX: DTypes = (dtypes.complex64, dtypes.complex128)
+SIGNED: DTypes = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+UNSIGNED: DTypes = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
+INTEGERS: DTypes = SIGNED + UNSIGNED
+REAL: DTypes = FLOATS + INTEGERS
+INEXACT: DTypes = FLOATS + COMPLEX
+NUMBERS: DTypes = REAL + COMPLEX
+ALL: DTypes = NUMBERS + BOOL + STRINGS
+
+
+class UnaryFunction(Protocol):
+    """A public function of one operand."""
+
+    def __call__(self, x: Any, name: str | None = None) -> Tensor:
+        """Compute it."""
+
+
+class BinaryFunction(Protocol):
+    """A public function of two operands."""
+
+    def __call__(self, x: Any, y: Any, name: str | None = None) -> Tensor:
+        """Compute it."""
+
+
+# --- inference ------------------------------------------------------------------------
+
+
+def check_dtype(spec: TensorSpec, allowed: DTypes) -> None:
+    """Raise DTypeMismatchError unless the dtype is among `allowed`."""
+    if spec.dtype not in allowed:
+        names = ", ".join(dtype.name for dtype in allowed)
+        raise DTypeMismatchError(
+            f"the dtype {spec.dtype.name} is not one that it takes: {names}"
+        )
+
+
+def broadcast_spec(x: TensorSpec, y: TensorSpec) -> TensorShape:
+    """The shape that two operands of one dtype share. Raises InvalidArgumentError."""
+    if x.dtype is not y.dtype:
+        raise InvalidArgumentError(
+            f"the operands have different dtypes, {x.dtype.name} and {y.dtype.name}"
+        )
+    try:
+        return broadcast_static_shape(x.shape, y.shape)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"shapes {x.shape} and {y.shape} do not broadcast"
+        ) from None
+
+
+# --- definitions ----------------------------------------------------------------------
+
+
+def unary_op(
+    name: str,
+    kernel: Kernel,
+    allowed: DTypes,
+    result: DType | None = None,
+    source: Source | None = None,
+) -> OpDef:
+    """Register an op of one operand; its result has `result` or the operand's dtype."""
+
+    def infer(x: TensorSpec) -> TensorSpec:
+        check_dtype(x, allowed)
+        return TensorSpec(x.shape, result or x.dtype)
+
+    return _register(name, kernel, infer, allowed, source)
+
+
+def binary_op(
+    name: str,
+    kernel: Kernel,
+    allowed: DTypes,
+    result: DType | None = None,
+    source: Source | None = None,
+) -> OpDef:
+    """Register an op of two operands of one dtype, which broadcast."""
+
+    def infer(x: TensorSpec, y: TensorSpec) -> TensorSpec:
+        shape = broadcast_spec(x, y)
+        check_dtype(x, allowed)
+        return TensorSpec(shape, result or x.dtype)
+
+    return _register(name, kernel, infer, allowed, source)
+
+
+#: For each op the dtypes that it takes, by NumPy's number of the dtype.
+_numbers_of: dict[str, frozenset[int]] = {}
+
+
+def _register(
+    name: str, kernel: Kernel, infer: Kernel, allowed: DTypes, source: Source | None
+) -> OpDef:
+    _numbers_of[name] = frozenset(dtype.np_dtype.num for dtype in allowed)
+    return register(OpDef(name, kernel, infer, source=source))
+
+
+# --- functions ------------------------------------------------------------------------
+
+#: The Python ints that an integer dtype holds, by NumPy's number of the dtype.
+_RANGES = {dtype.np_dtype.num: range(dtype.min, dtype.max + 1) for dtype in INTEGERS}
+_FLOAT_NUMBERS = frozenset(dtype.np_dtype.num for dtype in FLOATS)
+
+
+#: The types whose values lie in ``_array``: eager tensors; variables join.
+array_holders: set[type] = {EagerTensor}
+
+
+def beside(value: Any, dtype: np.dtype[Any]) -> Array | None:
+    """The other operand as an array of `dtype`, where that is a matter of course."""
+    kind = type(value)
+    if kind is int:
+        if value in _RANGES.get(dtype.num, ()) or (
+            dtype.num in _FLOAT_NUMBERS and -65504 <= value <= 65504
+        ):
+            return np.array(value, dtype)
+    elif kind is float:
+        if dtype.num in _FLOAT_NUMBERS:
+            return float_array(value, dtype)
+    elif kind in array_holders:
+        array: Array = value._array
+        return array
+    elif kind is bool and dtype.kind == "b":
+        return np.array(value)
+    elif kind is np.ndarray:
+        # What an operation makes of it is a new array: it may be the program's own.
+        return value  # type: ignore[no-any-return]
+    return None
+
+
+def eager_operands(x: Any, y: Any) -> tuple[Array, Array] | None:
+    """Both operands as arrays of one dtype, if one of them is an eager tensor (or a
+    variable outside of graphs) and the other can be taken beside it at once.
+    """
+    if current_graph() is not None:
+        return None
+    if type(x) in array_holders:
+        a: Array = x._array
+        dtype = a.dtype
+        b = y._array if type(y) is EagerTensor else beside(y, dtype)
+        return None if b is None or b.dtype is not dtype else (a, b)
+    if type(y) in array_holders:
+        dtype = y._array.dtype
+        left = beside(x, dtype)
+        return None if left is None or left.dtype is not dtype else (left, y._array)
+    return None
+
+
+def run_quietly(kernel: Kernel, *arrays: Array, **options: Any) -> EagerTensor:
+    """The result of a kernel that may meet infinities and NaNs."""
+    result = quiet.run(kernel, *arrays, **options)
+    return EagerTensor(result if type(result) is np.ndarray else as_array(result))
+
+
+def promote_or_leave(
+    x: Any, y: Any, op: str, name: str | None, reflected: str | None
+) -> tuple[Tensor, Tensor] | None:
+    """`promote`, or None where `y` is of a type of the user's that has the method
+    `reflected` to answer itself and cannot become a tensor.
+    """
+    try:
+        return promote(x, y, op, name)
+    except ConversionError:
+        kind = type(y)
+        own = kind.__module__ not in ("builtins", "numpy")
+        if reflected is not None and own and hasattr(kind, reflected):
+            return None
+        raise
+
+
+def unary_function(
+    function_name: str, op: str, doc: str, node_name: str | None = None
+) -> UnaryFunction:
+    """The public function of a unary op."""
+    kernel, numbers = get(op).kernel, _numbers_of[op]
+    label = node_name or op
+
+    def function(x: Any, name: str | None = None) -> Tensor:
+        if type(x) in array_holders and current_graph() is None:
+            array = x._array
+            if array.dtype.num in numbers:
+                try:
+                    result = quiet.run(kernel, array)
+                except FALL_BACK:
+                    pass
+                else:
+                    return EagerTensor(
+                        result if type(result) is np.ndarray else as_array(result)
+                    )
+        tensor = as_tensor(x)
+        if tensor.dtype.np_dtype.num not in numbers:
+            infer_specs(get(op), (tensor.spec,), {})  # Raises.
+        return apply_one(op, tensor, name=name or label)
+
+    _describe(function, function_name, doc)
+    return function
+
+
+def binary_function(
+    function_name: str,
+    op: str,
+    doc: str,
+    node_name: str | None = None,
+    reflected: str | None = None,
+    general: Callable[..., Any] | None = None,
+) -> BinaryFunction:
+    """The public function of a binary op, whose node is called `node_name`.
+
+    For the function behind an operator `reflected` is the method that an operand of
+    another type may have: if that cannot become a tensor it is left to the method.
+    `general` does, in place of `apply_binary`, what the quick way cannot.
+    """
+    kernel, numbers = get(op).kernel, _numbers_of[op]
+    label = node_name or op
+    general = general or apply_binary
+
+    def function(x: Any, y: Any, name: str | None = None) -> Any:
+        # The commonest case first, in as few steps as can be.
+        if type(x) in array_holders and current_graph() is None:
+            a = x._array
+            dtype = a.dtype
+            b = y._array if type(y) is EagerTensor else beside(y, dtype)
+            if b is not None and b.dtype is dtype and dtype.num in numbers:
+                try:
+                    result = quiet.run(kernel, a, b)
+                except FALL_BACK:
+                    pass  # The general way says what is wrong.
+                else:
+                    return EagerTensor(
+                        result if type(result) is np.ndarray else as_array(result)
+                    )
+        elif type(y) in array_holders and current_graph() is None:
+            b = y._array
+            left = beside(x, b.dtype)
+            if left is not None and left.dtype is b.dtype and b.dtype.num in numbers:
+                found = attempt(kernel, left, b)
+                if found is not None:
+                    return found
+        return general(op, x, y, name or label, reflected)
+
+    _describe(function, function_name, doc)
+    return function
+
+
+def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """The general way: convert, promote, then apply."""
+    operands = eager_operands(x, y)
+    if operands is not None and operands[0].dtype.num in _numbers_of[op]:
+        try:
+            return run_quietly(get(op).kernel, *operands)
+        except FALL_BACK:
+            pass  # Promotion or inference says what is wrong.
+    graph = current_graph()
+    # The constants of the node are named after it: add_1/y.
+    unique = graph.unique_name(name) + "/" if graph else None
+    pair = promote_or_leave(x, y, op, unique, reflected)
+    if pair is None:
+        return NotImplemented
+    left, right = pair
+    if left.dtype.np_dtype.num not in _numbers_of[op]:
+        infer_specs(get(op), (left.spec, right.spec), {})  # Raises.
+    return apply_one(op, left, right, name=unique)
+
+
+def _describe(function: Any, name: str, doc: str) -> None:
+    # The module that defines the function is the one that called the factory.
+    function.__module__ = sys._getframe(2).f_globals["__name__"]
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc

@@ -1,0 +1,112 @@
+"""Logical and bitwise operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import DTypeMismatchError
+from runtime.ops.convert import convert_to_tensor
+from runtime.ops.elementwise.arithmetic import not_equal
+from runtime.ops.elementwise.define import (
+    BOOL,
+    INTEGERS,
+    BinaryFunction,
+    binary_function,
+    binary_op,
+    unary_function,
+    unary_op,
+)
+from runtime.tensor import OperatorMixin, Tensor, operators
+from runtime.types import dtypes
+
+__all__ = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "invert",
+    "left_shift",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "right_shift",
+]
+
+Array = np.ndarray[Any, Any]
+
+
+def _shift_count(x: Array, y: Array) -> Array:
+    """The count, with what is outside of the width moved to its ends."""
+    return np.clip(y, 0, x.dtype.itemsize * 8 - 1).astype(y.dtype)
+
+
+def _left_shift(x: Array, y: Array) -> Any:
+    return np.left_shift(x, _shift_count(x, y))
+
+
+def _right_shift(x: Array, y: Array) -> Any:
+    return np.right_shift(x, _shift_count(x, y))
+
+
+binary_op("LogicalAnd", np.logical_and, BOOL, source="{0} & {1}")
+binary_op("LogicalOr", np.logical_or, BOOL, source="{0} | {1}")
+unary_op("LogicalNot", np.logical_not, BOOL, source="~{0}")
+binary_op("BitwiseAnd", np.bitwise_and, INTEGERS, source="{0} & {1}")
+binary_op("BitwiseOr", np.bitwise_or, INTEGERS, source="{0} | {1}")
+binary_op("BitwiseXor", np.bitwise_xor, INTEGERS, source="{0} ^ {1}")
+binary_op("LeftShift", _left_shift, INTEGERS)
+binary_op("RightShift", _right_shift, INTEGERS)
+unary_op("Invert", np.invert, INTEGERS, source="~{0}")
+
+logical_and = binary_function(
+    "logical_and", "LogicalAnd", "``x and y`` of bools, elementwise; both are computed."
+)
+logical_or = binary_function(
+    "logical_or", "LogicalOr", "``x or y`` of bools, elementwise; both are computed."
+)
+logical_not = unary_function("logical_not", "LogicalNot", "``not x`` of bools.")
+bitwise_and = binary_function("bitwise_and", "BitwiseAnd", "``x & y`` of integers.")
+bitwise_or = binary_function("bitwise_or", "BitwiseOr", "``x | y`` of integers.")
+bitwise_xor = binary_function("bitwise_xor", "BitwiseXor", "``x ^ y`` of integers.")
+left_shift = binary_function("left_shift", "LeftShift", "``x << y`` of integers.")
+right_shift = binary_function("right_shift", "RightShift", "``x >> y`` of integers.")
+invert = unary_function("invert", "Invert", "``~x`` of integers.")
+
+
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+    """Whether exactly one of the bools `x` and `y` is true."""
+    left = convert_to_tensor(x, None if isinstance(x, Tensor) else dtypes.bool)
+    if left.dtype is not dtypes.bool:
+        raise DTypeMismatchError(
+            f"the dtype {left.dtype.name} is not one that it takes: bool"
+        ).for_op("LogicalXor")
+    # Two bools differ where exactly one is true.
+    return not_equal(left, y, name)
+
+
+# --- operators ------------------------------------------------------------------------
+
+
+def _by_dtype(logical: BinaryFunction, bitwise: BinaryFunction, name: str) -> Any:
+    """An operator that is logical for bools and bitwise for integers."""
+
+    def operator(x: Any, y: Any) -> Any:
+        owner: Any = x if isinstance(x, OperatorMixin) else y
+        function = logical if owner.dtype is dtypes.bool else bitwise
+        return function(x, y, name)
+
+    return operator
+
+
+def _invert_operator(x: Any) -> Tensor:
+    return logical_not(x) if x.dtype is dtypes.bool else invert(x)
+
+
+operators.bind(
+    and_=_by_dtype(logical_and, bitwise_and, "and"),
+    or_=_by_dtype(logical_or, bitwise_or, "or"),
+    xor=_by_dtype(logical_xor, bitwise_xor, "xor"),
+    invert=_invert_operator,
+)

@@ -1,0 +1,1 @@
+"""NumPy code of kernels: no tensors, no graphs."""

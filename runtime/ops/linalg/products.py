@@ -1,0 +1,332 @@
+"""Products of matrices and tensors: matmul, matvec, tensordot, einsum, cross."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.graph.context import current_graph
+from runtime.ops.arguments import together
+from runtime.ops.arrays.shape import expand_dims, squeeze
+from runtime.ops.convert import cast
+from runtime.ops.define import define, run
+from runtime.ops.eager import attempt
+from runtime.ops.elementwise.functions import conj
+from runtime.ops.kernels.small_products import may_take_pieces, stacked_product
+from runtime.ops.kernels.small_products import product as multiplied
+from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
+from runtime.tensor import EagerTensor, operators
+from runtime.types.dtypes import as_dtype
+from runtime.types.specs import TensorSpec
+
+__all__ = ["cross", "matmul", "matvec", "tensordot"]
+
+Array = np.ndarray[Any, Any]
+
+# --- matmul ---------------------------------------------------------------------------
+
+
+def _infer_matmul(
+    a: TensorSpec,
+    b: TensorSpec,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    is_large: bool = False,
+    in_pieces: bool = False,
+) -> TensorSpec:
+    left, right = dims_of(a), dims_of(b)
+    for dims in (left, right):
+        if dims is not None and len(dims) < 2:
+            raise InvalidArgumentError(
+                f"both operands must be matrices or batches of them, not {show(left)} "
+                f"and {show(right)}; tf.linalg.matvec multiplies a matrix by a vector"
+            )
+    if left is None or right is None:
+        return spec(None, a.dtype)
+    rows, inner_a = _last_two(left, transpose_a)
+    inner_b, columns = _last_two(right, transpose_b)
+    if inner_a != inner_b and inner_a is not None and inner_b is not None:
+        raise InvalidArgumentError(
+            f"the shapes {_flipped(left, transpose_a)} and "
+            f"{_flipped(right, transpose_b)} do not fit: the columns of the first, "
+            f"{inner_a}, must be as many as the rows of the second, {inner_b}"
+        )
+    batch = broadcast(left[:-2], right[:-2])
+    assert batch is not None
+    return spec((*batch, rows, columns), a.dtype)
+
+
+def _last_two(dims: Dims, flip: bool) -> tuple[int | None, int | None]:
+    return (dims[-1], dims[-2]) if flip else (dims[-2], dims[-1])
+
+
+def _flipped(dims: Dims, flip: bool) -> str:
+    return f"{show(dims)} (transposed)" if flip else show(dims)
+
+
+def _matmul(
+    a: Array,
+    b: Array,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    is_large: bool = False,
+    in_pieces: bool = False,
+) -> Array:
+    if a.ndim < 2 or b.ndim < 2:
+        raise ValueError
+    left = a.swapaxes(-1, -2) if transpose_a else a
+    right = b.swapaxes(-1, -2) if transpose_b else b
+    if left.dtype.kind in "iu" and left.size * right.shape[-1] > _LARGE:
+        return _integer_product(left, right)
+    if left.ndim == right.ndim == 2:
+        return multiplied(left, right)
+    return _product(left, right)
+
+
+def _product(left: Array, right: Array) -> Array:
+    product: Array
+    if right.ndim > 2:
+        product = stacked_product(left, right)
+    elif left.ndim == 2:
+        product = multiplied(left, right)
+    else:
+        # One large product rather than one for each matrix of the batch.
+        rows = left.reshape(-1, left.shape[-1]) if left.size else left
+        product = multiplied(rows, right).reshape(*left.shape[:-1], right.shape[-1])
+    return product
+
+
+#: How many multiplications of integers take as long as their way through floats.
+_LARGE = 30_000
+_EXACT = 1 << np.finfo(np.float64).nmant
+
+
+def _integer_product(left: Array, right: Array) -> Array:
+    """The product by BLAS, which knows floats only, where all sums are exact."""
+    if not right.size or _largest(left) * _largest(right) * left.shape[-1] > _EXACT:
+        return _product(left, right)
+    product = _product(left.astype(np.float64), right.astype(np.float64))
+    # By way of int64 numbers wrap around that the dtype does not hold.
+    return product.astype(np.int64).astype(left.dtype, copy=False)
+
+
+def _largest(x: Array) -> int:
+    """The largest absolute value, which the dtype need not hold."""
+    return max(int(x.max()), -int(x.min()))
+
+
+def _matmul_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+    if "is_large" in attrs:
+        return None
+    left, right = (
+        f"{arg}.T" if flip else arg
+        for arg, flip in zip(args, (attrs["transpose_a"], attrs["transpose_b"]))
+    )
+    if "in_pieces" in attrs:
+        return f"product({left}, {right})"
+    return f"{left}.dot({right})"
+
+
+#: The kinds of dtypes (letters of NumPy) that can be multiplied.
+_NUMBERS = "fiuc"
+
+define("MatMul", _matmul, _infer_matmul, source=_matmul_source, takes=_NUMBERS)
+define("BatchMatMulV2", _matmul, _infer_matmul, takes=_NUMBERS)
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The product of two matrices, or of batches of them, which broadcast.
+
+    Each can be transposed (or transposed and conjugated: adjoint) first.
+
+    >>> print(matmul([[1, 2]], [[3], [4]]))
+    tf.Tensor([[11]], shape=(1, 1), dtype=int32)
+    """
+    quick = type(a) is EagerTensor and type(b) is EagerTensor and not output_type
+    if quick and not (adjoint_a or adjoint_b) and current_graph() is None:
+        left, right = a._array, b._array
+        if left.dtype is right.dtype and left.dtype.kind in _NUMBERS:
+            flips = transpose_a or transpose_b or left.dtype.kind in "iu"
+            if left.ndim == right.ndim == 2 and not flips:
+                found = attempt(multiplied, left, right)
+            else:
+                found = attempt(
+                    _matmul,
+                    left,
+                    right,
+                    transpose_a=transpose_a,
+                    transpose_b=transpose_b,
+                )
+            if found is not None:
+                return found
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise ValueError("an operand is either transposed or adjoint, not both")
+    left, right = together((a, b), "MatMul", name)
+    op = "MatMul" if left.shape.rank == right.shape.rank == 2 else "BatchMatMulV2"
+    product = run(
+        op,
+        conj(left) if adjoint_a else left,
+        conj(right) if adjoint_b else right,
+        transpose_a=transpose_a or adjoint_a,
+        transpose_b=transpose_b or adjoint_b,
+        name=name or "MatMul",
+        **_way(op, left, right, transpose_b or adjoint_b),
+    )
+    return product if output_type is None else cast(product, as_dtype(output_type))
+
+
+def _way(op: str, a: Any, b: Any, flip: bool) -> dict[str, bool]:
+    """Attributes for what may need so many multiplications that the source is not to
+    leave it to NumPy: the kernel looks for a way for integers, `product` for floats.
+    """
+    sizes = a.shape.num_elements(), b.shape.num_elements()
+    unknown = None in sizes
+    if a.dtype.kind in "iu" and (unknown or sizes[0] * sizes[1] > _LARGE):
+        return {"is_large": True}
+    if a.dtype.kind == "f" and op == "MatMul":
+        depth, width = tuple(b.shape)[:: -1 if flip else 1]
+        if may_take_pieces(sizes[0], depth, width):
+            return {"in_pieces": True}
+    return {}
+
+
+def _operator_matmul(a: Any, b: Any) -> Any:
+    return matmul(a, b, name="matmul")
+
+
+operators.bind(matmul=_operator_matmul)
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The product of a matrix and a vector, or of batches of them.
+
+    >>> print(matvec([[1, 2], [3, 4]], [1, 1]))
+    tf.Tensor([3 7], shape=(2,), dtype=int32)
+    """
+    matrix, vector = together((a, b), "MatMul", name)
+    column = expand_dims(vector, -1)
+    product = matmul(matrix, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return squeeze(product, -1, name=name)
+
+
+# --- tensordot ------------------------------------------------------------------------
+
+
+def _infer_tensordot(a: TensorSpec, b: TensorSpec, *, axes: Any) -> TensorSpec:
+    left, right = dims_of(a), dims_of(b)
+    if left is None or right is None:
+        return spec(None, a.dtype)
+    axes_a, axes_b = axes
+    if axes_a is None:
+        raise InvalidArgumentError("the axes must be known while tracing")
+    summed_a, summed_b = normal_axes(axes_a, len(left)), normal_axes(axes_b, len(right))
+    for place_a, place_b in zip(summed_a, summed_b):
+        m, n = left[place_a], right[place_b]
+        if m != n and m is not None and n is not None:
+            raise InvalidArgumentError(
+                f"axis {place_a} of {show(left)} and axis {place_b} of {show(right)} "
+                "are summed over together and must be equally long"
+            )
+    kept = [dim for place, dim in enumerate(left) if place not in summed_a]
+    kept += [dim for place, dim in enumerate(right) if place not in summed_b]
+    return spec(tuple(kept), a.dtype)
+
+
+define(
+    "Tensordot",
+    lambda a, b, *, axes: np.tensordot(a, b, axes),
+    _infer_tensordot,
+    source="np.tensordot({0}, {1}, axes={axes})",
+    takes="fiuc",
+)
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+    """The sum of products over pairs of axes: the last n of `a` with the first n of
+    `b`, or the axes ``axes[0]`` of `a` with ``axes[1]`` of `b`.
+
+    >>> print(tensordot([1, 2], [3, 4], 1))
+    tf.Tensor(11, shape=(), dtype=int32)
+    """
+    left, right = together((a, b), "Tensordot", name)
+    if isinstance(axes, (int, np.integer)):
+        count, rank = int(axes), left.shape.rank
+        if rank is None:
+            raise ValueError("the rank of the first tensor must be known")
+        if count > rank:
+            raise InvalidArgumentError(
+                f"{count} axes cannot be summed over: the first tensor has {rank}"
+            )
+        pair: Any = (tuple(range(rank - count, rank)), tuple(range(count)))
+    else:
+        pair = tuple(_axes(each) for each in axes)
+        if len(pair) != 2 or len(pair[0]) != len(pair[1]):
+            raise ValueError(
+                f"axes must be a number or two equally long lists of axes, not {axes}"
+            )
+    return run("Tensordot", left, right, axes=pair, name=name)
+
+
+def _axes(value: Any) -> tuple[int, ...]:
+    return tuple(int(axis) for axis in np.atleast_1d(np.asarray(value)))
+
+
+# --- cross ----------------------------------------------------------------------------
+
+
+def _infer_cross(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+    left, right = dims_of(a), dims_of(b)
+    for dims in (left, right):
+        if dims is not None and (not dims or dims[-1] not in (3, None)):
+            raise InvalidArgumentError(
+                f"vectors of length 3 are needed, not the shape {show(dims)}"
+            )
+    if not a.shape.is_compatible_with(b.shape):
+        raise InvalidArgumentError(
+            f"the shapes {show(left)} and {show(right)} must be equal"
+        )
+    return spec(left or right, a.dtype)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    if a.shape != b.shape or a.shape[-1] != 3:
+        raise ValueError
+    return np.cross(a, b)
+
+
+define("Cross", _cross, _infer_cross, source="np.cross({0}, {1})", takes="fiu")
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Any:
+    """The cross product of vectors of length 3 along the last axis.
+
+    >>> print(cross([1, 0, 0], [0, 1, 0]))
+    tf.Tensor([0 0 1], shape=(3,), dtype=int32)
+    """
+    return run("Cross", *together((a, b), "Cross", name), name=name)

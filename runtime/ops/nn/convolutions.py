@@ -1,0 +1,450 @@
+"""Convolutions: of batches of rows, images and volumes, by channel, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import shape_argument, together
+from runtime.ops.arrays.shape import expand_dims, squeeze
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.kernels.convolve import (
+    NOTHING,
+    After,
+    convolve,
+    convolve_depthwise,
+    spread,
+)
+from runtime.ops.nn.windows import (
+    channels_first,
+    dims_or_unknown,
+    from_channels_last,
+    padding_of_row,
+    paddings,
+    per_axis,
+    places,
+    to_channels_last,
+    window_attributes,
+)
+from runtime.ops.shapes import dims_value, merge_dims, show, spec
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "atrous_conv2d",
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "convolution",
+    "depthwise_conv2d",
+    "separable_conv2d",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def _fits(channels: int, inside: int, outside: int | None) -> bool:
+    """Whether filters for `inside` channels can be shared out among the channels."""
+    if not channels or not inside or channels % inside:
+        return False
+    return outside is None or outside % (channels // inside) == 0
+
+
+def _infer_convolution(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
+    rank = len(attrs["strides"])
+    dims = dims_or_unknown(x, rank, "the input")
+    window = dims_or_unknown(filters, rank, "the filters")
+    channels, (inside, outside) = dims[-1], window[-2:]
+    if channels is not None and inside is not None:
+        if not _fits(channels, inside, outside):
+            raise InvalidArgumentError(
+                f"the input {show(dims)} has {channels} channels, and the filters "
+                f"{show(window)} take {inside}: they must be as many, or groups of "
+                "that many, with as many filters for each"
+            )
+    return spec((dims[0], *places(dims, window[:-2], attrs), outside), x.dtype)
+
+
+def _infer_fused(
+    x: TensorSpec, filters: TensorSpec, *bias: TensorSpec, relu: bool, **attrs: Any
+) -> TensorSpec:
+    return _infer_convolution(x, filters, **attrs)
+
+
+def _infer_depthwise(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
+    rank = len(attrs["strides"])
+    dims = dims_or_unknown(x, rank, "the input")
+    window = dims_or_unknown(filters, rank, "the filters")
+    channels, (inside, times) = dims[-1], window[-2:]
+    if channels is None:
+        channels = inside
+    elif inside is not None and channels != inside:
+        raise InvalidArgumentError(
+            f"the input {show(dims)} has {channels} channels, and the filters "
+            f"{show(window)} are for {inside}"
+        )
+    outside = None if channels is None or times is None else channels * times
+    return spec((dims[0], *places(dims, window[:-2], attrs), outside), x.dtype)
+
+
+# --- kernels --------------------------------------------------------------------------
+
+
+def _convolution(
+    x: Array, filters: Array, *, after: After = NOTHING, **attrs: Any
+) -> Array:
+    rank = len(attrs["strides"])
+    if x.ndim != rank or filters.ndim != rank:
+        raise ValueError
+    *sizes, inside, outside = filters.shape
+    if not _fits(x.shape[-1], inside, outside):
+        raise ValueError
+    lengths: Any = places(x.shape, sizes, attrs)
+    pads = paddings(x.shape, sizes, attrs)
+    steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
+    return convolve(x, filters, lengths, steps, pads, dilations, after)
+
+
+def _fused(x: Array, filters: Array, *bias: Array, relu: bool, **attrs: Any) -> Array:
+    after = After(bias[0] if bias else None, relu)
+    return _convolution(x, filters, after=after, **attrs)
+
+
+def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:
+    if x.ndim != 4 or filters.ndim != 4 or x.shape[-1] != filters.shape[-2]:
+        raise ValueError
+    sizes = filters.shape[:-2]
+    lengths: Any = places(x.shape, sizes, attrs)
+    pads = paddings(x.shape, sizes, attrs)
+    return convolve_depthwise(
+        x, filters, lengths, attrs["strides"][1:-1], pads, attrs["dilations"][1:-1]
+    )
+
+
+define("Conv2D", _convolution, _infer_convolution, takes="f")
+# Made by the optimiser: a convolution, a vector that is added, and `relu`.
+define("FusedConv2D", _fused, _infer_fused, takes="f")
+define("Conv3D", _convolution, _infer_convolution, takes="f")
+define("DepthwiseConv2dNative", _depthwise, _infer_depthwise, takes="f")
+
+# --- functions ------------------------------------------------------------------------
+
+
+def _convolve(
+    space: int,
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None,
+    dilations: Any,
+    name: str | None,
+    op: str | None = None,
+) -> Any:
+    first = channels_first(data_format, space)
+    op = op or f"Conv{space}D"
+    attrs = window_attributes(space, strides, padding, dilations, first)
+    x, windows = together((input, filters), op, name)
+    found = run(
+        op,
+        to_channels_last(x, space, first),
+        windows,
+        name=None if first else name,
+        **attrs,
+    )
+    return from_channels_last(found, space, first, name)
+
+
+def conv2d(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The products of filters (height, width, in, out) with the windows of a batch of
+    images (number, height, width, channels).
+
+    `padding` is ``'VALID'`` (windows lie inside), ``'SAME'`` (as many windows as
+    elements, divided by the stride) or one pair (before, after) for each axis. The
+    channels may be several groups of `in`, for each of which there are as many filters.
+
+    >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+    >>> ones = [[[[1.0]], [[1.0]]], [[[1.0]], [[1.0]]]]
+    >>> print(conv2d(image, ones, strides=1, padding="VALID"))
+    tf.Tensor([[[[10.]]]], shape=(1, 1, 1, 1), dtype=float32)
+    """
+    return _convolve(2, input, filters, strides, padding, data_format, dilations, name)
+
+
+def conv3d(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NDHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """As `conv2d`, over a batch of volumes (number, depth, height, width, channels)."""
+    return _convolve(3, input, filters, strides, padding, data_format, dilations, name)
+
+
+def conv1d(
+    input: Any,
+    filters: Any,
+    stride: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """As `conv2d`, over a batch of rows (number, width, channels).
+
+    >>> row = [[[1.0], [2.0], [4.0]]]
+    >>> print(conv1d(row, [[[1.0]], [[-1.0]]], stride=1, padding="VALID").numpy()[0])
+    [[-1.]
+     [-2.]]
+    """
+    first = channels_first(data_format, 1)
+    x, windows = together((input, filters), "Conv2D", name)
+    found = _convolve(
+        2,
+        expand_dims(to_channels_last(x, 1, first), 1),
+        expand_dims(windows, 0),
+        (1, *per_axis(stride, 1, "stride", first)),
+        padding_of_row(padding, first),
+        None,
+        (1, *per_axis(1 if dilations is None else dilations, 1, "dilations", first)),
+        None,
+    )
+    found = squeeze(found, [1], name=None if first else name)
+    return from_channels_last(found, 1, first, name)
+
+
+def convolution(
+    input: Any,
+    filters: Any,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`conv1d`, `conv2d` or `conv3d`, by the number of axes of the filters."""
+    windows = as_tensor(filters)
+    functions = {3: conv1d, 4: conv2d, 5: conv3d}
+    function = functions.get(windows.shape.rank or 0)
+    if function is None:
+        raise ValueError(f"filters must have 3, 4 or 5 axes, not {windows.shape}")
+    layout: Any = {} if data_format is None else {"data_format": data_format}
+    steps = 1 if strides is None else strides
+    return function(
+        input, windows, steps, padding, dilations=dilations, name=name, **layout
+    )
+
+
+def atrous_conv2d(
+    value: Any, filters: Any, rate: int, padding: Any, name: str | None = None
+) -> Any:
+    """`conv2d` with windows whose elements lie `rate` apart."""
+    return conv2d(value, filters, 1, padding, dilations=rate, name=name)
+
+
+def depthwise_conv2d(
+    input: Any,
+    filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The products of filters (height, width, channels, n) with the windows of each
+    channel alone, which gives n channels for each.
+
+    >>> pixels, factors = [[[[1.0, 2.0]]]], [[[[10.0], [100.0]]]]
+    >>> print(depthwise_conv2d(pixels, factors, [1, 1, 1, 1], "VALID").numpy())
+    [[[[ 10. 200.]]]]
+    """
+    op = "DepthwiseConv2dNative"
+    return _convolve(
+        2, input, filter, strides, padding, data_format, dilations, name, op
+    )
+
+
+def separable_conv2d(
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """A `depthwise_conv2d`, and then a `conv2d` of windows of one element."""
+    found = depthwise_conv2d(
+        input, depthwise_filter, strides, padding, data_format, dilations
+    )
+    return conv2d(found, pointwise_filter, 1, "VALID", data_format or "NHWC", name=name)
+
+
+# --- Convolutions the other way: each element spreads over a window
+
+
+def _infer_back(
+    filters: TensorSpec, y: TensorSpec, *, input_sizes: Any, **attrs: Any
+) -> TensorSpec:
+    rank = len(attrs["strides"])
+    dims = dims_or_unknown(y, rank, "the input")
+    window = dims_or_unknown(filters, rank, "the filters")
+    target = dims_value(input_sizes)
+    if target is None:
+        target = (None,) * rank
+    target = dims_or_unknown(spec(target, y.dtype), rank, "output_shape")
+    if dims[-1] is not None and window[-1] not in (dims[-1], None):
+        raise InvalidArgumentError(
+            f"the input {show(dims)} has {dims[-1]} channels, and the filters "
+            f"{show(window)} are for {window[-1]}"
+        )
+    try:
+        wanted = (target[0], *places(target, window[:-2], attrs), window[-1])
+        merge_dims(wanted, dims)
+        merge_dims((target[-1],), (window[-2],))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"a convolution of a tensor of shape {show(target)} with the filters "
+            f"{show(window)} does not give the shape of the input, {show(dims)}"
+        ) from None
+    return spec(target, y.dtype)
+
+
+def _back(filters: Array, y: Array, *, input_sizes: Any, **attrs: Any) -> Array:
+    # It has no other use for the specs than to say what does not fit.
+    _infer_back(
+        TensorSpec(filters.shape), TensorSpec(y.shape), input_sizes=input_sizes, **attrs
+    )
+    pads = paddings(input_sizes, filters.shape[:-2], attrs)
+    steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
+    return spread(y, filters, input_sizes[1:-1], steps, pads, dilations)
+
+
+define("Conv2DBackpropInput", _back, _infer_back, takes="f")
+define("Conv3DBackpropInputV2", _back, _infer_back, takes="f")
+
+
+def _transposed(
+    space: int,
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any,
+    first: bool,
+    dilations: Any,
+    name: str | None,
+) -> Any:
+    op = "Conv2DBackpropInput" if space == 2 else "Conv3DBackpropInputV2"
+    attrs = window_attributes(space, strides, padding, dilations, first)
+    x, windows = together((input, filters), op, name)
+    found = run(
+        op,
+        windows,
+        to_channels_last(x, space, first),
+        input_sizes=_channels_last(shape_argument(output_shape, "output_shape"), first),
+        name=None if first else name,
+        **attrs,
+    )
+    return from_channels_last(found, space, first, name)
+
+
+def _channels_last(shape: Any, first: bool) -> Any:
+    if not first:
+        return shape
+    if not isinstance(shape, tuple):
+        raise ValueError(
+            "output_shape must be a list where the channels are the second axis"
+        )
+    return (shape[0], *shape[2:], shape[1])
+
+
+def conv2d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The transpose of `conv2d`: what turns a gradient of its result into one of its
+    input, which has `output_shape`. The filters are (height, width, out, in).
+
+    >>> pixels, ones = [[[[1.0], [2.0]]]], [[[[1.0]], [[1.0]]]]
+    >>> result = conv2d_transpose(pixels, ones, [1, 1, 4, 1], strides=[1, 2])
+    >>> print(result.numpy().ravel())
+    [1. 1. 2. 2.]
+    """
+    first = channels_first(data_format, 2)
+    return _transposed(
+        2, input, filters, output_shape, strides, padding, first, dilations, name
+    )
+
+
+def conv3d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str = "NDHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The transpose of `conv3d`; see `conv2d_transpose`."""
+    first = channels_first(data_format, 3)
+    return _transposed(
+        3, input, filters, output_shape, strides, padding, first, dilations, name
+    )
+
+
+def conv1d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The transpose of `conv1d`; see `conv2d_transpose`."""
+    first = channels_first(data_format, 1)
+    shape = _channels_last(shape_argument(output_shape, "output_shape"), first)
+    if not isinstance(shape, tuple):
+        raise ValueError("output_shape must be a list of three lengths")
+    x, windows = together((input, filters), "Conv2DBackpropInput", name)
+    found = _transposed(
+        2,
+        expand_dims(to_channels_last(x, 1, first), 1),
+        expand_dims(windows, 0),
+        (shape[0], 1, *shape[1:]),
+        (1, *per_axis(strides, 1, "strides", first)),
+        padding_of_row(padding, first),
+        False,
+        (1, *per_axis(1 if dilations is None else dilations, 1, "dilations", first)),
+        None,
+    )
+    found = squeeze(found, [1], name=None if first else name)
+    return from_channels_last(found, 1, first, name)

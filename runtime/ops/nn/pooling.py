@@ -1,0 +1,394 @@
+"""The largest or the mean of each window of a batch of rows, images or volumes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runtime.ops.arrays.shape import expand_dims, squeeze
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.kernels.buffers import new_result
+from runtime.ops.kernels.image_blocks import blocks
+from runtime.ops.kernels.threads import allowed_threads, share
+from runtime.ops.nn.windows import (
+    channels_first,
+    dims_or_unknown,
+    from_channels_last,
+    padding_argument,
+    padding_of_row,
+    paddings,
+    per_axis,
+    places,
+    to_channels_last,
+    whole,
+)
+from runtime.ops.shapes import spec
+from runtime.types.dtypes import of_array
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "avg_pool",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "max_pool",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "pool",
+    "pooled",
+]
+
+# --- Windows of a batch reduced: along one axis after the other, block by block
+
+# Along the axes in front of the last a block is long runs for NumPy, and it stays in
+# the cache from one axis to the next.
+
+Array = np.ndarray[Any, Any]
+
+#: How many bytes of the batch a block takes.
+BLOCK = 1 << 20
+#: From so many elements on it is worth while to wake other threads.
+MANY = 1 << 17
+
+
+def pooled(
+    ufunc: np.ufunc,
+    x: Array,
+    fill: Any,
+    ksize: Sequence[int],
+    attrs: dict[str, Any],
+    counts: Array | None = None,
+) -> Array:
+    """The windows of a batch (number, space..., channels) reduced by `ufunc`; around it
+    is `fill`. They are divided by `counts`: one number, or one for each window.
+    """
+    if x.ndim != len(ksize):
+        raise ValueError
+    sizes = ksize[1:-1]
+    lengths: Any = places(x.shape, sizes, attrs)
+    pads = paddings(x.shape, sizes, attrs)
+    strides = attrs["strides"]
+    dilations = attrs.get("dilations") or (1,) * x.ndim
+    lines = [
+        _Line(size, stride, apart, -pad[0], length)
+        for size, stride, apart, pad, length in zip(
+            sizes, strides[1:], dilations[1:], pads, lengths
+        )
+    ]
+    result = new_result((len(x), *lengths, x.shape[-1]), x.dtype)
+    if not result.size:
+        return result
+    if counts is not None and counts.ndim:
+        # Long runs: as many numbers as there are channels.
+        counts = np.repeat(counts, x.shape[-1], axis=-1)
+    bytes_of_row = strides[1] * math.prod(x.shape[2:]) * x.itemsize
+    parts = list(blocks(len(x), lengths[0], bytes_of_row, BLOCK))
+
+    def fill_block(index: int) -> None:
+        images, rows = parts[index]
+        found = x[images]
+        first = lines[0].first + rows.start * lines[0].stride
+        here = lines[0]._replace(first=first, windows=rows.stop - rows.start)
+        for axis, line in enumerate((here, *lines[1:]), 1):
+            found = _along(ufunc, found, axis, line, fill)
+        if counts is None:
+            result[images, rows] = found
+        else:
+            divisor = counts[rows] if counts.ndim else counts
+            np.divide(found, divisor, out=result[images, rows])
+
+    share(fill_block, len(parts), allowed_threads() if x.size >= MANY else 1)
+    return result
+
+
+class _Line(NamedTuple):
+    """The windows along an axis: so many of them, the first from element `first` on,
+    which may be in front of the array.
+    """
+
+    size: int
+    stride: int
+    apart: int
+    first: int
+    windows: int
+
+    def inside(self, place: int, length: int) -> tuple[slice, slice]:
+        """The windows whose element number `place` is one of the array's, and these."""
+        offset = self.first + place * self.apart
+        low = max(0, -(offset // self.stride))
+        high = max(low, min(self.windows, (length - 1 - offset) // self.stride + 1))
+        begin = low * self.stride + offset
+        end = begin + (high - low - 1) * self.stride + 1
+        return slice(low, high), slice(begin, max(end, begin), self.stride)
+
+
+@lru_cache(maxsize=64)
+def _inside(line: _Line, length: int) -> list[tuple[slice, slice]]:
+    """`_Line.inside` for each place: many blocks have the same."""
+    return [line.inside(place, length) for place in range(line.size)]
+
+
+def _along(ufunc: np.ufunc, x: Array, axis: int, line: _Line, fill: Any) -> Array:
+    """The windows along one axis, reduced."""
+    # The axes behind are one to NumPy: long runs.
+    flat = x.reshape(*x.shape[: axis + 1], math.prod(x.shape[axis + 1 :]))
+    front = (slice(None),) * axis
+    length = x.shape[axis]
+    if line.size == 1 and line.stride == 1 and line.windows == length:
+        return x
+    parts = _inside(line, length)
+    all_windows = slice(0, line.windows)
+    target, source = parts[0]
+    if all(windows == all_windows for windows, _ in parts[:2]) and line.size > 1:
+        found: Array = ufunc(flat[(*front, source)], flat[(*front, parts[1][1])])
+        done = 2
+    else:
+        found = np.empty((*x.shape[:axis], line.windows, flat.shape[-1]), x.dtype)
+        found[(*front, slice(0, target.start))] = fill
+        found[(*front, slice(target.stop, None))] = fill
+        found[(*front, target)] = flat[(*front, source)]
+        done = 1
+    for target, source in parts[done:]:
+        view = found[(*front, target)]
+        ufunc(view, flat[(*front, source)], out=view)
+    return found.reshape(*found.shape[:-1], *x.shape[axis + 1 :])
+
+
+# --- ops ------------------------------------------------------------------------------
+
+
+def _infer_pool(x: TensorSpec, *, ksize: Any, **attrs: Any) -> TensorSpec:
+    dims = dims_or_unknown(x, len(ksize), "the input")
+    return spec((dims[0], *places(dims, ksize[1:-1], attrs), dims[-1]), x.dtype)
+
+
+def _max_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
+    lowest = -np.inf if x.dtype.kind == "f" else of_array(x).min
+    return pooled(np.maximum, x, lowest, ksize, attrs)
+
+
+def _avg_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
+    # Half precision would not hold long sums.
+    wide = x.astype(np.float32) if x.dtype == np.float16 else x
+    if attrs["padding"] == "VALID":
+        counts = np.array(math.prod(ksize), wide.dtype)
+    else:
+        # What was added around does not count.
+        ones = np.ones((1, *x.shape[1:-1], 1), wide.dtype)
+        counts = pooled(np.add, ones, 0, ksize, attrs)[0]
+    mean = pooled(np.add, wide, 0, ksize, attrs, counts)
+    return mean.astype(x.dtype, copy=False)
+
+
+define("MaxPool", _max_pool, _infer_pool, takes="fiu")
+define("MaxPool3D", _max_pool, _infer_pool, takes="f")
+define("AvgPool", _avg_pool, _infer_pool, takes="f")
+define("AvgPool3D", _avg_pool, _infer_pool, takes="f")
+
+# --- functions ------------------------------------------------------------------------
+
+
+def _pool(
+    kind: str,
+    space: int,
+    x: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None,
+    name: str | None,
+    dilations: Any = None,
+) -> Any:
+    first = channels_first(data_format, space)
+    sizes = per_axis(ksize, space, "ksize", first)
+    steps = per_axis(strides, space, "strides", first)
+    apart = per_axis(1 if dilations is None else dilations, space, "dilations", first)
+    x = to_channels_last(as_tensor(x), space, first)
+    if space == 1:
+        x, sizes, steps, apart = (
+            expand_dims(x, 1),
+            (1, *sizes),
+            (1, *steps),
+            (1, *apart),
+        )
+        padding = padding_of_row(padding, first)
+    given = padding_argument(padding, len(sizes), first and space > 1)
+    if kind == "Avg" or space == 3:
+        if given.pop("explicit_paddings"):
+            raise ValueError(f"padding must be 'SAME' or 'VALID', not {padding!r}")
+    if any(step > 1 for step in apart):
+        given["dilations"] = whole(apart)
+    found = run(
+        f"{kind}Pool3D" if space == 3 else f"{kind}Pool",
+        x,
+        ksize=whole(sizes),
+        strides=whole(steps),
+        **given,
+        data_format="NDHWC" if space == 3 else "NHWC",
+        name=None if first or space == 1 else name,
+    )
+    if space == 1:
+        found = squeeze(found, [1], name=None if first else name)
+    return from_channels_last(found, space, first, name)
+
+
+def max_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:
+    """The largest element of each window of a batch of images (number, height, width,
+    channels); `padding` as for `conv2d`.
+
+    >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+    >>> print(max_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
+    [4.]
+    """
+    return _pool("Max", 2, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool1d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Any:
+    """As `max_pool2d`, over a batch of rows (number, width, channels)."""
+    return _pool("Max", 1, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool3d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Any:
+    """As `max_pool2d`, over a batch of volumes."""
+    return _pool("Max", 3, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:
+    """The mean of each window of a batch of images; see `max_pool2d`.
+
+    What ``'SAME'`` adds around the images does not count.
+
+    >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+    >>> print(avg_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
+    [2.5]
+    """
+    return _pool("Avg", 2, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool1d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Any:
+    """As `avg_pool2d`, over a batch of rows (number, width, channels)."""
+    return _pool("Avg", 1, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool3d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Any:
+    """As `avg_pool2d`, over a batch of volumes."""
+    return _pool("Avg", 3, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`max_pool1d`, `max_pool2d` or `max_pool3d`, by the number of axes."""
+    x = as_tensor(input)
+    return _pool("Max", _space(x), x, ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, by the number of axes."""
+    x = as_tensor(input)
+    return _pool("Avg", _space(x), x, ksize, strides, padding, data_format, name)
+
+
+def pool(
+    input: Any,
+    window_shape: Any,
+    pooling_type: str,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The ``'MAX'`` or ``'AVG'`` of each window; its elements lie `dilations` apart.
+
+    >>> row = [[[1.0], [2.0], [3.0]]]
+    >>> print(pool(row, [2], "MAX", dilations=[2]).numpy().ravel())
+    [3.]
+    """
+    kind = {"MAX": "Max", "AVG": "Avg"}.get(pooling_type)
+    if kind is None:
+        raise ValueError(f"pooling_type must be 'MAX' or 'AVG', not {pooling_type!r}")
+    x = as_tensor(input)
+    steps = 1 if strides is None else strides
+    return _pool(
+        kind,
+        _space(x),
+        x,
+        window_shape,
+        steps,
+        padding,
+        data_format,
+        name,
+        dilations,
+    )
+
+
+def _space(x: Any) -> int:
+    """How many spatial axes a batch has."""
+    rank = x.shape.rank
+    if rank not in (3, 4, 5):
+        raise ValueError(
+            f"the input must have 3, 4 or 5 axes (number, space, channels), not the "
+            f"shape {x.shape}"
+        )
+    return int(rank) - 2

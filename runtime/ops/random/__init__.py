@@ -1,0 +1,1 @@
+"""Random tensors, from streams and from seeds."""

@@ -1,0 +1,115 @@
+"""Running sums and products along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.ops.arguments import int_argument
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import code, define, run
+from runtime.ops.shapes import dims_of, known_int, normal_axis, spec
+from runtime.types.specs import TensorSpec
+
+__all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
+
+Array = np.ndarray[Any, Any]
+
+
+def _infer_scan(
+    x: TensorSpec, *, axis: Any, exclusive: bool, reverse: bool
+) -> TensorSpec:
+    dims, place = dims_of(x), known_int(axis)
+    if dims is not None and place is not None:
+        normal_axis(place, len(dims))
+    return spec(dims, x.dtype)
+
+
+def _scan(
+    name: str, ufunc: np.ufunc, start: float, takes: str, plain: str | None = None
+) -> None:
+    """Define the op of a running reduction that begins with the value `start`.
+
+    `plain` is the name of the ufunc in source.
+    """
+
+    def kernel(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
+        axis = normal_axis(axis, x.ndim)
+        ordered = np.flip(x, axis) if reverse else x
+        if exclusive and x.shape[axis]:
+            # Each place gets what lies before it: one step later, from `start` on.
+            result = np.empty_like(x)
+            here = (slice(None),) * axis
+            result[(*here, slice(0, 1))] = start
+            before, after = (*here, slice(None, -1)), (*here, slice(1, None))
+            ufunc.accumulate(ordered[before], axis, x.dtype, out=result[after])
+        else:
+            result = ufunc.accumulate(ordered, axis, x.dtype)
+        return np.flip(result, axis) if reverse else result
+
+    def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+        if plain is None or attrs["exclusive"] or attrs["reverse"]:
+            return None
+        axis = code(attrs["axis"], args)
+        return f"np.{plain}.accumulate({args[0]}, axis={axis}, dtype={args[0]}.dtype)"
+
+    define(name, kernel, _infer_scan, source=source, takes=takes)
+
+
+_scan("Cumsum", np.add, 0, "fiuc", "add")
+_scan("Cumprod", np.multiply, 1, "fiuc", "multiply")
+_scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f")
+
+
+def cumsum(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The running sum along an axis.
+
+    `exclusive` leaves each element itself out, `reverse` runs from the end.
+
+    >>> print(cumsum([1, 2, 3]))
+    tf.Tensor([1 3 6], shape=(3,), dtype=int32)
+    """
+    return _run_scan("Cumsum", x, axis, exclusive, reverse, name)
+
+
+def cumprod(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The running product along an axis; see `cumsum`."""
+    return _run_scan("Cumprod", x, axis, exclusive, reverse, name)
+
+
+def cumulative_logsumexp(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The logarithm of the running sum of exponentials; see `cumsum`."""
+    return _run_scan("CumulativeLogsumexp", x, axis, exclusive, reverse, name)
+
+
+def _run_scan(
+    op: str, x: Any, axis: Any, exclusive: bool, reverse: bool, name: str | None
+) -> Any:
+    return run(
+        op,
+        as_tensor(x),
+        axis=int_argument(axis, "axis"),
+        exclusive=exclusive,
+        reverse=reverse,
+        name=name,
+    )

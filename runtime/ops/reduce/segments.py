@@ -1,0 +1,325 @@
+"""Reductions over groups of rows, and counts of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.ops.arguments import int_argument, together
+from runtime.ops.convert import as_tensor, convert_to_tensor
+from runtime.ops.define import define, run
+from runtime.ops.kernels.accumulate import accumulate
+from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
+from runtime.types import dtypes
+from runtime.types.dtypes import DType, as_dtype, of_array
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "bincount",
+    "confusion_matrix",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sum",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def _infer_unsorted(
+    data: TensorSpec, ids: TensorSpec, *, num_segments: Any
+) -> TensorSpec:
+    if not ids.dtype.is_integer:
+        raise DTypeMismatchError(f"segment_ids must be integers, not {ids.dtype.name}")
+    dims, groups = dims_of(data), dims_of(ids)
+    if dims is None or groups is None:
+        return spec(None, data.dtype)
+    try:
+        merge_dims(dims[: len(groups)], groups)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"segment_ids {show(groups)} must have the shape of the first axes of the "
+            f"data {show(dims)}"
+        ) from None
+    return spec((known_int(num_segments), *dims[len(groups) :]), data.dtype)
+
+
+def _infer_sorted(data: TensorSpec, ids: TensorSpec) -> TensorSpec:
+    if ids.shape.rank not in (1, None):
+        raise InvalidArgumentError(f"segment_ids must be a vector, not {ids.shape}")
+    return _infer_unsorted(data, ids, num_segments=None)
+
+
+def _lowest(dtype: DType) -> Any:
+    return dtype.min
+
+
+def _highest(dtype: DType) -> Any:
+    return dtype.max
+
+
+def _segments(
+    name: str, ufunc: Any, start: Callable[[DType], Any], takes: str, mean: bool = False
+) -> None:
+    """Define the sorted and the unsorted form of a reduction over groups."""
+
+    def unsorted(data: Array, ids: Array, *, num_segments: int) -> Array:
+        if data.shape[: ids.ndim] != ids.shape:
+            raise ValueError
+        if ids.size and ids.max() >= num_segments:
+            raise InvalidArgumentError(
+                f"segment_ids must be less than num_segments = {num_segments}, not "
+                f"{ids.max()}"
+            )
+        rows = data.reshape(ids.size, *data.shape[ids.ndim :])
+        groups = ids.reshape(-1)
+        if ids.size and ids.min() < 0:
+            used = groups >= 0
+            groups, rows = groups[used], rows[used]
+        shape = (num_segments, *rows.shape[1:])
+        result = np.full(shape, start(of_array(data)), data.dtype)
+        accumulate(ufunc, result, groups, rows)
+        if mean:
+            counts = np.bincount(groups, minlength=num_segments)
+            counts = np.maximum(counts, 1).astype(data.dtype)
+            result = result / counts.reshape(-1, *[1] * (rows.ndim - 1))
+        return result.astype(data.dtype, copy=False)
+
+    def sorted_kernel(data: Array, ids: Array) -> Array:
+        if ids.ndim != 1:
+            raise ValueError
+        if len(ids) and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
+            raise InvalidArgumentError("segment_ids must be sorted and not negative")
+        count = int(ids[-1]) + 1 if len(ids) else 0
+        found = unsorted(data, ids, num_segments=count)
+        # Groups without rows are 0 here, whatever the reduction is.
+        found[np.bincount(ids, minlength=count) == 0] = 0
+        return found
+
+    define(f"UnsortedSegment{name}", unsorted, _infer_unsorted, takes=takes)
+    define(f"Segment{name}", sorted_kernel, _infer_sorted, takes=takes)
+
+
+def _zero(dtype: DType) -> Any:
+    return 0
+
+
+def _one(dtype: DType) -> Any:
+    return 1
+
+
+_segments("Sum", np.add, _zero, "fiuc")
+_segments("Mean", np.add, _zero, "fc", mean=True)
+_segments("Prod", np.multiply, _one, "fiuc")
+_segments("Max", np.maximum, _lowest, "fiu")
+_segments("Min", np.minimum, _highest, "fiu")
+
+# --- segments -------------------------------------------------------------------------
+
+
+def _sorted(op: str, data: Any, segment_ids: Any, name: str | None) -> Any:
+    return run(op, as_tensor(data), as_tensor(segment_ids), name=name)
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """The sums of the rows with one id; the ids are sorted.
+
+    >>> print(segment_sum([1, 2, 3], [0, 0, 1]))
+    tf.Tensor([3 3], shape=(2,), dtype=int32)
+    """
+    return _sorted("SegmentSum", data, segment_ids, name)
+
+
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """The means of the rows with one id; see `segment_sum`."""
+    return _sorted("SegmentMean", data, segment_ids, name)
+
+
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """The products of the rows with one id; see `segment_sum`."""
+    return _sorted("SegmentProd", data, segment_ids, name)
+
+
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """The largest of the rows with one id; see `segment_sum`."""
+    return _sorted("SegmentMax", data, segment_ids, name)
+
+
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """The smallest of the rows with one id; see `segment_sum`."""
+    return _sorted("SegmentMin", data, segment_ids, name)
+
+
+def _unsorted(op: str, data: Any, ids: Any, num_segments: Any, name: str | None) -> Any:
+    count = int_argument(num_segments, "num_segments")
+    return run(op, as_tensor(data), as_tensor(ids), num_segments=count, name=name)
+
+
+def unsorted_segment_sum(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The sums of the rows with one id, for the ids up to `num_segments`.
+
+    Negative ids are left out.
+
+    >>> print(unsorted_segment_sum([1, 2, 3], [1, 0, 1], 3))
+    tf.Tensor([2 4 0], shape=(3,), dtype=int32)
+    """
+    return _unsorted("UnsortedSegmentSum", data, segment_ids, num_segments, name)
+
+
+def unsorted_segment_mean(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The means of the rows with one id; see `unsorted_segment_sum`."""
+    return _unsorted("UnsortedSegmentMean", data, segment_ids, num_segments, name)
+
+
+def unsorted_segment_prod(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The products of the rows with one id; see `unsorted_segment_sum`."""
+    return _unsorted("UnsortedSegmentProd", data, segment_ids, num_segments, name)
+
+
+def unsorted_segment_max(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The largest of the rows with one id; the lowest number where there are none."""
+    return _unsorted("UnsortedSegmentMax", data, segment_ids, num_segments, name)
+
+
+def unsorted_segment_min(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The smallest of the rows with one id; the highest number where there are none."""
+    return _unsorted("UnsortedSegmentMin", data, segment_ids, num_segments, name)
+
+
+# --- counts ---------------------------------------------------------------------------
+
+
+def _infer_bincount(
+    values: TensorSpec, weights: TensorSpec, *, minlength: Any, maxlength: Any
+) -> TensorSpec:
+    low, high = known_int(minlength), known_int(maxlength)
+    return spec((low if low == high else None,), weights.dtype)
+
+
+def _bincount(
+    values: Array, weights: Array, *, minlength: int, maxlength: int | None
+) -> Array:
+    flat = values.reshape(-1)
+    if np.any(flat < 0):
+        raise InvalidArgumentError("the values to count must not be negative")
+    length = max(int(flat.max()) + 1 if flat.size else 0, minlength)
+    if maxlength is not None:
+        length = min(length, maxlength)
+    each = np.broadcast_to(weights, values.shape).reshape(-1)
+    if maxlength is not None:
+        counted = flat < length
+        flat, each = flat[counted], each[counted]
+    result = np.zeros(length, weights.dtype)
+    accumulate(np.add, result, flat, each)
+    return result
+
+
+define("Bincount", _bincount, _infer_bincount, takes="iu")
+
+
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """How often each integer from 0 on occurs, or the sum of its weights.
+
+    >>> print(bincount([1, 1, 3]))
+    tf.Tensor([0 2 0 1], shape=(4,), dtype=int32)
+    """
+    each = np.ones((), as_dtype(dtype).np_dtype) if weights is None else weights
+    return run(
+        "Bincount",
+        as_tensor(arr),
+        convert_to_tensor(each),
+        minlength=0 if minlength is None else int_argument(minlength, "minlength"),
+        maxlength=None if maxlength is None else int_argument(maxlength, "maxlength"),
+        name=name,
+    )
+
+
+def _infer_confusion(
+    labels: TensorSpec,
+    predictions: TensorSpec,
+    weights: TensorSpec,
+    *,
+    num_classes: Any,
+) -> TensorSpec:
+    if not labels.shape.is_compatible_with(predictions.shape):
+        raise InvalidArgumentError(
+            f"labels and predictions must have one shape, not {labels.shape} and "
+            f"{predictions.shape}"
+        )
+    count = known_int(num_classes)
+    return spec((count, count), weights.dtype)
+
+
+def _confusion(
+    labels: Array, predictions: Array, weights: Array, *, num_classes: int | None
+) -> Array:
+    if labels.shape != predictions.shape:
+        raise ValueError
+    both = np.concatenate([labels.reshape(-1), predictions.reshape(-1)])
+    largest = int(both.max()) if both.size else -1
+    count = largest + 1 if num_classes is None else num_classes
+    if both.size and (both.min() < 0 or largest >= count):
+        raise InvalidArgumentError(
+            f"classes must be in [0, {count}), not {both.min()} to {largest}"
+        )
+    result = np.zeros((count, count), weights.dtype)
+    each = np.broadcast_to(weights, labels.shape)
+    places = labels.astype(np.intp) * count + predictions
+    accumulate(np.add, result.reshape(-1), places.reshape(-1), each)
+    return result
+
+
+define("ConfusionMatrix", _confusion, _infer_confusion, takes="iu")
+
+
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    weights: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """How often each class (row) was taken for each class (column).
+
+    >>> confusion_matrix([0, 1, 1], [0, 0, 1]).numpy().tolist()
+    [[1, 0], [1, 1]]
+    """
+    found = as_dtype(dtype)
+    each = np.ones((), found.np_dtype) if weights is None else weights
+    count = None if num_classes is None else int_argument(num_classes, "num_classes")
+    return run(
+        "ConfusionMatrix",
+        *together((labels, predictions), "ConfusionMatrix", name),
+        convert_to_tensor(each, found if weights is None else None),
+        num_classes=count,
+        name=name,
+    )

@@ -1,0 +1,1 @@
+"""Python's statements in a graph: raise, print, calls of Python, texts."""

@@ -1,0 +1,223 @@
+"""Ops that staged control flow needs: raise an exception, check for unbound names and
+for values that are None.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError, UnknownResultError
+from runtime.graph.context import current_graph
+from runtime.ops.record import OpDef, apply, register, set_reading
+from runtime.ops.staged.python_text import shown_values
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.types.specs import TensorSpec
+from runtime.where.handlers import check_raise
+from runtime.where.user_code import raise_location
+
+__all__ = [
+    "none_test",
+    "optional_parts",
+    "raise_error",
+    "require_bound",
+    "require_some",
+    "set_scope_of",
+]
+
+Array = np.ndarray[Any, Any]
+
+
+def _raise_kernel(
+    *arrays: Array, exception: BaseException, weak: Sequence[bool] = ()
+) -> Any:
+    # A copy, because a graph runs many times and each raise hangs a traceback on it.
+    fresh = _fresh(exception)
+    if weak:
+        found = dict(zip(map(id, _tensors_of(exception)), shown_values(arrays, weak)))
+        fresh.args = _shown(exception.args, found)
+        for name, value in vars(exception).items():
+            if id(value) in found:
+                setattr(fresh, name, found[id(value)])
+    raise fresh
+
+
+def _tensors_of(exception: BaseException) -> list[SymbolicTensor]:
+    """The tensors that an exception tells about."""
+    values = [*exception.args, *vars(exception).values()]
+    for value in values:
+        if type(value) is tuple:  # the key of a dict, say
+            values += value
+    unique = {id(v): v for v in values if isinstance(v, SymbolicTensor)}
+    return list(unique.values())
+
+
+def _shown(values: tuple[Any, ...], found: dict[int, Any]) -> tuple[Any, ...]:
+    return tuple(
+        _shown(value, found) if type(value) is tuple else found.get(id(value), value)
+        for value in values
+    )
+
+
+def _fresh(exception: BaseException) -> BaseException:
+    """A copy of the exception with its arguments, attributes and cause, or itself."""
+    try:
+        fresh = copy.copy(exception)
+    except Exception:
+        # Its constructor takes something else than what it put into ``args``.
+        fresh = exception
+    fresh.__traceback__ = None
+    fresh.__cause__ = exception.__cause__
+    fresh.__suppress_context__ = exception.__suppress_context__
+    return fresh
+
+
+register(OpDef("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
+
+
+_IS_NEW = sys.version_info >= (3, 11)
+#: As Python itself says it, by whose variable it is.
+_UNBOUND = {
+    "local": "cannot access local variable '{}' where it is not associated with a value"
+    if _IS_NEW
+    else "local variable '{}' referenced before assignment",
+    "captured": "cannot access free variable '{}' where it is not associated with a "
+    "value in enclosing scope"
+    if _IS_NEW
+    else "free variable '{}' referenced before assignment in enclosing scope",
+    "global": "name '{}' is not defined",
+}
+
+
+def _require_bound_kernel(
+    value: Array, bound: Array, variable: str, scope: str = "local"
+) -> Array:
+    if not bound:
+        kind = UnboundLocalError if scope == "local" else NameError
+        raise kind(_UNBOUND[scope].format(variable))
+    return value
+
+
+def _require_some_kernel(value: Array, some: Array, variable: str) -> Array:
+    if not some:
+        what = repr(variable) if variable.isidentifier() else "the value"
+        raise TypeError(f"unsupported operand: {what} is None")
+    return value
+
+
+def _checked_infer(
+    value: TensorSpec, flag: TensorSpec, variable: str, scope: str = "local"
+) -> TensorSpec:
+    _flag_infer(flag)
+    return value
+
+
+def _flag_infer(flag: TensorSpec) -> TensorSpec:
+    if not flag.dtype.is_bool:
+        raise InvalidArgumentError(f"a flag must be a bool, not {flag.dtype.name}")
+    return flag
+
+
+register(OpDef("RequireBound", _require_bound_kernel, _checked_infer))
+register(OpDef("RequireSome", _require_some_kernel, _checked_infer))
+register(OpDef("IsNone", np.logical_not, _flag_infer, source="~{0}"))
+register(OpDef("IsNotNone", np.asarray, _flag_infer, source="{0}"))
+
+
+def raise_error(exception: BaseException) -> None:
+    """Raise `exception` when the graph being built runs up to here.
+
+    Each run raises a fresh copy with the same type and arguments. Outside of a graph it
+    is raised at once. If the exception has been raised already, it points there again.
+    Tensors among its arguments and attributes have their values then.
+    """
+    if not isinstance(exception, UnknownResultError):
+        check_raise(exception)
+    location = raise_location(exception)
+    tensors = _tensors_of(exception)
+    if tensors:
+        weak = tuple(tensor.spec.weak for tensor in tensors)
+        apply("Raise", *tensors, exception=exception, weak=weak)
+    else:
+        apply("Raise", exception=exception)
+    graph = current_graph()
+    if graph is not None and location is not None:
+        graph.nodes[-1].location = location
+
+
+def require_bound(value: Tensor, bound: Tensor, variable: str) -> Tensor:
+    """`value`, once it is read; reading it while `bound` is false is an error.
+
+    The error is Python's UnboundLocalError for `variable`. A value that nobody reads is
+    not checked; within a branch or a loop body that reads it the check is made there.
+    It is as weak as `value`.
+    """
+    return _checked("RequireBound", value, bound, variable)
+
+
+def require_some(value: Tensor, some: Tensor, variable: str) -> Tensor:
+    """A tensor that is None while `some` is false: its `optional_parts` are these.
+
+    Reading it then is a TypeError that names `variable`; a value that nobody reads is
+    not checked. It is as weak as `value`.
+    """
+    return _checked("RequireSome", value, some, variable)
+
+
+_scope_of: Callable[[str], str]
+
+
+def set_scope_of(scope_of: Callable[[str], str]) -> None:
+    """Say how to find out whose a variable is that the program reads."""
+    global _scope_of
+    _scope_of = scope_of
+
+
+def _as_read(tensor: Tensor) -> Tensor:
+    """What stands for a tensor where an operation reads it.
+
+    A variable without a value is another error where it is not local.
+    """
+    if not isinstance(tensor, SymbolicTensor) or tensor.node.op != "RequireBound":
+        return tensor
+    variable = tensor.node.attrs["variable"]
+    scope = "local" if "scope" in tensor.node.attrs else _scope_of(variable)
+    if scope == "local":
+        return tensor
+    value, bound = tensor.node.inputs
+    return _checked("RequireBound", value, bound, variable, scope=scope)
+
+
+set_reading(_as_read)
+
+
+def _checked(
+    op: str, value: Tensor, flag: Tensor, variable: str, **attrs: Any
+) -> Tensor:
+    graph = current_graph()
+    if graph is None:
+        checked: Tensor = apply(op, value, flag, variable=variable, **attrs)
+        return checked
+    _flag_infer(flag.spec)
+    attrs["variable"] = variable
+    spec = TensorSpec(value.shape, value.dtype, weak=value.spec.weak)
+    (tensor,) = graph.add(op, (value, flag), attrs, (spec,))
+    return tensor
+
+
+def optional_parts(value: Any) -> tuple[Tensor, Tensor] | None:
+    """``(value, some)`` of a tensor that may be None, None for any other value."""
+    if isinstance(value, SymbolicTensor) and value.node.op == "RequireSome":
+        raw, some = value.node.inputs
+        return raw, some
+    return None
+
+
+def none_test(some: Tensor, negated: bool = False) -> Tensor:
+    """Whether what the flag `some` stands beside is None, or is not."""
+    test: Tensor = apply("IsNotNone" if negated else "IsNone", some)
+    return test

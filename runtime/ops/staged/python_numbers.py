@@ -1,0 +1,124 @@
+"""What Python's builtins make of one number or text: ``int``, ``float``, ``round``.
+
+Their errors are Python's, raised when the graph runs.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.ops.convert import as_tensor, promote_all
+from runtime.ops.define import define, run
+from runtime.ops.shapes import dims_of, spec
+from runtime.tensor import Tensor, operators
+from runtime.types import dtypes
+from runtime.types.specs import TensorSpec
+
+__all__ = ["first_extreme", "power_modulo", "round_digits", "to_float", "to_int"]
+
+Array = np.ndarray[Any, Any]
+_INT32 = np.iinfo(np.int32)
+
+
+def _text(value: Any) -> Any:
+    return value.decode("utf-8", "surrogateescape") if type(value) is bytes else value
+
+
+def _to_int(x: Array, *, base: Any) -> Array:
+    value = _text(np.asarray(x).item())
+    number = int(value) if base is None else int(value, base)
+    if not _INT32.min <= number <= _INT32.max:
+        raise OverflowError(
+            f"int({value!r}) does not fit the int32 that stands for a Python int in a "
+            "graph; use tf.cast(x, tf.int64)"
+        )
+    return np.array(number, np.int32)
+
+
+define("PythonInt", _to_int, lambda x, *, base: spec((), dtypes.int32), takes="fO")
+
+
+def to_int(x: Tensor, base: Any = None) -> Any:
+    """``int(x)`` of a float or a text, as int32.
+
+    Raises OverflowError when the graph runs where int32 cannot hold it.
+    """
+    return run("PythonInt", x, base=base)
+
+
+def _to_float(x: Array) -> Array:
+    return np.array(float(_text(np.asarray(x).item())), np.float32)
+
+
+define("PythonFloat", _to_float, lambda x: spec((), dtypes.float32), takes="O")
+
+
+def to_float(x: Tensor) -> Any:
+    """``float(x)`` of a text, as float32."""
+    return run("PythonFloat", x)
+
+
+def _round_digits(x: Array, *, digits: int) -> Array:
+    values = np.asarray(x)
+    rounded = [round(value, digits) for value in values.ravel().tolist()]
+    return np.array(rounded, values.dtype).reshape(values.shape)
+
+
+define(
+    "RoundDigits",
+    _round_digits,
+    lambda x, *, digits: spec(dims_of(x), x.dtype),
+    takes="fiu",
+)
+
+
+def round_digits(x: Any, digits: Any) -> Any:
+    """``round(x, digits)``, of each element."""
+    return run("RoundDigits", as_tensor(x), digits=digits)
+
+
+def _power_modulo(x: Array, y: Array, z: Array) -> Array:
+    base, exponent, modulus = np.broadcast_arrays(x, y, z)
+    numbers = zip(*(part.ravel().tolist() for part in (base, exponent, modulus)))
+    result = [pow(*number) for number in numbers]
+    return np.array(result, base.dtype).reshape(base.shape)
+
+
+def _infer_power(x: TensorSpec, y: TensorSpec, z: TensorSpec) -> TensorSpec:
+    scalars = all(dims_of(one) == () for one in (x, y, z))
+    return spec(() if scalars else None, x.dtype)
+
+
+define("PowerModulo", _power_modulo, _infer_power, takes="iu")
+
+
+def power_modulo(x: Any, y: Any, z: Any) -> Any:
+    """``pow(x, y, z)`` of integers."""
+    return run("PowerModulo", *promote_all((x, y, z), "PowerModulo"))
+
+
+operators.bind(power_modulo=power_modulo, round_digits=round_digits)
+
+
+def _first_extreme(x: Array, *, better: Callable[[Any, Any], bool]) -> Any:
+    if x[0] != x[0]:
+        return x[0]
+    pick = np.fmax if better is operator.gt else np.fmin
+    return pick.reduce(x)
+
+
+define(
+    "FirstExtreme", _first_extreme, lambda x, *, better: spec((), x.dtype), takes="f"
+)
+
+
+def first_extreme(x: Tensor, better: Callable[[Any, Any], bool]) -> Any:
+    """``max(x)`` (`better` is ``operator.gt``) or ``min(x)`` of a vector of floats.
+
+    Python compares one after the other: a nan is the result only if it comes first.
+    """
+    return run("FirstExtreme", x, better=better)

@@ -1,0 +1,226 @@
+"""Regular expressions and splitting of strings: parts of ``tf.strings``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError, UnimplementedError
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.kernels.fingerprint import fingerprint64
+from runtime.ops.shapes import dims_of, spec
+from runtime.ops.text.each import each, infer_same
+from runtime.types import dtypes
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "bytes_split",
+    "parts_op",
+    "regex_full_match",
+    "regex_replace",
+    "split",
+    "to_hash_bucket_fast",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- regular expressions --------------------------------------------------------------
+
+
+def _compiled(pattern: Any) -> re.Pattern[str]:
+    """The pattern: of characters, not bytes; its classes of letters are of ASCII."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"a pattern is Python's own text, not {pattern!r}")
+    try:
+        return re.compile(pattern, re.ASCII)
+    except re.error as error:
+        raise InvalidArgumentError(
+            f"{pattern!r} is not a regular expression: {error}"
+        ) from None
+
+
+def _text(value: bytes) -> str:
+    # Bytes that are no UTF-8 survive, and come back as they were.
+    return value.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _infer_match(x: TensorSpec, *, pattern: str) -> TensorSpec:
+    return spec(dims_of(x), dtypes.bool)
+
+
+def _full_match(x: Array, *, pattern: str) -> Array:
+    compiled = _compiled(pattern)
+    return each(
+        lambda value: compiled.fullmatch(_text(value)) is not None,
+        x,
+        numpy_type=np.bool_,
+    )
+
+
+define("StaticRegexFullMatch", _full_match, _infer_match, takes="O")
+
+
+def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
+    """Whether each string as a whole matches the regular expression (of Python).
+
+    >>> regex_full_match(["abc", "a1"], "[a-z]+").numpy().tolist()
+    [True, False]
+    """
+    _compiled(pattern)
+    return run("StaticRegexFullMatch", as_tensor(input), pattern=pattern, name=name)
+
+
+def _regex_replace(
+    x: Array, *, pattern: str, rewrite: str, replace_global: bool
+) -> Array:
+    compiled, count = _compiled(pattern), 0 if replace_global else 1
+
+    def expanded(match: re.Match[str]) -> str:
+        def part(escape: re.Match[str]) -> str:
+            mark = escape[1]
+            return "\\" if mark == "\\" else match[int(mark)] or ""
+
+        return _ESCAPE.sub(part, rewrite)
+
+    return each(
+        lambda value: _bytes(compiled.sub(expanded, _text(value), count=count)), x
+    )
+
+
+define("StaticRegexReplace", _regex_replace, infer_same, takes="O")
+
+_ESCAPE = re.compile(r"\\([0-9]|\\)")
+
+
+def regex_replace(
+    input: Any,
+    pattern: str,
+    rewrite: str,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Any:
+    r"""The strings with what matches replaced. In `rewrite` ``\0`` stands for what was
+    found, ``\1`` to ``\9`` for its groups, and ``\\`` for a backslash.
+
+    >>> regex_replace("ab", "b", r"<\0>").numpy()
+    b'a<b>'
+    """
+    compiled = _compiled(pattern)
+    for escape in re.findall(r"\\(.?)", _ESCAPE.sub(_checked(compiled), rewrite)):
+        raise InvalidArgumentError(
+            f"in {rewrite!r} a backslash must be followed by a digit or a backslash, "
+            f"not by {escape!r}"
+        )
+    return run(
+        "StaticRegexReplace",
+        as_tensor(input),
+        pattern=pattern,
+        rewrite=rewrite,
+        replace_global=replace_global,
+        name=name,
+    )
+
+
+def _checked(compiled: re.Pattern[str]) -> Callable[[re.Match[str]], str]:
+    """Takes good escapes out. Raises for a group that the pattern does not have."""
+
+    def take_out(escape: re.Match[str]) -> str:
+        if escape[1] != "\\" and int(escape[1]) > compiled.groups:
+            raise InvalidArgumentError(
+                f"the pattern {compiled.pattern!r} has no group {escape[1]}"
+            )
+        return ""
+
+    return take_out
+
+
+# --- splitting ------------------------------------------------------------------------
+
+
+def _infer_parts(x: TensorSpec, **attrs: Any) -> TensorSpec:
+    if x.shape.rank not in (0, None):
+        raise UnimplementedError(
+            f"the parts of strings of shape {x.shape} would be a ragged tensor, and "
+            "there are none: split a scalar, or each string in a loop"
+        )
+    return spec((None,), dtypes.string)
+
+
+def parts_op(name: str, split_one: Callable[..., list[bytes]]) -> None:
+    """Register the op that gives the parts of one string as a vector."""
+
+    def kernel(x: Array, **attrs: Any) -> Array:
+        _infer_parts(TensorSpec(x.shape, dtypes.string))
+        parts = split_one(x.item(), **attrs)
+        result = np.empty(len(parts), object)
+        result[:] = parts
+        return result
+
+    define(name, kernel, _infer_parts, takes="O")
+
+
+def _split(value: bytes, *, sep: str, maxsplit: int) -> list[bytes]:
+    return value.split(sep.encode() or None, maxsplit)
+
+
+def _bytes_of(value: bytes) -> list[bytes]:
+    return [value[index : index + 1] for index in range(len(value))]
+
+
+parts_op("StringSplitV2", _split)
+parts_op("StringBytesSplit", _bytes_of)
+
+
+def split(
+    input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None
+) -> Any:
+    """The parts of one string as a vector: between separators, or between white space.
+
+    Raises UnimplementedError for more than one string: their parts would be ragged.
+
+    >>> split("a  b c").numpy().tolist()
+    [b'a', b'b', b'c']
+    """
+    x = as_tensor(input)
+    return run("StringSplitV2", x, sep=sep or "", maxsplit=maxsplit, name=name)
+
+
+def bytes_split(input: Any, name: str | None = None) -> Any:
+    """The bytes of one string as a vector of strings: see `split`."""
+    return run("StringBytesSplit", as_tensor(input), name=name)
+
+
+# --- buckets --------------------------------------------------------------------------
+
+
+def _infer_bucket(x: TensorSpec, *, num_buckets: int) -> TensorSpec:
+    return spec(dims_of(x), dtypes.int64)
+
+
+def _bucket(x: Array, *, num_buckets: int) -> Array:
+    return each(
+        lambda value: fingerprint64(value) % num_buckets, x, numpy_type=np.int64
+    )
+
+
+define("StringToHashBucketFast", _bucket, _infer_bucket, takes="O")
+
+
+def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
+    """For each string a number below `num_buckets`, the same in every program.
+
+    >>> to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
+    [0, 2, 2]
+    """
+    if num_buckets < 1:
+        raise ValueError(f"num_buckets must be positive, not {num_buckets}")
+    x = as_tensor(input)
+    return run("StringToHashBucketFast", x, num_buckets=int(num_buckets), name=name)

@@ -1,0 +1,1 @@
+"""Python builtins and operators of values in a graph."""

@@ -1,0 +1,531 @@
+"""Python's builtins of tensors, of ranges of tensors and of lists that hold tensors."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.ops import convert
+from runtime.ops.arrays.gather import gather, where
+from runtime.ops.arrays.joining import stack
+from runtime.ops.arrays.sorting import argsort, sort
+from runtime.ops.convert import as_tensor, cast, convert_to_tensor, is_tensor
+from runtime.ops.elementwise.arithmetic import equal, maximum, minimum
+from runtime.ops.elementwise.functions import round as round_half_even
+from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
+from runtime.ops.reduce.reductions import (
+    reduce_all,
+    reduce_any,
+    reduce_max,
+    reduce_min,
+    reduce_sum,
+)
+from runtime.ops.staged import python_numbers as numbers
+from runtime.ops.staged.flow import raise_error
+from runtime.ops.text import strings
+from runtime.staging.builtins.membership import contains
+from runtime.staging.library.keyed import dict_from, keyed, opening, set_from
+from runtime.staging.library.ordering import compared, listed, sorted_items
+from runtime.staging.library.tables import StagedTable
+from runtime.staging.lists import sequences
+from runtime.staging.lists.assignments import delitem, items_of, setitem
+from runtime.staging.lists.items import getitem
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
+from runtime.staging.objects.chosen import chosen, referred
+from runtime.staging.state.branches import stage_cond
+from runtime.staging.state.decisions import raise_if
+from runtime.staging.state.loops import stage_loop
+from runtime.staging.text import text
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing.subgraph import predicate
+from runtime.types import dtypes
+from runtime.where.user_code import state_error
+
+__all__ = ["BUILTINS", "OF_LISTS", "for_lists", "watched"]
+
+_ABSENT = object()
+
+
+def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
+    """``if_true() if test else if_false()``."""
+    result, _ = stage_cond(
+        predicate(test), lambda _: (if_true(), ()), lambda _: (if_false(), ()), (), ()
+    )
+    return result
+
+
+def _raise_if(test: Any, error: Exception) -> None:
+    """Raise the error when the graph runs, where the test holds."""
+    _chosen(test, lambda: raise_error(error), lambda: None)
+
+
+def _error_of(call: Callable[..., Any], *args: Any) -> Exception:
+    """What Python raises for a call: its own words for an error."""
+    try:
+        call(*args)
+    except Exception as error:
+        return error.with_traceback(None)
+    raise AssertionError(f"{call} was to fail")
+
+
+def _vector(values: Any, name: str) -> Tensor:
+    """The tensor, whose elements can be compared; a matrix has rows."""
+    tensor = convert_to_tensor(values)
+    if tensor.shape.rank not in (1, None):
+        raise TypeError(
+            f"{name}() takes a tensor of rank 1 or several scalars, not a tensor of "
+            f"shape {tensor.shape}; use tf.reduce_{name}"
+        )
+    return tensor
+
+
+def _is_sequence(values: Any) -> bool:
+    return is_tensor(values) or isinstance(values, StagedSequence)
+
+
+def _folded(
+    items: StagedSequence, first: int, start: tuple[Any, ...], step: Callable[..., Any]
+) -> tuple[Any, ...]:
+    """``state = step(item, *state)`` for each item from number `first` on."""
+
+    def body(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        index, *values = state
+        go_on, *after = step(items.item(index), *values)
+        following = index + 1
+        return logical_and(go_on, following < items.length), (following, *after)
+
+    index = as_tensor(first)
+    names = ("index", *(f"value {number}" for number in range(len(start))))
+    _, *after = stage_loop(index < items.length, body, (index, *start), names)
+    return tuple(after)
+
+
+# --- numbers --------------------------------------------------------------------------
+
+
+def _scalar(value: Any, purpose: str) -> Tensor:
+    tensor = as_tensor(value)
+    if tensor.shape.rank not in (0, None):
+        raise TypeError(
+            f"only a scalar tensor can become a Python {purpose}; this one has the "
+            f"shape {tensor.shape}"
+        )
+    return tensor
+
+
+def _int(value: Any, base: Any = None) -> Any:
+    tensor = _scalar(value, "int")
+    if tensor.dtype.is_floating or tensor.dtype is dtypes.string:
+        return weakened(numbers.to_int(tensor, base))
+    if tensor.dtype is dtypes.int64:
+        return weakened(tensor)
+    return weakened(cast(tensor, dtypes.int32))
+
+
+def _float(value: Any) -> Any:
+    tensor = _scalar(value, "float")
+    if tensor.dtype is dtypes.string:
+        return weakened(numbers.to_float(tensor))
+    return weakened(cast(tensor, dtypes.float32))
+
+
+def _round(value: Any, ndigits: Any = None) -> Any:
+    if not is_tensor(value):
+        return builtins.round(value, ndigits)
+    tensor = as_tensor(value)
+    if ndigits is not None:
+        rounded = numbers.round_digits(tensor, ndigits)
+    else:
+        rounded = round_half_even(tensor)
+        if tensor.spec.weak:
+            return _int(rounded)
+    return weakened(rounded) if tensor.spec.weak else rounded
+
+
+def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
+    if mod is None:
+        return base**exp
+    return numbers.power_modulo(base, exp, mod)
+
+
+def _len(value: Any) -> Any:
+    if isinstance(value, StagedSequence):
+        return weakened(maximum(value.length, 0))
+    if text.is_text(value):
+        return weakened(strings.length(value, unit="UTF8_CHAR"))
+    return sequences.length_of(as_tensor(value))
+
+
+# --- all items ------------------------------------------------------------------------
+
+
+class _Extreme:
+    """``max`` and ``min``: the first of the items than which no other is better."""
+
+    def __init__(
+        self,
+        name: str,
+        better: Callable[[Any, Any], Any],
+        two: Callable[[Any, Any], Any],
+        many: Callable[..., Any],
+    ) -> None:
+        self._name = name
+        self._better = better
+        self._two = two
+        self._many = many
+        self._empty = _error_of(getattr(builtins, name), ())
+
+    def __call__(self, *args: Any, key: Any = None, default: Any = _ABSENT) -> Any:
+        if len(args) > 1:
+            if default is not _ABSENT:
+                raise TypeError(
+                    f"Cannot specify a default for {self._name}() with multiple "
+                    "positional arguments"
+                )
+            return self._of_list(list(args), key)
+        (values,) = args
+        if is_tensor(values) and key is None:
+            vector = _vector(values, self._name)
+            length = sequences.length_of(vector)
+            return self._unless_empty(length, lambda: self._of_vector(vector), default)
+        if _is_sequence(values):
+            items = as_sequence(values)
+            return self._unless_empty(
+                items.length, lambda: self._of_sequence(items, key), default
+            )
+        listed = list(values)
+        return self._unless_empty(
+            len(listed), lambda: self._of_list(listed, key), default
+        )
+
+    def _unless_empty(self, length: Any, found: Callable[[], Any], default: Any) -> Any:
+        if isinstance(length, int):
+            if length > 0:
+                return found()
+            if default is not _ABSENT:
+                return default
+            # As any error of a call: where the program runs up to here.
+            raise_error(self._empty)
+            return None
+        if default is not _ABSENT:
+            return _chosen(length > 0, found, lambda: default)
+        # Reductions of nothing give the limit of the dtype; Python's raises.
+        _raise_if(length <= 0, self._empty)
+        return found()
+
+    def _of_vector(self, vector: Tensor) -> Any:
+        if vector.dtype.is_floating:
+            return numbers.first_extreme(vector, self._better)
+        return self._many(vector, axis=0)
+
+    def _of_list(self, items: list[Any], key: Any) -> Any:
+        best, *rest = items
+        best_key = best if key is None else key(best)
+        for item in rest:
+            item_key = item if key is None else key(item)
+            best, best_key = self._of_two(item, item_key, best, best_key, key)
+        return best
+
+    def _of_sequence(self, items: StagedSequence, key: Any) -> Any:
+        def step(item: Any, best: Any, best_key: Any) -> Any:
+            item_key = item if key is None else key(item)
+            return True, *self._of_two(item, item_key, best, best_key, key)
+
+        first = items.item(0)
+        start = (first, first if key is None else key(first))
+        return _folded(items, 1, start, step)[0]
+
+    def _of_two(
+        self, item: Any, item_key: Any, best: Any, best_key: Any, key: Any
+    ) -> tuple[Any, Any]:
+        takes = compared(self._better, item_key, best_key)
+        if not isinstance(takes, SymbolicTensor):
+            return (item, item_key) if takes else (best, best_key)
+        takes = predicate(takes)
+        if key is not None or isinstance(item, (tuple, list)):
+            two = (item, item_key), (best, best_key)
+            chosen: tuple[Any, Any] = _chosen(takes, lambda: two[0], lambda: two[1])
+            return chosen
+        joined = self._two(best, item)
+        if joined.dtype.is_floating:
+            # Unlike Python's comparison, the operation prefers nan.
+            joined = where(takes, item, best)
+        return joined, joined
+
+
+def _sum(values: Any, /, start: Any = 0) -> Any:
+    if isinstance(values, StagedSequence):
+        (total,) = _folded(values, 0, (start,), lambda x, total: (True, total + x))
+        return total
+    if not is_tensor(values):
+        return builtins.sum(values, start)
+    return reduce_sum(values, axis=0) + start
+
+
+def _quantifier(name: str, over: Callable[..., Any], wanted: bool) -> Any:
+    """``any`` (`wanted` ends the search) or ``all``."""
+    join = logical_or if wanted else logical_and
+
+    def quantifier(values: Any) -> Any:
+        if isinstance(values, StagedSequence):
+
+            def step(item: Any, _: Any) -> Any:
+                found = predicate(item)
+                return logical_not(found) if wanted else found, found
+
+            return _folded(values, 0, (as_tensor(not wanted),), step)[0]
+        if is_tensor(values):
+            return over(cast(_vector(values, name), dtypes.bool))
+        result: Any = not wanted
+        for item in values:
+            if not isinstance(item, SymbolicTensor):
+                if bool(item) is wanted:
+                    return wanted
+                continue
+            truth = predicate(item)
+            result = truth if isinstance(result, bool) else join(result, truth)
+        return result
+
+    return quantifier
+
+
+def _sorted(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    direction = "DESCENDING" if reverse else "ASCENDING"
+    if is_tensor(values):
+        tensor = _vector(values, "sort")
+        if key is None:
+            return sort(tensor, direction=direction)
+        if tensor.shape.rank is None or tensor.shape[0] is None:
+            raise TypeError(
+                "sorted() with a key takes a tensor of a known length: use tf.argsort"
+            )
+        items = [tensor[index] for index in builtins.range(tensor.shape[0])]
+    else:
+        tensor = None
+        if isinstance(values, StagedSequence):
+            values = listed(values)
+        if isinstance(values, StagedList):
+            ordered = values.copy()
+            ordered.sort(key=key, reverse=reverse)
+            return ordered
+        items = list(values)
+    if not items:
+        return items if tensor is None else tensor
+    if tensor is None:
+        return items_of(sorted_items(items, key, reverse), len(items))
+    keys = stack([key(item) for item in items])
+    return gather(tensor, argsort(_vector(keys, "sort"), direction=direction))
+
+
+# --- sequences ------------------------------------------------------------------------
+
+
+def _range(*args: Any) -> Any:
+    if len(args) > 3:
+        raise _error_of(range, *(1,) * len(args))
+    if len(args) == 3:
+        zero = _error_of(range, 1, 1, 0)
+        if isinstance(args[2], SymbolicTensor):
+            _raise_if(equal(args[2], 0), zero)
+        elif args[2] == 0:
+            raise zero
+    return sequences.staged_range(*args)
+
+
+def _zip(*items: Any, strict: bool = False) -> Any:
+    if strict:
+        first, *others = (as_sequence(item).length for item in items)
+        for number, length in enumerate(others, 2):
+            whole = "argument 1" if number == 2 else f"arguments 1-{number - 1}"
+            for differs, how in (length < first, "shorter"), (length > first, "longer"):
+                error = ValueError(f"zip() argument {number} is {how} than {whole}")
+                if isinstance(differs, SymbolicTensor):
+                    _raise_if(differs, error)
+                elif differs:
+                    raise error
+    return sequences.staged_zip(*items)
+
+
+def _items(values: Any, limit: int | None = None) -> list[Any] | None:
+    """The items, where it is known how many there are and they are not too many."""
+    items = as_sequence(values)
+    if not isinstance(items.length, int):
+        return None
+    length = max(items.length, 0)
+    if limit is not None and length > limit:
+        return None
+    return [items.item(index) for index in builtins.range(length)]
+
+
+# --- containers -----------------------------------------------------------------------
+
+
+def _set(values: Any) -> Any:
+    return set_from(listed(values) if isinstance(values, StagedSequence) else values)
+
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    **text.BUILTINS,
+    "all": _quantifier("all", reduce_all, False),
+    "any": _quantifier("any", reduce_any, True),
+    "bool": predicate,
+    "chosen": chosen,
+    "dict": dict_from,
+    "reference": referred,
+    "enumerate": sequences.staged_enumerate,
+    "float": _float,
+    "frozenset": _set,
+    "delitem": delitem,
+    "getitem": getitem,
+    "in": contains,
+    "int": _int,
+    "items": _items,
+    "keyed": keyed,
+    "len": _len,
+    "map": sequences.staged_map,
+    "opening": opening,
+    "max": _Extreme("max", operator.gt, maximum, reduce_max),
+    "min": _Extreme("min", operator.lt, minimum, reduce_min),
+    "pow": _pow,
+    "range": _range,
+    "reversed": sequences.staged_reversed,
+    "round": _round,
+    "set": _set,
+    "setitem": setitem,
+    "sorted": _sorted,
+    "sum": _sum,
+    "zip": _zip,
+}
+
+
+# --- Python's builtins of lists whose length a tensor decides
+
+Builtin = Callable[..., Any]
+_OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "reference", "setitem"})
+#: Modules whose functions know lists themselves.
+_MODULES = ("bisect.", "heapq.")
+
+
+def for_lists(name: str, staged: Builtin | None) -> Builtin | None:
+    """The staged builtin ``name``, such that it can be given lists, too."""
+    own = OF_LISTS.get(name)
+    if staged is None or name in _OF_THEIR_OWN or name.startswith(_MODULES):
+        return staged
+
+    def builtin(*args: Any, **options: Any) -> Any:
+        if any(isinstance(arg, StagedTable) for arg in args):
+            found = OF_TABLES.get(name, _of_keys)(*args, **options)
+            if found is not NotImplemented:
+                return found
+            args = tuple(a.keys() if isinstance(a, StagedTable) else a for a in args)
+        if any(isinstance(arg, StagedList) for arg in args):
+            found = NotImplemented if own is None else own(*args, **options)
+            if found is not NotImplemented:
+                return found
+            args = tuple(map(_items_of_list, args))
+        return staged(*args, **options)
+
+    return builtin
+
+
+def watched(
+    iterated: Any, state: Sequence[Any], inside: Sequence[Any]
+) -> Callable[[Sequence[Any], Any], None]:
+    """What to call after an iteration of a loop over ``iterated``.
+
+    It is given the state then, and whether the loop is left (None if it cannot be). It
+    raises AG210 if the loop changes the list that it runs over, where Python would run
+    over what is added; for a dict or set RuntimeError is raised when the graph runs.
+    ``state`` is the state before the loop, ``inside`` that of the iteration.
+    """
+    table = getattr(iterated, "view_of", iterated)
+    tables = [
+        (place, value, value._count)
+        for place, (old, value) in enumerate(zip(state, inside))
+        if old is table and isinstance(value, StagedTable)
+    ]
+    before = [
+        (place, value._flatten())
+        for place, (old, value) in enumerate(zip(state, inside))
+        if old is iterated and isinstance(value, StagedList)
+    ]
+
+    def check(after: Sequence[Any], stop: Any) -> None:
+        for place, old, count in tables:
+            if isinstance(after[place], StagedTable):
+                grown = convert.as_tensor(after[place]._count != count)
+                if stop is not None:
+                    grown = logical_and(grown, logical_not(stop))
+                raise_if(grown, RuntimeError(old.changed))
+        for place, parts in before:
+            value = after[place]
+            same = isinstance(value, StagedList) and all(
+                one is other for one, other in zip(parts, value._flatten())
+            )
+            if not same:
+                raise state_error(
+                    "AG210",
+                    f"a loop over the list {iterated.name!r}, whose length a tensor "
+                    "decides, changes the list",
+                    "loop over a copy, or with `while` and an index",
+                )
+
+    return check
+
+
+def _of_keys(*args: Any, **options: Any) -> Any:
+    return NotImplemented
+
+
+def _items_of_list(value: Any) -> Any:
+    return value.sequence() if isinstance(value, StagedList) else value
+
+
+def _sum_of_list(items: StagedList, /, start: Any = 0) -> Any:
+    return items.sum(start)
+
+
+def _sorted_list(
+    items: StagedList, /, *, key: Any = None, reverse: bool = False
+) -> Any:
+    result = items.copy()
+    result.sort(key=key, reverse=reverse)
+    return result
+
+
+def _list(items: Any) -> StagedList:
+    whole = items if isinstance(items, StagedList) else items.keys()
+    return StagedList(whole._element, whole._buffers, whole._count, whole.name)
+
+
+def _in_table(item: Any, items: Any) -> Any:
+    return items.contains(item) if isinstance(items, StagedTable) else NotImplemented
+
+
+def _in(item: Any, items: Any) -> Any:
+    return items.contains(item) if isinstance(items, StagedList) else NotImplemented
+
+
+#: The builtins of a list that are not those of a sequence of its items.
+OF_LISTS: dict[str, Builtin] = {
+    **text.BUILTINS,
+    "bool": predicate,
+    "in": _in,
+    "len": StagedList.length,
+    "list": _list,
+    "sorted": _sorted_list,
+    "sum": _sum_of_list,
+}
+
+#: The builtins of a dict or set that are not those of the list of its keys.
+OF_TABLES: dict[str, Builtin] = {
+    **{name: text.BUILTINS[name] for name in text.BUILTINS.keys() - {"join"}},
+    "bool": predicate,
+    "dict": dict_from,
+    "in": _in_table,
+    "len": StagedTable.length,
+    "list": _list,
+}

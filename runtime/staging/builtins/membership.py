@@ -1,0 +1,138 @@
+"""``x in xs`` where a tensor decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from runtime.ops.convert import as_tensor, cast, is_tensor
+from runtime.ops.elementwise.arithmetic import equal
+from runtime.ops.elementwise.logical import logical_and, logical_or
+from runtime.ops.record import OpDef, apply, register
+from runtime.ops.reduce.reductions import reduce_any
+from runtime.staging.library.keyed import contains_key
+from runtime.staging.lists.sequences import StagedRange, StagedSequence
+from runtime.staging.state.loops import stage_loop
+from runtime.staging.text.text import is_text
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing.subgraph import predicate
+from runtime.types import dtypes
+from runtime.types.dtypes import of_array
+from runtime.types.specs import TensorSpec
+
+__all__ = ["contains"]
+
+#: From so many Python ints on a tensor is compared with all of them at once.
+_MANY = 4
+
+
+def contains(item: Any, items: Any) -> Any:
+    """``item in items``: a bool tensor, or a bool where no tensor decides."""
+    if isinstance(items, (StagedRange, range)) and is_tensor(item):
+        return _in_range(as_tensor(item), items)
+    if isinstance(items, StagedSequence):
+        return _in_sequence(item, items)
+    if is_text(items):
+        return apply("TextContains", items, as_tensor(item))
+    if is_tensor(items):
+        return reduce_any(equal(items, item))
+    if isinstance(items, (str, bytes)):
+        return apply("TextContains", as_tensor(items), as_tensor(item))
+    if isinstance(item, tuple) and isinstance(items, (dict, set, frozenset)):
+        return contains_key(item, items)
+    return _in_items(item, items)
+
+
+def _in_items(item: Any, items: Iterable[Any]) -> Any:
+    """Compare with one after the other, as Python does until it finds one."""
+    items = list(items)
+    if len(items) >= _MANY and {type(other) for other in items} == {int}:
+        if is_tensor(item) and item.dtype.is_integer and item.shape.rank == 0:
+            low, high = item.dtype.limits
+            fitting = [other for other in items if low <= other <= high]
+            return reduce_any(equal(item, fitting)) if fitting else False
+    found: Any = False
+    for other in items:
+        same = _same(item, other)
+        if same is True:
+            # What comes before it decides nothing any more.
+            return True
+        if same is not False:
+            found = same if found is False else logical_or(found, same)
+    return found
+
+
+def _same(one: Any, other: Any) -> Any:
+    """``one is other or one == other``: a bool, or a scalar bool tensor."""
+    if one is other:
+        return True
+    answer = one == other
+    return predicate(answer) if isinstance(answer, SymbolicTensor) else bool(answer)
+
+
+def _in_sequence(item: Any, items: StagedSequence) -> Any:
+    def step(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        index, _ = state
+        found = predicate(_same(items.item(index), item))
+        following = index + 1
+        go_on = logical_and(following < items.length, ~found)
+        return go_on, (following, found)
+
+    start = as_tensor(0)
+    some = start < items.length
+    _, found = stage_loop(some, step, (start, as_tensor(False)), ("index", "found"))
+    return found
+
+
+def _in_range(item: Tensor, items: StagedRange | range) -> Any:
+    if item.dtype is dtypes.string:
+        return False
+    if item.dtype.is_bool:
+        item = cast(item, dtypes.int32)
+    if isinstance(items, range):
+        if not items:
+            return False
+        start, step = items.start, abs(items.step)
+        low, high = sorted((items[0], items[-1]))
+        if item.dtype.is_integer:
+            least, most = item.dtype.limits
+            low, high = max(low, least), min(high, most)
+            # Any number of the range is as good to count from.
+            start = low + (start - low) % step
+            if start > high:
+                return False
+        inside = logical_and(item >= low, item <= high)
+    else:
+        start, step = items.start, items.step
+        place = (item - start) // step
+        inside = logical_and(place >= 0, place < items.length)
+    if type(step) is not int or abs(step) != 1 or not item.dtype.is_integer:
+        inside = logical_and(inside, equal((item - start) % step, 0))
+    return predicate(inside)
+
+
+# --- text in text ---------------------------------------------------------------------
+
+
+def _text_contains(text: Any, part: Any) -> Any:
+    found = np.asarray(part).item()
+    if type(found) is not bytes:
+        raise _no_text(of_array(np.asarray(part)))
+    return np.array(found in np.asarray(text).item())
+
+
+def _infer_text(text: TensorSpec, part: TensorSpec) -> TensorSpec:
+    if part.dtype is not dtypes.string:
+        raise _no_text(part.dtype)
+    return TensorSpec((), dtypes.bool)
+
+
+def _no_text(dtype: Any) -> TypeError:
+    return TypeError(
+        f"'in <string>' requires string as left operand, not a {dtype.name} tensor"
+    )
+
+
+register(OpDef("TextContains", _text_contains, _infer_text, strong=True))

@@ -1,0 +1,105 @@
+"""Of ``a and b`` and ``a or b``, where no graph can choose between them, the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NoReturn
+
+from runtime.errors import StagedStateError
+from runtime.staging.state.branches import stage_cond
+from runtime.staging.state.values import can_be_tensor
+from runtime.tracing.subgraph import predicate
+from runtime.where.user_code import state_error
+
+__all__ = ["StagedTruth", "staged_and", "staged_or"]
+
+
+class StagedTruth:
+    """A value that is one thing or another, of which a graph knows whether it is true.
+
+    ``if items and n > 3`` and ``while n and x > 0`` ask for no more. What asks for more
+    gets ``refusal``: a graph cannot choose between the two.
+    """
+
+    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    __autograph_backend__: ClassVar[Any]
+    __slots__ = ("__staged_refusal__", "_truth")
+
+    def __init__(self, truth: Any, refusal: StagedStateError) -> None:
+        self._truth = truth
+        self.__staged_refusal__ = refusal
+
+    def __staged_truth__(self) -> Any:
+        """``bool(value)``."""
+        return self._truth
+
+    def _flatten(self) -> list[Any]:
+        return [self._truth]
+
+    def _unflatten(self, parts: Sequence[Any]) -> StagedTruth:
+        return StagedTruth(parts[0], self.__staged_refusal__)
+
+    def __bool__(self) -> NoReturn:
+        raise state_error(
+            "AG301",
+            "`and` or `or` of a list whose length a tensor decides was used as a "
+            "Python bool by code that is not converted",
+            "use it in converted code",
+        )
+
+
+def _refuse(self: StagedTruth, *_: Any) -> NoReturn:
+    raise self.__staged_refusal__
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    setattr(StagedTruth, f"__{_name}__", _refuse)
+    setattr(StagedTruth, f"__r{_name}__", _refuse)
+for _name in ("lt", "le", "gt", "ge", "neg", "abs", "getitem", "len", "iter", "str"):
+    setattr(StagedTruth, f"__{_name}__", _refuse)
+
+
+def staged_and(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``: the right side is computed only if it is needed."""
+    return _chosen(predicate(left), right, lambda: left)
+
+
+def staged_or(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``: the right side is computed only if it is needed."""
+    return _chosen(predicate(left), lambda: left, right)
+
+
+def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
+    values: list[Any] = []
+
+    def value(compute: Callable[[], Any]) -> Any:
+        values.append(compute())
+        return values[-1]
+
+    def stage(wanted: Callable[[Any], Any]) -> Any:
+        result, _ = stage_cond(
+            test,
+            lambda _: (wanted(value(if_true)), ()),
+            lambda _: (wanted(value(if_false)), ()),
+            (),
+            (),
+        )
+        return result
+
+    try:
+        return stage(lambda found: found)
+    except StagedStateError as error:
+        has_list = any(map(_is_list, values))
+        mixed = error.code == "AG206" and all(map(can_be_tensor, values))
+        if not (has_list or mixed):
+            raise
+        refusal = error
+    return StagedTruth(stage(_truth), refusal)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) or hasattr(type(value), "__staged_truth__")
+
+
+def _truth(value: Any) -> Any:
+    return bool(value) if isinstance(value, list) else predicate(value)

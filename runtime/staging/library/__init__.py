@@ -1,0 +1,1 @@
+"""Containers of the standard library in a graph: dict, set, deque, heapq."""

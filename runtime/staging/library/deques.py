@@ -1,0 +1,134 @@
+"""A `collections.deque` whose length a tensor decides: a list with two ends."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from runtime.graph.context import building
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.parts import Parts, emit, index_tensor
+from runtime.staging.state.join import beside_each_other
+from runtime.where.user_code import is_user_file
+
+__all__ = ["StagedDeque", "common_deques"]
+
+
+class StagedDeque(StagedList):
+    """A deque in a graph. What is taken from its left end moves all that is left."""
+
+    __autograph_backend__: ClassVar[Any]
+    __slots__ = ()
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: Sequence[Any]) -> Any:
+        """Outside of graphs: a deque of Python."""
+        found = super().__tf_unflatten__(metadata, components)
+        return deque(found) if type(found) is list else found
+
+    @staticmethod
+    def in_common(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
+        """Two deques in one form; None where one value is none."""
+        return common_deques(one, other, name)
+
+    def like(self, value: Any) -> Any:
+        """A deque of Python as one such as this one; other values as they are."""
+        if type(value) is not deque:
+            return value
+        return StagedDeque.of(list(value), self.name, self.element)
+
+    def lists_shown(self) -> list[StagedList]:
+        """The list of what its text shows."""
+        return [self]
+
+    def shown(self, items: list[Any]) -> Any:
+        """What Python shows for such a list, when it is known."""
+        return deque(items)
+
+    def again(self) -> StagedDeque:
+        """The deque as it is now, which changes of this object leave alone."""
+        self._check()
+        same = StagedDeque(self._element, self._buffers, self._count, self.name)
+        same._shared = self._shared
+        return same
+
+    def copy(self) -> StagedDeque:
+        """The same elements in another deque."""
+        self._shared.is_apart = False
+        return self.again()
+
+    def __getitem__(self, key: Any) -> Any:
+        """The element at an index. TypeError for a slice, as of any deque."""
+        if isinstance(key, slice):
+            raise TypeError("sequence index must be integer, not 'slice'")
+        self._check()
+        place = emit("ListPlace", self._count, index_tensor(key), use="deque get")
+        return self._row(place, shared=True)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        place = emit("ListPlace", self._count, index_tensor(key), use="deque get")
+        super().__setitem__(place, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self._take(key, "deque get")
+
+    def appendleft(self, value: Any) -> None:
+        """Add an element at the front."""
+        self.insert(0, value)
+
+    def extendleft(self, values: Any) -> None:
+        """Add elements at the front, one after the other."""
+        added = self._like(values if isinstance(values, StagedList) else list(values))
+        added = added.again()
+        added.reverse()
+        added.extend(self)
+        self._become(added._buffers, added._count)
+
+    def pop(self, index: Any = -1) -> Any:
+        """Take the last element out; IndexError if there is none."""
+        return self._take(-1, "deque pop")
+
+    def popleft(self) -> Any:
+        """Take the first element out; IndexError if there is none."""
+        return self._take(0, "deque pop")
+
+    def remove(self, value: Any) -> None:
+        """Take the first element out that is equal to a value."""
+        message = "deque.remove(x): x not in deque"
+        place = emit("ListFind", self._found(value), message=message)
+        self._take(place, "deque pop")
+
+    def rotate(self, n: Any = 1) -> None:
+        """Move elements from the right end to the left one, ``n`` times."""
+        count = index_tensor(n)
+        columns = [emit("ListRotate", column, count) for column in self._columns()]
+        self._become(columns, self._count)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        is_users = is_user_file(sys._getframe(1).f_code.co_filename)
+        return deque if is_users else type(self)
+
+    def __repr__(self) -> str:
+        return f"<deque {self.name!r} of {self.element.describe()}>"
+
+
+def common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
+    """Two deques as deques in the graph, each with the graph it is a value in."""
+    kinds = {type(side.value) for side in (one, other)}
+    if not kinds <= {deque, StagedDeque}:
+        return None
+    if any(getattr(side.value, "maxlen", None) is not None for side in (one, other)):
+        return None
+    return beside_each_other(one, other, name, _staged)
+
+
+def _staged(side: Any, name: str, element: Any) -> Parts | None:
+    if isinstance(side.value, StagedDeque):
+        return side.value
+    if not side.value and element is None:
+        return None
+    with building(side.graph):
+        return StagedDeque.of(list(side.value), name, element)

@@ -1,0 +1,127 @@
+"""`collections.Counter` and `OrderedDict` with keys that only the graph knows."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any, NoReturn
+
+from runtime.ops import convert
+from runtime.ops.elementwise.arithmetic import equal, maximum
+from runtime.staging.library.tables import StagedDict, zero
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.parts import index_tensor
+from runtime.staging.state.decisions import raise_if
+from runtime.tensor import Tensor
+
+__all__ = ["StagedCounter", "StagedOrderedDict", "class_of"]
+
+
+def class_of(items: Any) -> type[StagedDict]:
+    """What a dict of Python becomes in a graph."""
+    if isinstance(items, Counter):
+        return StagedCounter
+    return StagedOrderedDict if isinstance(items, OrderedDict) else StagedDict
+
+
+class StagedCounter(StagedDict):
+    """A Counter in a graph."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        lists: Sequence[StagedList],
+        name: str,
+        default: Callable[[], Any] | None = zero,
+    ) -> None:
+        super().__init__(lists, name, default)
+
+    def shown(self, *columns: list[Any]) -> Any:
+        """What Python shows for such lists, when they are known."""
+        return Counter(self._python(*columns))
+
+    def __delitem__(self, key: Any) -> None:
+        self.pop(key, 0)
+
+    def update(self, *others: Any, **named: Any) -> None:
+        """Add the counts of other dicts, or count the items of others."""
+        for other in (*others, named):
+            self._add(other, 1)
+
+    def subtract(self, *others: Any, **named: Any) -> None:
+        """Take the counts of other dicts away, or those of the items of others."""
+        for other in (*others, named):
+            self._add(other, -1)
+
+    def _add(self, other: Any, sign: int) -> None:
+        """Count a dict of counts, or single items."""
+        if isinstance(other, (dict, StagedDict)):
+            self._for_each(
+                other.items(), lambda table, item: table._count_one(*item, sign)
+            )
+            return
+        self._for_each(other, lambda table, key: table._count_one(key, 1, sign))
+
+    def _count_one(self, key: Any, times: Any, sign: int) -> None:
+        self[key] = self[key] + sign * times
+
+    def total(self) -> Any:
+        """The sum of the counts."""
+        return self._values.sum()
+
+    def most_common(self, n: Any = None) -> Any:
+        """Keys and counts, the largest count first; equal ones in their order."""
+        pairs = self.items()
+        found = StagedList(pairs._element, pairs._buffers, pairs._count, self.name)
+        found.sort(key=itemgetter(1), reverse=True)
+        if n is None:
+            return found
+        return found[
+            : maximum(index_tensor(n), 0) if isinstance(n, Tensor) else max(n, 0)
+        ]
+
+    def elements(self) -> NoReturn:
+        """Refused with AG210: how often a key is there, the graph knows."""
+        raise self._cannot("give its elements", "their number is no Python number")
+
+    def __or__(self, other: Any) -> NoReturn:
+        raise self._cannot(
+            "be joined by an operator",
+            "that leaves keys out; `update` and `subtract` count into one of them",
+        )
+
+    __ror__ = __ior__ = __and__ = __rand__ = __iand__ = __or__
+    __add__ = __radd__ = __iadd__ = __sub__ = __rsub__ = __isub__ = __or__
+
+
+class StagedOrderedDict(StagedDict):
+    """An OrderedDict in a graph."""
+
+    __slots__ = ()
+
+    def shown(self, *columns: list[Any]) -> Any:
+        """What Python shows for such lists, when they are known."""
+        return OrderedDict(self._python(*columns))
+
+    def move_to_end(self, key: Any, last: bool = True) -> None:
+        """Make a key the newest one, or the oldest; KeyError if it is not there."""
+        place = self._place(key)
+        self._check_there(place, key)
+        rows = [part._row(place, shared=False) for part in self._lists]
+        self._take_out(place, self._count - 1)
+        for part, row in zip(self._lists, rows):
+            if last:
+                part.append(row)
+            else:
+                part.insert(0, row)
+
+    def popitem(self, last: bool = True) -> tuple[Any, Any]:
+        """Take the newest key out, or the oldest, and give it with its value."""
+        error = KeyError("dictionary is empty")
+        raise_if(convert.as_tensor(equal(self._count, 0)), error)
+        place = self._count - 1 if last else convert.constant(0)
+        key, value = (part._row(place, shared=False) for part in self._lists)
+        self._take_out(place, self._count - 1)
+        return key, value

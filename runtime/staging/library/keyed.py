@@ -1,0 +1,205 @@
+"""Dicts and sets of Python as tables of the graph, for keys that are tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.graph import Graph
+from runtime.graph.context import building
+from runtime.ops import convert
+from runtime.staging.library.dict_kinds import class_of
+from runtime.staging.library.sets import StagedSet, set_of
+from runtime.staging.library.tables import StagedDict, StagedTable, default_of, missing
+from runtime.staging.lists.elements import Element, taken_apart
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.sequences import as_sequence
+from runtime.staging.state.form import set_form_of_sets
+from runtime.tensor import Tensor
+
+__all__ = [
+    "common_tables",
+    "contains_key",
+    "dict_from",
+    "keyed",
+    "opening",
+    "set_from",
+    "table_of",
+]
+
+_Pair = tuple[Any, Any]
+
+
+def table_of(
+    items: Any, key: Element | None = None, value: Element | None = None
+) -> StagedTable | None:
+    """A dict or set of Python as one in the graph; None if it does not tell of what.
+
+    ``key`` and ``value`` are what else is to be put into it.
+    """
+    if isinstance(items, StagedTable):
+        return items
+    if not items and key is None:
+        return None
+    keys = StagedList.of(list(items), "keys", key)
+    if not isinstance(items, dict):
+        return StagedSet([keys], "set")
+    if not items and value is None:
+        return None
+    values = StagedList.of(list(items.values()), "values", value)
+    return class_of(items)([keys, values], "dict", default_of(items))
+
+
+def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any] | None:
+    """What makes the table that takes the place of a dict or set that a method changes.
+
+    None where the method leaves it as it is.
+    """
+    if isinstance(items, list):
+        return _opening_list(items, args[-1])
+    key: Element | None = None
+    value: Element | None = None
+    if method == "update":
+        table = _table_of_argument(items, args[0])
+        key = table._lists[0].element
+        value = table._lists[1].element if isinstance(items, dict) else None
+    elif items or method in ("add", "setdefault", "__setitem__", "__missing__"):
+        key = taken_apart(args[0], "keys")[0]
+    if key is None:
+        return None
+    if isinstance(items, dict) and method in ("setdefault", "__setitem__"):
+        value = taken_apart(args[1] if len(args) > 1 else None, "values")[0]
+    elif method == "__missing__":
+        default = default_of(items)
+        if default is None:
+            return None
+        value = taken_apart(default(), "values")[0]
+    return lambda: table_of(items, key, value)
+
+
+def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
+    """What makes a list in the graph of one of Python that gets other values, too."""
+    element: Element | None = None
+    if isinstance(values, StagedList):
+        element = values.element
+    elif isinstance(values, Tensor):
+        element = Element.number(values.spec)
+    elif isinstance(values, (list, tuple)) and values:
+        element = StagedList.of(values, "items", None).element
+    if not items and element is None:
+        return None
+    return lambda: StagedList.of(items, "items", element)
+
+
+def _table_of_argument(items: Any, values: Any) -> StagedTable:
+    if isinstance(values, StagedTable):
+        return values
+    if isinstance(items, dict):
+        pairs: StagedTable = dict_from(values)
+        return pairs
+    listed = (
+        values
+        if isinstance(values, StagedList)
+        else StagedList.of(list(values), "keys", None)
+    )
+    return set_of(listed)
+
+
+def keyed(items: Any, method: str, *args: Any, **options: Any) -> Any:
+    """``items.method(*args)`` of a dict or set that stays as it is."""
+    table = table_of(items)
+    if table is not None:
+        return getattr(table, _PLAIN.get(method, method))(*args, **options)
+    key, *default = args
+    if method == "__contains__":
+        return False
+    if method == "discard":
+        return None
+    if method == "get" or (method == "pop" and default):
+        return default[0] if default else None
+    made = default_of(items)
+    if made is not None and method == "__getitem__":
+        return made()
+    raise missing(key)
+
+
+_PLAIN = {"__contains__": "contains", "__missing__": "__getitem__"}
+
+
+def contains_key(key: Any, items: Any) -> Any:
+    """``key in items`` of a dict or set, for a tuple with tensors in it."""
+    return keyed(items, "__contains__", key)
+
+
+def set_from(items: Any) -> StagedSet:
+    """``set(items)`` of a list in the graph, a tensor, or a list with tensors in it."""
+    if isinstance(items, StagedTable):
+        items = items.keys()
+    if not isinstance(items, StagedList):
+        items = StagedList.of(list(items), "set", None)
+    return set_of(items)
+
+
+def dict_from(items: Any) -> Any:
+    """``dict(items)`` of a dict in the graph, or of pairs that the graph has."""
+    if isinstance(items, StagedDict):
+        return StagedDict([part.again() for part in items._lists], items.name)
+    pairs = as_sequence(items)
+    with_types = pairs.item(convert.constant(0))
+    key, value = (taken_apart(part, "dict")[0] for part in with_types)
+    result = table_of({}, key, value)
+    assert isinstance(result, StagedDict)
+    result.update(pairs)
+    return result
+
+
+def common_tables(one: _Pair, other: _Pair, name: str) -> tuple[Any, Any] | None:
+    """Two dicts or sets as tables, of which one is one already; else None.
+
+    Each is given with the graph that it is a value in.
+    """
+    if not any(isinstance(value, StagedTable) for value, _ in (one, other)):
+        return None
+    known = one[0] if isinstance(one[0], StagedTable) else other[0]
+    first, second = (_as_table(*pair, known) for pair in (one, other))
+    if first is None or second is None or type(first) is not type(second):
+        return None
+    lists: tuple[list[Any], list[Any]] = [], []
+    for here, there in zip(first._lists, second._lists):
+        with building(one[1]):
+            here = here.beside(there.element)
+        with building(other[1]):
+            there = there.beside(here.element)
+        here.element.joined(there.element, name)
+        lists[0].append(here)
+        lists[1].append(there)
+    return first._of(lists[0]), second._of(lists[1])
+
+
+def common_sets(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
+    """Two sets of Python, with other members each, as sets in the graph."""
+    elements = []
+    for side in one, other:
+        if side.value:
+            with building(side.graph):
+                elements.append(StagedList.of(list(side.value), name, None).element)
+    element = elements[0].joined(elements[-1], name)
+    sides = []
+    for side in one, other:
+        with building(side.graph):
+            sides.append(side._replace(value=table_of(side.value, element)))
+    return common_tables(sides[0], sides[1], name)
+
+
+def _as_table(value: Any, graph: Graph, known: StagedTable) -> StagedTable | None:
+    if isinstance(value, StagedTable):
+        return value
+    if not isinstance(value, known.kind):
+        return None
+    with building(graph):
+        return table_of(value, *(part.element for part in known._lists))
+
+
+StagedTable.in_common = staticmethod(common_tables)
+StagedTable.made_of = staticmethod(table_of)
+set_form_of_sets(common_sets)

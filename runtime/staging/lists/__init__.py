@@ -1,0 +1,1 @@
+"""Python lists in a graph."""

@@ -1,0 +1,395 @@
+"""The elements of lists in graphs: of one structure, with a buffer for each leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, is_dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from runtime.ops.staged.flow import optional_parts, require_some
+from runtime.staging.objects.copied import (
+    ChosenDict,
+    ChosenList,
+    ElementDict,
+    ElementList,
+    changed_element,
+    contents_of,
+)
+from runtime.staging.state.optional import known
+from runtime.staging.state.values import (
+    can_be_tensor,
+    describe,
+    placeholder,
+    same_object,
+)
+from runtime.tensor import SymbolicTensor
+from runtime.tracing.subgraph import join_specs, state_tensor
+from runtime.types import nest
+from runtime.types.specs import TensorSpec
+from runtime.where.user_code import state_error
+
+__all__ = [
+    "ChosenDict",
+    "ChosenList",
+    "Element",
+    "ElementDict",
+    "ElementList",
+    "Fixed",
+    "Row",
+    "changed_element",
+    "contents_of",
+    "fitted",
+    "flagged",
+    "holds_none",
+    "plain_kind",
+    "taken_apart",
+    "with_contents",
+    "with_none",
+    "without_none",
+]
+
+# --- Tensors that may be None within the elements of a list: a value and a flag each
+
+
+class MaybeNone(NamedTuple):
+    """A value that is None where ``some`` is false."""
+
+    value: Any
+    some: Any
+
+
+def without_none(structure: Any) -> Any:
+    """The structure with a `MaybeNone` for each tensor in it that may be None."""
+
+    def parts(value: Any) -> Any:
+        value = known(value)
+        found = optional_parts(value)
+        return value if found is None else MaybeNone(*found)
+
+    return _mapped(parts, structure)
+
+
+def with_none(structure: Any) -> Any:
+    """The structure with tensors that may be None, or with what they are."""
+
+    def tensor(value: Any) -> Any:
+        if type(value) is not MaybeNone:
+            return value
+        if isinstance(value.some, SymbolicTensor):
+            return require_some(value.value, value.some, "an item of the list")
+        return value.value if value.some else None
+
+    return _mapped(tensor, structure)
+
+
+def flagged(items: Sequence[Any]) -> Sequence[Any]:
+    """The items of a list, as a `MaybeNone` each if they are tensors and None."""
+    items = list(map(known, items))
+    if not any(item is None or optional_parts(item) for item in items):
+        return items
+    values = [item for item in items if item is not None]
+    if not values or not all(map(can_be_tensor, values)):
+        return items
+    first = optional_parts(values[0])
+    spec = state_tensor(values[0] if first is None else first[0]).spec
+    structure = MaybeNone(0, 0)
+    return [fitted(item, structure, iter((spec, spec))) for item in items]
+
+
+def holds_none(structure: Any) -> bool:
+    """Whether there is a `MaybeNone` in the structure of an element."""
+    if type(structure) is MaybeNone:
+        return True
+    return any(holds_none(part) for _, part in nest.children(structure) or ())
+
+
+def fitted(value: Any, structure: Any, leaves: Iterator[Any]) -> Any:
+    """The value with a `MaybeNone` wherever the structure of an element has one, whose
+    ``leaves`` are the specs of its tensors.
+    """
+    value = known(value)
+    if type(structure) is MaybeNone:
+        spec, _ = next(leaves), next(leaves)
+        found = optional_parts(value)
+        if found is not None:
+            return MaybeNone(*found)
+        if value is None:
+            return MaybeNone(placeholder(spec), False)
+        return MaybeNone(value, True) if can_be_tensor(value) else value
+    inside, beside = nest.children(structure), nest.children(value)
+    if inside is None:
+        next(leaves)
+        return value
+    if beside is None or len(inside) != len(beside):
+        return value
+    parts = [fitted(part, s, leaves) for (_, s), (_, part) in zip(inside, beside)]
+    same = all(part is old for part, (_, old) in zip(parts, beside))
+    return value if same else nest.rebuild(value, parts)
+
+
+def _mapped(change: Callable[[Any], Any], structure: Any) -> Any:
+    """The structure with changed parts; the same one if none changes."""
+    new = change(structure)
+    inside = None if new is not structure else nest.children(structure)
+    if inside is None:
+        return new
+    parts = [_mapped(change, part) for _, part in inside]
+    same = all(part is old for part, (_, old) in zip(parts, inside))
+    return structure if same else nest.rebuild(structure, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """A leaf that is no tensor: the same object in all elements."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fixed) and same_object(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Row(NamedTuple):
+    """A list of an open length in an element; those of all elements are as long."""
+
+    rows: Any
+
+
+@dataclass(frozen=True)
+class Element:
+    """What the elements of a list are.
+
+    ``structure`` is one of them, ``leaves`` has a spec for each tensor in it and a
+    `Fixed` for each other object.
+    """
+
+    structure: Any
+    leaves: tuple[TensorSpec | Fixed, ...]
+
+    #: The list for the tensor of a `Row`, given what `pack` is. Set by those lists.
+    list_of_row: ClassVar[Callable[[Any, Any], Any]]
+
+    @classmethod
+    def number(cls, buffer: TensorSpec) -> Element:
+        """A single value, of which a buffer of that spec holds many."""
+        return cls(0, (TensorSpec(buffer.shape[1:], buffer.dtype, weak=buffer.weak),))
+
+    @property
+    def specs(self) -> list[TensorSpec]:
+        """The specs of the tensors in an element."""
+        return [leaf for leaf in self.leaves if isinstance(leaf, TensorSpec)]
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether an element is a single number, bool or string."""
+        return self.is_single and self.specs[0].rank in (0, None)
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether an element is a structure."""
+        return bool(nest.is_nested(self.structure))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether an element is a tensor, and not a structure."""
+        return len(self.specs) == 1 and not self.is_nested
+
+    def with_specs(self, specs: Iterable[TensorSpec]) -> Element:
+        """The element with other specs for its tensors."""
+        found = iter(specs)
+        leaves = [
+            next(found) if isinstance(leaf, TensorSpec) else leaf
+            for leaf in self.leaves
+        ]
+        return Element(self.structure, tuple(leaves))
+
+    def pack(self, tensors: Sequence[Any], shared: Any = None) -> Any:
+        """An element made of tensors.
+
+        ``shared`` is given if the list still has it, too: what is shared by all that
+        stand for the list.
+        """
+        found = iter(tensors)
+        leaves = [
+            next(found) if isinstance(leaf, TensorSpec) else leaf.value
+            for leaf in self.leaves
+        ]
+        value = with_none(nest.pack_sequence_as(self.structure, leaves))
+        value = value if shared is None else _shared(value, shared)
+        return _with_rows(value, lambda rows: Element.list_of_row(rows, shared))
+
+    def is_like(self, other: Element) -> bool:
+        """Whether the other one differs at most in the specs of its tensors."""
+        return _same_structure(self.structure, other.structure) and all(
+            one == two or (isinstance(one, TensorSpec) and isinstance(two, TensorSpec))
+            for one, two in zip(self.leaves, other.leaves)
+        )
+
+    def joined(self, other: Element, name: str) -> Element:
+        """What takes the elements of both; AG210 where they are of several kinds."""
+        if not self.is_like(other):
+            raise _various(self, other, name)
+        leaves: list[TensorSpec | Fixed] = []
+        for one, two in zip(self.leaves, other.leaves):
+            if isinstance(one, Fixed) or isinstance(two, Fixed):
+                leaves.append(one)
+                continue
+            if not one.shape.is_compatible_with(two.shape):
+                raise _various(self, other, name)
+            try:
+                leaves.append(join_specs(one, two, promote=True))
+            except TypeError:
+                raise _various(self, other, name) from None
+        return Element(self.structure, tuple(leaves))
+
+    def describe(self) -> str:
+        """The element with the specs of its tensors, for messages."""
+        texts = [
+            leaf.describe() if isinstance(leaf, TensorSpec) else describe(leaf.value)
+            for leaf in self.leaves
+        ]
+        if not nest.is_nested(self.structure):
+            return texts[0]
+        kind = type(self.structure)
+        name = "list" if kind is Row else kind.__name__
+        return f"{name}({', '.join(texts)})"
+
+
+def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
+    """What an element is, and its tensors in the graph being built.
+
+    Raises:
+        StagedStateError: AG210, for an object that would not be the same object when
+            it is read again.
+    """
+    value = without_none(_own(value, name))
+    leaves: list[TensorSpec | Fixed] = []
+    tensors = []
+    for leaf in nest.flatten(value):
+        if can_be_tensor(leaf):
+            tensor = state_tensor(leaf)
+            tensors.append(tensor)
+            spec = tensor.spec
+            leaves.append(TensorSpec(spec.shape, spec.dtype, weak=spec.weak))
+        else:
+            leaves.append(Fixed(leaf))
+    structure = nest.map_structure(lambda _: 0, value)
+    return Element(structure, tuple(leaves)), tensors
+
+
+def _with_rows(value: Any, make: Callable[[Any], Any]) -> Any:
+    """The structure with a list for each `Row` in it."""
+    if type(value) is Row:
+        return make(value.rows)
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    parts = [_with_rows(part, make) for _, part in inside]
+    same = all(part is old for part, (_, old) in zip(parts, inside))
+    return value if same else nest.rebuild(value, parts)
+
+
+def _own(value: Any, name: str) -> Any:
+    """The element as a structure of its own, of plain lists and dicts."""
+    if hasattr(type(value), "__autograph_alone__"):
+        value = value.__autograph_alone__()
+    as_rows = getattr(type(value), "as_rows", None)
+    if as_rows is not None:
+        return Row(as_rows(value))
+    if _can_change(value):
+        raise state_error(
+            "AG210",
+            f"the list {name!r}, whose length a tensor decides, was given "
+            f"{describe(value)}; a graph keeps the tensors of an element and not the "
+            "object, which can be changed",
+            "put tensors into it, or tuples of them",
+        )
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    rebuilt = nest.rebuild(value, [_own(part, name) for _, part in inside])
+    kind = _KINDS.get(type(value))
+    return rebuilt if kind is None else kind(rebuilt)
+
+
+def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
+    """The lists and dicts of the program's in an element, with what is in them now."""
+    found = []
+    if hasattr(type(value), "__autograph_chosen__"):
+        rows = value.__autograph_chosen__()
+        return [pair for row in rows for pair in with_contents(row)]
+    shared = getattr(type(value), "as_rows", None) and value._shared
+    if shared:
+        return [(shared, contents_of(shared))]
+    if type(value) in (list, dict):
+        found.append((value, contents_of(value)))
+    for _, part in nest.children(value) or ():
+        found += with_contents(part)
+    return found
+
+
+def _can_change(value: Any) -> bool:
+    """Whether a part of an element would have to stay the object that it is."""
+    if isinstance(value, type):
+        return False
+    if is_dataclass(value):
+        parameters: Any = getattr(type(value), "__dataclass_params__", None)
+        return not parameters.frozen
+    if isinstance(value, (list, dict)):
+        return type(value) not in _KINDS
+    return hasattr(value, "_flatten") or isinstance(value, (set, bytearray))
+
+
+def _shared(value: Any, origin: Any) -> Any:
+    """The structure with lists and dicts that cannot be changed."""
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    rebuilt = nest.rebuild(value, [_shared(part, origin) for _, part in inside])
+    if type(rebuilt) not in (list, dict):
+        return rebuilt
+    kind: Any = ElementList if type(rebuilt) is list else ElementDict
+    copy = kind(rebuilt)
+    copy.origin = origin
+    return copy
+
+
+def _same_structure(one: Any, other: Any) -> bool:
+    try:
+        nest.assert_same_structure(one, other)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _various(one: Element, other: Element, name: str) -> Exception:
+    if one.describe() == other.describe():
+        return state_error(
+            "AG210",
+            f"a tensor decides which element of the list {name!r} is meant, and what "
+            f"differs in them is an object: {one.describe()}",
+            "use each in a branch of its own, or make their class a dataclass",
+        )
+    return state_error(
+        "AG210",
+        f"the list {name!r}, whose length a tensor decides, has elements of several "
+        f"kinds: {one.describe()} and {other.describe()}",
+        "put values of one dtype, shape and structure into it",
+    )
+
+
+#: Lists and dicts that elements may hold, and what they are kept as.
+_KINDS: dict[type, Any] = {
+    list: list,
+    dict: dict,
+    ElementList: list,
+    ElementDict: dict,
+    ChosenList: list,
+    ChosenDict: dict,
+}
+
+
+def plain_kind(kind: type) -> Any:
+    """`list` or `dict` for the kinds of lists and dicts in elements; else None."""
+    return _KINDS.get(kind)

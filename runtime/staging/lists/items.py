@@ -1,0 +1,130 @@
+"""``xs[i]`` of Python lists, ranges, dicts and texts, where a tensor is the index."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from runtime.ops import convert
+from runtime.ops.arrays.gather import where
+from runtime.ops.convert import as_tensor, cast
+from runtime.ops.elementwise.arithmetic import equal
+from runtime.ops.elementwise.logical import logical_not, logical_or
+from runtime.ops.reduce.reductions import argmax, reduce_any
+from runtime.ops.staged.flow import raise_error
+from runtime.staging.lists.assignments import gathered, list_of
+from runtime.staging.lists.elements import ElementList, taken_apart
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.rows import kept_in, rows_like
+from runtime.staging.lists.sequences import weakened
+from runtime.staging.objects.views import choose, is_open
+from runtime.staging.state.branches import stage_cond
+from runtime.staging.text.text import Values, characters, is_text
+from runtime.tensor import Tensor
+from runtime.where.user_code import state_error
+
+__all__ = ["getitem", "repeated"]
+
+
+def getitem(items: Any, index: Any) -> Any:
+    """``items[index]``; IndexError and KeyError are raised when the graph runs.
+
+    Raises:
+        StagedStateError: a graph cannot choose among the items.
+    """
+    if isinstance(items, str):
+        return characters(items, index)
+    if isinstance(items, dict):
+        return _value(items, as_tensor(index))
+    if isinstance(index, slice):
+        return _staged(items)[index]
+    if not isinstance(items, range) and any(map(is_open, items)):
+        place = index if isinstance(items, list) else _place(as_tensor(index), items)
+        return choose(list(items), place)
+    row = _row(items, index)
+    if row is not None:
+        return row
+    place = _place(as_tensor(index), items)
+    if isinstance(items, range):
+        return weakened(place) * items.step + items.start
+    return _staged(items)[place]
+
+
+def _row(items: Any, index: Any) -> Any:
+    """The item of a list whose items are rows of a tensor, or lists of such."""
+    lists = items if isinstance(items, list) else []
+    inside = (item for item in lists if isinstance(item, list))
+    kept = any(kept_in(part) is not None for part in (lists, *inside))
+    buffer = gathered(items) if kept else None
+    if buffer is None:
+        return None
+    row, inner = list_of(buffer, len(items))[index], items[0]
+    return ElementList(rows_like(inner, row)) if isinstance(inner, list) else row
+
+
+def _staged(items: Any) -> StagedList:
+    return StagedList.of(list(items), "items", None)
+
+
+def _place(index: Tensor, items: Any) -> Tensor:
+    """The index counted from the front; IndexError if there is no such item."""
+    if not index.dtype.is_integer or index.shape.rank not in (0, None):
+        raise TypeError(
+            f"{_named(items)} indices must be integers or slices, not "
+            f"{index.spec.describe()}"
+        )
+    length = len(items)
+    outside = logical_or(index < -length, index >= length)
+    name = "range object" if isinstance(items, range) else _named(items)
+    _raise_if(outside, IndexError(f"{name} index out of range"))
+    place: Tensor = where(index < 0, index + length, index)
+    return place
+
+
+def _named(items: Any) -> str:
+    return "tuple" if isinstance(items, tuple) else type(items).__name__
+
+
+def _value(items: dict[Any, Any], key: Tensor) -> Any:
+    """The value of the key that equals a tensor."""
+    error = KeyError(weakened(key))
+    if not items:
+        raise error
+    same = equal(key, list(items))
+    _raise_if(logical_not(reduce_any(same)), error)
+    place = argmax(cast(same, "int32"), axis=0, output_type="int32")
+    return choose(list(items.values()), place)
+
+
+def _raise_if(test: Any, error: Exception) -> None:
+    def fail(_: Any) -> tuple[None, tuple[()]]:
+        raise_error(error)
+        return None, ()
+
+    stage_cond(test, fail, lambda _: (None, ()), (), ())
+
+
+# --- ``[0] * n``, ``(x, y) * n`` and ``"-" * n``, where a tensor says how often
+
+
+def repeated(items: Any, times: Any) -> Any:
+    """``items * times`` of a list or text in the graph being built.
+
+    Raises:
+        StagedStateError: AG210, for a tuple: what is made in a graph is a list.
+    """
+    if isinstance(items, tuple):
+        raise state_error(
+            "AG210",
+            "a tensor decides how long a tuple gets, and in a graph lists alone can "
+            "have an open length",
+            "make a list: `list(items) * n`",
+        )
+    if isinstance(items, str) or is_text(items):
+        found = Values()
+        fills = [found.fill(items), found.fill(times)]
+        return found.text(operator.mul, fills, "str * int")
+    if isinstance(items, StagedList):
+        return items * times
+    element = None if items else taken_apart(0, "items")[0]
+    return StagedList.of(items, "items", element) * convert.as_tensor(times)

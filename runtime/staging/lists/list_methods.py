@@ -1,0 +1,80 @@
+"""Methods of Python lists that ask tensors for what Python cannot know.
+
+The list stays the object that it is: it gets the items that it has afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.ops.convert import is_tensor
+from runtime.staging.builtins.builtins import BUILTINS
+from runtime.staging.lists.assignments import delitem, inserted, taken_out
+from runtime.staging.lists.lists import StagedList
+from runtime.where.user_code import state_error
+
+__all__ = ["METHODS"]
+
+
+def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    items[:] = BUILTINS["sorted"](items, key=key, reverse=reverse)
+
+
+def _index(items: list[Any], value: Any, *within: Any) -> Any:
+    if within or not items:
+        return items.index(value, *within)
+    return _searched(items).index(value)
+
+
+def _count(items: list[Any], value: Any) -> Any:
+    return _searched(items).count(value) if items else 0
+
+
+def _remove(items: list[Any], value: Any) -> None:
+    if not items:
+        items.remove(value)
+    delitem(items, (_searched(items).place_to_remove(value),))
+
+
+def _insert(items: list[Any], index: Any, value: Any) -> None:
+    if is_tensor(index) and items:
+        inserted(items, index, value)
+    elif items:
+        items.insert(index, value)
+    else:
+        items.append(value)
+
+
+def _pop(items: list[Any], index: Any = -1) -> Any:
+    if is_tensor(index) and items:
+        return taken_out(items, index)
+    return items.pop(index) if items else items.pop()
+
+
+def _extend(items: list[Any], values: Any) -> None:
+    if is_tensor(values) and values.shape.rank and values.shape[0] is not None:
+        items.extend(values)
+        return
+    raise state_error(
+        "AG210",
+        "a list is extended by items that a tensor counts, which makes another list "
+        "of it in a graph",
+        "assign it: `items = items + list(values)`",
+    )
+
+
+def _searched(items: list[Any]) -> StagedList:
+    return StagedList.of(items, "items", None)
+
+
+#: By the names that the compiler asks for.
+METHODS: dict[str, Callable[..., Any]] = {
+    "list.count": _count,
+    "list.extend": _extend,
+    "list.index": _index,
+    "list.insert": _insert,
+    "list.pop": _pop,
+    "list.remove": _remove,
+    "list.sort": _sort,
+}

@@ -1,0 +1,436 @@
+"""`StagedList`: a Python list whose length a tensor decides.
+
+It stands for a list while a function is traced, with the methods of one. In the graph
+it is a buffer of rows for each tensor of an element, and the count of the elements.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, cast
+
+from runtime.ops import convert
+from runtime.ops.arrays.indexing import getitem
+from runtime.ops.arrays.joining import stack
+from runtime.ops.arrays.rearrange import reverse
+from runtime.ops.arrays.sequences import range as range_of
+from runtime.ops.arrays.shape import reshape, transpose
+from runtime.ops.containers.list_tables import SET_ROWS, TAKE, WITHOUT
+from runtime.ops.elementwise.arithmetic import equal, maximum, minimum
+from runtime.ops.elementwise.logical import logical_and, logical_not
+from runtime.ops.reduce.reductions import reduce_any, reduce_sum
+from runtime.ops.shapes import normal_axis
+from runtime.staging.lists.elements import (
+    Element,
+    ElementList,
+    changed_element,
+    holds_none,
+    taken_apart,
+)
+from runtime.staging.lists.parts import (
+    Parts,
+    emit,
+    index_tensor,
+    is_shared_in_place,
+    like,
+    size_of,
+)
+from runtime.staging.lists.sequences import StagedSequence, weakened
+from runtime.tensor import Tensor
+from runtime.tracing.subgraph import adapted
+from runtime.types import dtypes
+
+__all__ = ["StagedList", "delete_slice", "set_slice"]
+
+# --- ``items[i:j] = values`` and ``del items[i:j:k]`` of a list in a graph
+
+
+def set_slice(items: Any, key: slice, value: Any) -> None:
+    """``items[key] = value``; ValueError if a slice in steps is of another length."""
+    items._check()
+    values = items._like(value)
+    if not _is_whole(key):
+        places = getitem(range_of(items._count), key)
+        items._widen(values.element)
+        columns = [
+            emit(SET_ROWS, column, places, adapted(rows, column.spec))
+            for column, rows in zip(items._columns(), values._columns())
+        ]
+        items._become(columns, items._count)
+        return
+    start, stop = _places(items, key)
+    tail, result = items[stop:], items[:start]
+    result.extend(values)
+    result.extend(tail)
+    items._become(result._buffers, result._count)
+
+
+def delete_slice(items: Any, key: slice) -> None:
+    """``del items[key]``."""
+    if _is_whole(key):
+        start, stop = _places(items, key)
+        result = items[:start]
+        result.extend(items[stop:])
+        items._become(result._buffers, result._count)
+        return
+    items._check()
+    places = getitem(range_of(items._count), key)
+    left = emit(WITHOUT, items._count, places, weak=False)
+    columns = [emit(TAKE, column, left) for column in items._columns()]
+    items._become(columns, size_of(left))
+
+
+def _is_whole(key: slice) -> bool:
+    """Whether a slice leaves no items out."""
+    return key.step is None or (type(key.step) is int and key.step == 1)
+
+
+def _places(items: Any, key: slice) -> tuple[Any, Any]:
+    """The start and the stop of a slice without a step, within the list."""
+    start = 0 if key.start is None else _clamped(items, key.start)
+    stop = items._count if key.stop is None else _clamped(items, key.stop)
+    return start, maximum(start, stop)
+
+
+def _clamped(items: Any, index: Any) -> Any:
+    place = index_tensor(index)
+    negative = convert.cast(place < 0, dtypes.int32)
+    return minimum(maximum(place + negative * items._count, 0), items._count)
+
+
+class StagedList(Parts):
+    """A list in a graph; made with `of` where the length of a list becomes open.
+
+    It is changed in place by its methods, as a list is. Staging gives each branch and
+    iteration a copy. Errors of Python's lists (IndexError, ValueError) are raised when
+    the graph runs; AG210 says what a list in a graph cannot do.
+    """
+
+    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    __autograph_backend__: ClassVar[Any]
+    __slots__ = ()
+
+    def tensor(self, dtype: Any = None) -> Tensor:
+        """All elements as one tensor, along a new first axis."""
+        columns = self._columns()
+        structure = self._element.structure
+        if isinstance(structure, (list, tuple)) and len(structure) == len(columns):
+            tensor = stack(columns, axis=1)
+        elif len(columns) == 1:
+            tensor = columns[0]
+        else:
+            raise self._cannot("be made a tensor", "its elements are structures")
+        if tensor.spec.weak or dtype is not None:
+            tensor = convert.cast(tensor, dtype or tensor.dtype)
+        return cast(Tensor, tensor)
+
+    def stacked(self, axis: int = 0) -> Tensor:
+        """``tf.stack(items, axis)``."""
+        return _moved(self.tensor(), axis)
+
+    def concatenated(self, axis: int = 0) -> Tensor:
+        """``tf.concat(items, axis)``."""
+        tensor = self.tensor()
+        rank = tensor.shape.rank
+        if axis != 0 or rank is None or None in tensor.shape.as_tuple()[2:]:
+            raise self._cannot(
+                "be concatenated so",
+                "this is done along the first axis of elements of a known shape",
+            )
+        if rank == 1:
+            raise ValueError("tf.concat joins tensors with axes, not scalars")
+        return cast(Tensor, reshape(tensor, [-1, *tensor.shape.as_tuple()[2:]]))
+
+    def _like(self, other: Any) -> StagedList:
+        """Another list, or the rows of a tensor, as a list in the graph."""
+        if isinstance(other, StagedSequence):
+            other = type(self).listed(other)
+        if isinstance(other, StagedList):
+            return other
+        if isinstance(other, (list, tuple)):
+            return StagedList.of(other, self.name, None if other else self.element)
+        if isinstance(other, Tensor) and other.shape.rank != 0:
+            element = Element.number(other.spec)
+            return StagedList(element, [other], size_of(other), self.name)
+        raise self._cannot(
+            f"be joined with a {type(other).__name__}",
+            "lists are joined with lists, tuples and tensors",
+        )
+
+    # --- reading ----------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        """The element at an index, or the list of those in a slice."""
+        if isinstance(key, slice):
+            rows = self._columns()
+            columns = [like(getitem(column, key), column) for column in rows]
+            places = columns[0] if columns else getitem(range_of(self._count), key)
+            part = StagedList(self._element, columns, size_of(places), self.name)
+            part._shared.is_apart = self._shared.is_apart = False
+            part._shared.given += self._shared.given
+            return part
+        self._check()
+        place = index_tensor(key)
+        found = [emit("ListGet", b, self._count, place) for b in self._buffers]
+        if not found:
+            emit("ListPlace", self._count, place, use="get")
+        return self._element.pack(found, shared=self._shared)
+
+    def as_rows(self) -> Tensor:
+        """What the list is as an element of another one: one tensor.
+
+        Raises:
+            StagedStateError: AG210, its own elements are structures.
+        """
+        if not self.element.is_single or self.element.specs[0].rank is None:
+            raise self._cannot(
+                "be an element of another list", "its own elements are structures"
+            )
+        (rows,) = self._columns()
+        return cast(Tensor, rows)
+
+    def set_within(self, path: Sequence[Any], value: Any) -> None:
+        """``items[i][j] = value`` for the ``path`` ``(i, j)``."""
+        place, *rest = path
+        if not rest:
+            self[place] = value
+            return
+        self._check()
+        place = index_tensor(place)
+        buffers = [emit("ListGet", b, self._count, place) for b in self._buffers]
+        inner = self._element.pack(buffers)
+        if not isinstance(inner, StagedList):
+            changed_element(ElementList)
+        if not self._shared.is_apart:
+            raise self._cannot(
+                "have an item of a list in it assigned",
+                "several of its lists may be the same object",
+            )
+        inner.set_within(rest, value)
+        self._shared.change_within()
+        self[place] = inner
+
+    def _row(self, place: Any, shared: bool) -> Any:
+        """The element at a place where there is one."""
+        found = [emit("ListRow", buffer, place) for buffer in self._buffers]
+        return self._element.pack(found, self._shared if shared else None)
+
+    def length(self) -> Any:
+        """``len(items)``, a tensor that stands for a Python int."""
+        self._check()
+        return weakened(self._count)
+
+    def __staged_truth__(self) -> Any:
+        """``bool(items)``."""
+        self._check()
+        return self._count > 0
+
+    def sequence(self) -> StagedSequence:
+        """What a loop over the list, as it is now, iterates over."""
+        items = self.again()
+        return StagedSequence(
+            items.length(),
+            lambda index: items._row(convert.as_tensor(index), shared=True),
+        )
+
+    def contains(self, value: Any) -> Any:
+        """``value in items``."""
+        return reduce_any(self._found(value))
+
+    def sum(self, start: Any = 0) -> Any:
+        """``sum(items, start)``, added from left to right."""
+        (column, *more) = self._columns()
+        if more or not self._element.is_single:
+            raise self._cannot("be added up", "its elements are structures")
+        total, column = convert.promote(start, column, "ListSum")
+        weak = column.spec.weak and total.spec.weak
+        return emit("ListSum", total, column, weak=weak)
+
+    def index(self, value: Any) -> Any:
+        """The first place of a value; ValueError if there is none."""
+        what = "x" if isinstance(value, Tensor) else repr(value)
+        message = f"{what} is not in list"
+        return weakened(emit("ListFind", self._found(value), message=message))
+
+    def count(self, value: Any) -> Any:
+        """How often a value is in the list."""
+        return weakened(reduce_sum(convert.cast(self._found(value), dtypes.int32)))
+
+    def _found(self, value: Any) -> Any:
+        """For each element whether it is equal to the value."""
+        _, tensors = taken_apart(value, self.name)
+        columns = self._columns()
+        known = len(columns) == len(tensors) == len(self._element.leaves)
+        known = known and not holds_none(self._element.structure)
+        if not known or any(t.shape.rank != 0 for t in tensors):
+            raise self._cannot(
+                "be searched", "its elements are compared as single values"
+            )
+        result = None
+        for column, tensor in zip(columns, tensors):
+            same = equal(column, tensor)
+            result = same if result is None else logical_and(result, same)
+        return result
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, (list, StagedList)):
+            return False
+        beside = self._like(other)
+        self._check()
+        result = equal(self._count, beside._count)
+        for one, two in zip(self._columns(), beside._columns()):
+            result = logical_and(result, emit("ListEqual", one, two))
+        return result
+
+    def __ne__(self, other: object) -> Any:
+        return logical_not(self == other)
+
+    # --- changing ---------------------------------------------------------------------
+
+    def append(self, value: Any) -> None:
+        """Add an element at the end."""
+        self._write("ListAppend", value)
+        self._count = self._count + 1
+
+    def extend(self, values: Any) -> None:
+        """Add the elements of a list or of a tensor's first axis at the end."""
+        self._check()
+        other = self._like(values)
+        self._widen(other.element)
+        self._shared.given += other._shared.given
+        self._shared.is_apart &= not other._element.is_nested
+        columns = [
+            emit("ListExtend", buffer, self._count, adapted(column, buffer.spec))
+            for buffer, column in zip(self._buffers, other._columns())
+        ]
+        self._become(columns, self._count + other._count)
+
+    def insert(self, index: Any, value: Any) -> None:
+        """Put an element before another one."""
+        self._write("ListInsert", value, index_tensor(index))
+        self._count = self._count + 1
+
+    def pop(self, index: Any = -1) -> Any:
+        """Take an element out; IndexError if there is none."""
+        return self._take(index, "pop")
+
+    def _take(self, index: Any, use: str) -> Any:
+        self._check()
+        place = emit("ListPlace", self._count, index_tensor(index), use=use)
+        value = self._row(place, shared=False)
+        if type(index) is int and index == -1:
+            self._become(self._buffers, place)
+            return value
+        columns = [emit("ListDelete", b, self._count, place) for b in self._buffers]
+        self._become(columns, self._count - 1)
+        return value
+
+    def remove(self, value: Any) -> None:
+        """Take the first element out that is equal to a value."""
+        self.pop(self.place_to_remove(value))
+
+    def place_to_remove(self, value: Any) -> Any:
+        """The first place of a value, which `remove` says is missing."""
+        message = "list.remove(x): x not in list"
+        return emit("ListFind", self._found(value), message=message)
+
+    def clear(self) -> None:
+        """Take all elements out."""
+        self._check()
+        self._become(self._buffers, convert.constant(0, dtypes.int32))
+
+    def copy(self) -> StagedList:
+        """The same elements in another list."""
+        self._shared.is_apart = False
+        return self.again()
+
+    def again(self) -> StagedList:
+        """The list as it is now, which changes of this object leave alone."""
+        self._check()
+        same = StagedList(self._element, self._buffers, self._count, self.name)
+        same._shared = self._shared
+        return same
+
+    def reverse(self) -> None:
+        """Turn the order round."""
+        columns = self._columns()
+        self._become([like(reverse(c, [0]), c) for c in columns], self._count)
+
+    #: Makes a list of a sequence, and orders a list by a key; `ordering` sets them.
+    listed: ClassVar[Callable[[Any], Any]]
+    in_order: ClassVar[Callable[[Any, Any, Any], None]]
+
+    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        """Order the elements as Python does, by what a key gives for each."""
+        type(self).in_order(self, key, reverse)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice):
+            set_slice(self, key, value)
+        else:
+            self._write("ListSet", value, index_tensor(key))
+
+    def __delitem__(self, key: Any) -> None:
+        if isinstance(key, slice):
+            delete_slice(self, key)
+        else:
+            self._take(key, "del")
+
+    # --- joining ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> StagedList:
+        if not isinstance(other, (list, StagedList)):
+            return NotImplemented
+        result = self.copy()
+        result.extend(other)
+        return result
+
+    def __radd__(self, other: Any) -> StagedList:
+        if not isinstance(other, list):
+            return NotImplemented
+        if type(other) is list and is_shared_in_place(other, sys._getframe(1)):
+            raise self._cannot(
+                "be added in place to a list that has two names",
+                "the list becomes another object, which one of them would not see",
+            )
+        result = self._like(other)
+        result.extend(self)
+        return result
+
+    def __iadd__(self, other: Any) -> StagedList:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: Any) -> StagedList:
+        count = index_tensor(times)
+        columns = [emit("ListRepeat", c, count) for c in self._columns()]
+        size = self._count * maximum(count, 0)
+        repeated = StagedList(self._element, columns, size, self.name)
+        repeated._shared.is_apart = False
+        return repeated
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: Any) -> StagedList:
+        result = self * times
+        self._become(result._buffers, result._count)
+        return self
+
+
+def _moved(tensor: Tensor, axis: int) -> Tensor:
+    """The tensor with its first axis in another place."""
+    if axis == 0:
+        return tensor
+    rank = tensor.shape.rank
+    if rank is None:
+        raise ValueError("tf.stack along another axis needs elements of a known rank")
+    order = list(range(1, rank))
+    order.insert(normal_axis(axis, rank), 0)
+    moved: Tensor = transpose(tensor, order)
+    return moved
+
+
+convert.register_tensor_conversion_function(StagedList, StagedList.tensor)
+# `case [a, b]` asks for the length, which is refused; else it would just not match.
+Sequence.register(StagedList)

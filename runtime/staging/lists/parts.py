@@ -1,0 +1,341 @@
+"""What a list in a graph is made of: buffers of rows, and the count of the elements."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from runtime.errors import StagedStateError
+from runtime.graph import Graph
+from runtime.graph.context import current_graph
+from runtime.ops import convert
+from runtime.ops.staged.flow import optional_parts
+from runtime.ops.values import to_array
+from runtime.staging.lists.elements import (
+    Element,
+    Fixed,
+    MaybeNone,
+    fitted,
+    flagged,
+    taken_apart,
+)
+from runtime.staging.lists.rows import emit
+from runtime.staging.lists.sequences import weakened
+from runtime.staging.objects.copied import is_in_place
+from runtime.staging.objects.refusals import Untold
+from runtime.staging.objects.shared import Shared
+from runtime.staging.state.values import can_be_tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tracing.subgraph import adapted, state_tensor
+from runtime.types import dtypes
+from runtime.types.specs import TensorSpec
+from runtime.where.user_code import is_user_file, state_error
+
+__all__ = [
+    "Parts",
+    "emit",
+    "index_tensor",
+    "is_shared_in_place",
+    "like",
+    "size_of",
+]
+
+_Self = TypeVar("_Self", bound="Parts")
+
+
+class Parts(Untold):
+    """The buffers and the count of a list, and the graph that they belong to."""
+
+    __slots__ = (
+        "__weakref__",
+        "_buffers",
+        "_count",
+        "_element",
+        "_graph",
+        "_shared",
+        "name",
+    )
+
+    untold = "its length is"
+
+    def __init__(
+        self, element: Element, buffers: Iterable[Any], count: Any, name: str
+    ) -> None:
+        self._element = element
+        self._buffers = list(buffers)
+        self._count = count
+        #: The variable that holds it, for messages.
+        self.name = name
+        self._graph = current_graph()
+        self._shared = Shared()
+
+    @classmethod
+    def of(
+        cls: type[_Self], items: Sequence[Any], name: str, element: Element | None
+    ) -> _Self:
+        """A list of these items, in the graph being built.
+
+        ``element`` is what else it is to hold; it must be given if there are no items.
+        """
+        count = convert.constant(len(items), dtypes.int32)
+        if items and {type(item) for item in items} <= {int, float}:
+            buffer = number_buffer(items)
+            numbers = cls(Element.number(buffer.spec), [buffer], count, name)
+            if element is not None:
+                numbers._widen(element)
+            return numbers
+        parts = [taken_apart(item, name) for item in flagged(items)]
+        for found, _ in parts:
+            element = found if element is None else element.joined(found, name)
+        if element is None:
+            raise ValueError("an empty list does not tell what its elements are")
+        specs = element.specs
+        columns = list(zip(*(tensors for _, tensors in parts))) or [()] * len(specs)
+        made = cls(element, map(buffer_of, specs, columns), count, name)
+        for item in items:
+            made._shared.give(item)
+        return made
+
+    @property
+    def element(self) -> Element:
+        """What the elements are, as far as it is known."""
+        return self._element.with_specs(
+            TensorSpec(buffer.shape[1:], buffer.dtype, weak=buffer.spec.weak)
+            for buffer in self._buffers
+        )
+
+    # --- as parts ---------------------------------------------------------------------
+
+    def _flatten(self) -> tuple[Any, ...]:
+        """The tensors that the list is in the graph: the buffers, and the count."""
+        self._check_given()
+        return (*self._buffers, self._count)
+
+    def _unflatten(self: _Self, parts: Sequence[Any]) -> _Self:
+        """A list of such elements made of such tensors."""
+        *buffers, count = parts
+        made = type(self)(self._element, buffers, count, self.name)
+        made._shared = self._shared
+        return made
+
+    def _same_structure(self, other: Parts) -> bool:
+        return self._element.is_like(other._element)
+
+    def _part_names(self, name: str) -> list[str]:
+        """What the parts are called in messages and in generated source."""
+        return [*[name] * len(self._buffers), f"len_{name}"]
+
+    def __copy__(self: _Self) -> _Self:
+        same = type(self)(self._element, self._buffers, self._count, self.name)
+        same._graph, same._shared = self._graph, self._shared
+        return same
+
+    def __autograph_parts__(self) -> list[Any]:
+        """What the compiler compares to see whether the list was changed."""
+        return [self._element, self._graph, self._count, *self._buffers]
+
+    def __autograph_become__(self, parts: Sequence[Any]) -> None:
+        """Become what another list was when these were its parts."""
+        self._element, self._graph, self._count, *self._buffers = parts
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        self._check()
+        return (self._element, self.name), self._flatten()
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: Sequence[Any]) -> Any:
+        """Outside of graphs: a Python list."""
+        (element, name), (*buffers, count) = metadata, components
+        if isinstance(count, EagerTensor):
+            return [
+                element.pack([EagerTensor(b._array[index, ...]) for b in buffers])
+                for index in range(int(count._array))
+            ]
+        return cls(element, buffers, count, name)
+
+    def _check(self) -> None:
+        """Refuse a list that the graph being built cannot see."""
+        graph = current_graph()
+        if graph is None:
+            raise self._cannot("be used", "the function that made it has ended")
+        if not any(self._graph is outer for outer in _enclosing(graph)):
+            raise self._cannot(
+                "be used here",
+                "the branch or the loop body that made or changed it has ended",
+            )
+        if self._shared.is_stale:
+            raise self._cannot(
+                "be used here", "it is in a list of lists by which it was changed since"
+            )
+        self._check_given()
+
+    def _check_given(self) -> None:
+        """Refuse to go on where an element would have to change with a list."""
+        self._shared.check(self.name)
+
+    def _cannot(self, what: str, why: str) -> StagedStateError:
+        return state_error(
+            "AG210",
+            f"the list {self.name!r}, whose length a tensor decides, cannot {what}: "
+            f"{why}",
+            "docs/limitations.md says what such lists can do",
+        )
+
+    # --- inside -----------------------------------------------------------------------
+
+    def _columns(self) -> list[Any]:
+        """The rows in use of each buffer."""
+        self._check()
+        count = convert.get_static_value(self._count)
+        return [
+            buffer
+            if count is not None and buffer.shape.rank and buffer.shape[0] == count
+            else emit("ListRows", buffer, self._count)
+            for buffer in self._buffers
+        ]
+
+    def _column(self, use: str) -> Any:
+        """The elements as a vector; AG210 for anything but numbers and strings."""
+        (column, *more) = self._columns()
+        if more or not self._element.is_scalar:
+            raise self._cannot(use, "its elements are not single numbers or strings")
+        return column
+
+    def _become(self, columns: Iterable[Any], count: Any) -> None:
+        self._buffers, self._count = list(columns), count
+        self._graph = current_graph()
+        self._shared.version = object()
+
+    def _widen(self, other: Element) -> None:
+        """Make the buffers able to take the elements of the other list, too."""
+        joined = self.element.joined(other, self.name)
+        self._buffers = list(map(_as_buffer, self._buffers, joined.specs))
+
+    @property
+    def _holds_only_none(self) -> bool:
+        return self._element.leaves == (Fixed(None),) and not self._element.is_nested
+
+    def beside(self: _Self, element: Element) -> _Self:
+        """The list; if it is of nothing but None, one that can hold such elements."""
+        if not self._holds_only_none or type(element.structure) is not MaybeNone:
+            return self
+        opened = copy.copy(self)
+        opened._admit(element.specs[0])
+        return opened
+
+    def _admit(self, spec: TensorSpec) -> None:
+        """Hold values of the spec, of which all are None so far."""
+        nothing = fitted(None, MaybeNone(0, 0), iter((spec, spec)))
+        self._element, tensors = taken_apart(nothing, self.name)
+        self._buffers = [
+            emit("ListRepeat", buffer_of(part, [tensor]), self._count)
+            for part, tensor in zip(self._element.specs, tensors)
+        ]
+
+    def _write(self, op: str, value: Any, *places: Any) -> None:
+        """Put an element into all buffers."""
+        self._check()
+        found = optional_parts(value)
+        single = value if found is None else found[0]
+        if self._holds_only_none and can_be_tensor(single):
+            self._admit(state_tensor(single).spec)
+        value = fitted(value, self._element.structure, iter(self._element.leaves))
+        element, tensors = taken_apart(value, self.name)
+        self._widen(element)
+        self._shared.give(value)
+        self._become(
+            [
+                emit(op, buffer, self._count, *places, adapted(tensor, buffer.spec))
+                for buffer, tensor in zip(self._buffers, tensors)
+            ],
+            self._count,
+        )
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        # The user's code is told what it would be told of a list.
+        is_users = is_user_file(sys._getframe(1).f_code.co_filename)
+        return list if is_users else type(self)
+
+    def __lt__(self, other: Any) -> NoReturn:
+        raise self._cannot("be ordered", "a graph compares lists by == alone")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __repr__(self) -> str:
+        return f"<list {self.name!r} of {self.element.describe()}, of an open length>"
+
+
+# --- tensors --------------------------------------------------------------------------
+
+
+def like(tensor: Any, other: Any) -> Any:
+    """The tensor, weak if the other one is: it stands for Python numbers then."""
+    return weakened(tensor) if other.spec.weak else tensor
+
+
+def _as_buffer(buffer: Any, spec: TensorSpec) -> Any:
+    buffer = adapted(buffer, spec)
+    if buffer.spec.weak and not spec.weak:
+        buffer = convert.cast(buffer, spec.dtype)
+    return buffer
+
+
+def is_shared_in_place(items: list[Any], frame: FrameType) -> bool:
+    """Whether a function is at ``items += …`` and has the list in two variables."""
+    if sum(value is items for value in frame.f_locals.values()) < 2:
+        return False
+    return is_in_place(frame)
+
+
+def size_of(tensor: Any) -> Any:
+    """The number of rows."""
+    return emit("TensorArraySizeV3", tensor, weak=False)
+
+
+def index_tensor(index: Any) -> Any:
+    """An index as a tensor. TypeError, as Python's, for what is none."""
+    if not isinstance(index, Tensor):
+        return state_tensor(operator.index(index))
+    if not (index.dtype.is_integer or index.dtype.is_bool) or index.shape.rank:
+        raise TypeError(
+            "list indices must be integers or slices, not a tensor "
+            f"{index.spec.describe()}"
+        )
+    if index.dtype in (dtypes.int32, dtypes.int64):
+        return index
+    return convert.cast(index, dtypes.int32)
+
+
+def buffer_of(spec: TensorSpec, rows: Sequence[Any]) -> Any:
+    """A buffer of these rows, each of which the spec takes."""
+    if rows:
+        return emit("Pack", *(adapted(r, spec) for r in rows), weak=spec.weak, axis=0)
+    graph = current_graph()
+    assert graph is not None
+    dims = () if spec.shape.rank is None else spec.shape.as_tuple()
+    array = np.empty((0, *(dim or 0 for dim in dims)), spec.dtype.np_dtype)
+    empty = TensorSpec((0, *dims) if spec.rank is not None else None, spec.dtype)
+    return graph.add("Const", (), {"value": array}, (empty.with_weak(spec.weak),))[0]
+
+
+def number_buffer(items: Sequence[Any]) -> Any:
+    """A buffer of Python numbers, exact where it is found to be of a wider dtype."""
+    tensor = convert.make_constant(to_array(list(items))[0], weak=True)
+    graph = current_graph()
+    assert graph is not None
+    assert isinstance(tensor, SymbolicTensor)
+    graph.numbers[tensor] = list(items)
+    return tensor
+
+
+def _enclosing(graph: Graph | None) -> Iterator[Graph]:
+    while graph is not None:
+        yield graph
+        graph = graph.parent

@@ -1,0 +1,214 @@
+"""What a staged ``for`` iterates over: a length, and the item of an index.
+
+``range``, ``enumerate``, ``zip`` and ``reversed`` of tensors are such sequences; no
+tensor of all the items is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, ClassVar, NoReturn
+
+from runtime.errors import StagedStateError
+from runtime.graph.context import current_graph
+from runtime.ops.arrays.gather import gather
+from runtime.ops.arrays.shape import shape
+from runtime.ops.convert import cast, convert_to_tensor, get_static_value
+from runtime.ops.elementwise.arithmetic import minimum
+from runtime.ops.text import strings
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.types import dtypes
+from runtime.where.user_code import state_error
+
+
+@dataclass(frozen=True)
+class StagedSequence:
+    """Items that a graph computes one by one: ``item(i)`` for ``i < length``.
+
+    The length may be negative: then there are no items.
+    """
+
+    length: Any
+    item: Callable[[Any], Any]
+
+    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    __autograph_backend__: ClassVar[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        if isinstance(self.length, int):
+            return map(self.item, range(self.length))
+        raise self._only_for("iterated")
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        raise self._only_for("indexed")
+
+    def _only_for(self, use: str) -> StagedStateError:
+        return state_error(
+            "AG303",
+            f"a range, enumerate, zip or reversed of tensors was {use} by Python, "
+            "and its items are only known when the graph runs",
+            "loop over it with a `for` statement, or make it a list: `list(range(n))`",
+        )
+
+
+@dataclass(frozen=True)
+class StagedRange(StagedSequence):
+    """The numbers from `start` on, in steps of `step`."""
+
+    start: Any
+    step: Any
+
+
+def weakened(tensor: Any) -> Any:
+    """The tensor as one that stands for a Python number: it takes dtypes it meets."""
+    graph = current_graph()
+    if graph is None or not isinstance(tensor, SymbolicTensor) or tensor.spec.weak:
+        return tensor
+    (weak,) = graph.add("Identity", (tensor,), {}, (tensor.spec.with_weak(True),))
+    return weak
+
+
+def length_of(tensor: Tensor) -> Any:
+    """``len(tensor)``: a Python int where the shape tells, else a scalar tensor."""
+    if tensor.shape.rank == 0:
+        raise TypeError("a scalar tensor has no len()")
+    static = tensor.shape[0] if tensor.shape.rank is not None else None
+    return static if static is not None else weakened(shape(tensor)[0])
+
+
+def as_sequence(value: Any) -> StagedSequence:
+    """What a loop over ``value`` iterates: a tensor's first axis, or a sequence."""
+    if isinstance(value, StagedSequence):
+        return value
+    items = getattr(value, "sequence", None)
+    if items is not None and not isinstance(value, Tensor):
+        found: StagedSequence = items()
+        return found
+    if isinstance(value, Collection) and not hasattr(value, "__array__"):
+        return _of_python(list(value))
+    tensor = convert_to_tensor(value)
+    if tensor.spec.weak and tensor.dtype is dtypes.string:
+        return _characters(tensor)
+    if tensor.shape.rank == 0:
+        raise TypeError(
+            f"a scalar tensor ({tensor.spec.describe()}) cannot be iterated; "
+            "did you mean range()?"
+        )
+    return _range_of(tensor) or StagedSequence(
+        length_of(tensor), lambda index: gather(tensor, index)
+    )
+
+
+def functions_of(sequence: StagedSequence) -> Iterator[Any]:
+    """The functions of the user's that make the items of a sequence."""
+    pending: list[Any] = [sequence]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, StagedSequence):
+            pending.append(part.item)
+        elif isinstance(part, list):
+            pending += [p for p in part if isinstance(p, StagedSequence)]
+        elif isinstance(part, FunctionType) and part.__module__.startswith("runtime."):
+            pending += [cell.cell_contents for cell in part.__closure__ or ()]
+        elif callable(part) and not isinstance(part, type):
+            yield part
+
+
+_PYTHON = {bool, int, float, complex, str}
+
+
+def _characters(text: Tensor) -> StagedSequence:
+    """The characters of a text that stands for one of Python's."""
+
+    def character(index: Any) -> Any:
+        return weakened(strings.substr(text, index, 1, unit="UTF8_CHAR"))
+
+    return StagedSequence(strings.length(text, unit="UTF8_CHAR"), character)
+
+
+def _of_python(items: list[Any]) -> StagedSequence:
+    """Items of Python: numbers and texts stand for such in the graph, too."""
+
+    def item(index: Any) -> Any:
+        if type(index) is int:
+            return items[index]
+        value = gather(convert_to_tensor(items), index)
+        return weakened(value) if set(map(type, items)) <= _PYTHON else value
+
+    return StagedSequence(len(items), item)
+
+
+def _range_of(tensor: Tensor) -> StagedSequence | None:
+    """The sequence of ``tf.range``, without its tensor."""
+    if not isinstance(tensor, SymbolicTensor) or tensor.node.op != "Range":
+        return None
+    if not tensor.dtype.is_integer or len(tensor.node.inputs) != 3:
+        return None
+    values = []
+    for end in tensor.node.inputs:
+        static = get_static_value(end)
+        values.append(end if static is None else int(static))
+    sequence = _counted(*values)
+    return StagedSequence(
+        sequence.length, lambda index: cast(sequence.item(index), tensor.dtype)
+    )
+
+
+def _counted(start: Any, stop: Any, step: Any) -> StagedRange:
+    # Numbers are told from tensors by type: comparing a tensor makes a node.
+    if type(step) is int and step == 1:
+        if type(start) is int and start == 0:
+            return StagedRange(stop, weakened, start, step)
+        length = stop - start
+        return StagedRange(length, lambda index: weakened(index) + start, start, step)
+    # Rounded towards plus infinity, by the sign of the step.
+    length = -((start - stop) // step)
+    return StagedRange(
+        length, lambda index: weakened(index) * step + start, start, step
+    )
+
+
+def staged_range(*args: Any) -> StagedSequence:
+    """``range`` of tensors. Its items stand for Python ints."""
+    start, stop, step = {1: (0, *args, 1), 2: (*args, 1), 3: args}[len(args)]
+    for value in (start, stop, step):
+        if isinstance(value, Tensor) and not value.dtype.is_integer:
+            raise state_error(
+                "AG204",
+                f"range() was given a {value.dtype.name} tensor",
+                "use tf.range, or cast it to an integer",
+            )
+    start, stop, step = map(weakened, (start, stop, step))
+    return _counted(start, stop, step)
+
+
+def staged_enumerate(items: Any, start: Any = 0) -> StagedSequence:
+    """``enumerate`` of a tensor."""
+    inner = as_sequence(items)
+    return StagedSequence(inner.length, lambda i: (weakened(i) + start, inner.item(i)))
+
+
+def staged_zip(*items: Any) -> StagedSequence:
+    """``zip`` of tensors, and of lists that can become tensors."""
+    inner = [as_sequence(item) for item in items]
+    length = inner[0].length
+    for sequence in inner[1:]:
+        both_known = isinstance(length, int) and isinstance(sequence.length, int)
+        shorter: Any = min if both_known else minimum
+        length = shorter(length, sequence.length)
+    return StagedSequence(length, lambda i: tuple(s.item(i) for s in inner))
+
+
+def staged_reversed(items: Any) -> StagedSequence:
+    """``reversed`` of a tensor or a range."""
+    inner = as_sequence(items)
+    return StagedSequence(inner.length, lambda i: inner.item(inner.length - 1 - i))
+
+
+def staged_map(function: Callable[..., Any], *items: Any) -> StagedSequence:
+    """``map`` over tensors; the function is called as the loop runs."""
+    inner = [as_sequence(item) for item in items]
+    pairs = staged_zip(*inner)
+    return StagedSequence(pairs.length, lambda i: function(*pairs.item(i)))

@@ -1,0 +1,1 @@
+"""Objects that a tensor chooses, and copies that a branch works on."""

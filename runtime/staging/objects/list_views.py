@@ -1,0 +1,295 @@
+"""`ListView`: a list that a tensor chooses among several of the program's."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+from runtime.graph import Graph
+from runtime.graph.context import current_graph
+from runtime.ops.arrays.joining import stack
+from runtime.ops.convert import cast, register_tensor_conversion_function
+from runtime.ops.elementwise.logical import logical_and
+from runtime.staging.builtins.membership import contains
+from runtime.staging.lists.assignments import gathered, list_of, setitem
+from runtime.staging.lists.elements import taken_apart
+from runtime.staging.lists.items import getitem
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.rows import emit
+from runtime.staging.objects.copied import is_in_place
+from runtime.staging.objects.identity import unlike
+from runtime.staging.objects.open_choices import OpenChoice
+from runtime.staging.objects.views import View, is_open, register
+from runtime.staging.state.values import can_be_tensor
+from runtime.tensor import Tensor
+from runtime.tracing.subgraph import state_tensor
+from runtime.types.specs import TensorSpec
+from runtime.where.user_code import state_error
+
+__all__ = ["ListView"]
+
+
+class ListView(View):
+    """A list among several lists, with the methods of one.
+
+    Its items can be changed, but not how many they are.
+    """
+
+    __slots__ = ("_row", "_seen")
+
+    stands_for = list
+
+    def __init__(self, rows: Sequence[Any], index: Any) -> None:
+        super().__init__(rows, index)
+        self._seen: list[Any] = []
+        self._row: tuple[Graph | None, Any] = None, None
+
+    def __autograph_alone__(self) -> list[Any]:
+        """A list of the items."""
+        return list(self._rows[0] if len(self._rows) == 1 else self)
+
+    def __len__(self) -> int:
+        lengths = {len(row) for row in self._rows}
+        if len(lengths) > 1:
+            raise state_error(
+                "AG210",
+                "a tensor chooses among lists of different lengths, of which a graph "
+                "cannot tell one as a Python list",
+                "make the lists equally long",
+            )
+        return lengths.pop()
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    # --- reading ----------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        """The item at an index, or the list of those in a slice."""
+        if isinstance(key, Tensor):
+            return self._at(key)
+        if isinstance(key, slice):
+            ends = (key.start, key.stop, key.step)
+            items = list(self)
+            tensors = any(isinstance(end, Tensor) for end in ends)
+            return getitem(items, key) if tensors else items[key]
+        return self._item(range(len(self))[operator.index(key)])
+
+    def _item(self, place: int) -> Any:
+        row = self._as_tensor()
+        if row is not None:
+            return emit("ListItem", row, index=place)
+        return self._chosen(lambda items: items[place])
+
+    def _at(self, index: Any) -> Any:
+        row = self._as_tensor()
+        if row is not None:
+            return list_of(row, len(self))[index]
+        return self._chosen(lambda items: _item_of(items, index))
+
+    def _as_tensor(self) -> Any:
+        """The items as one tensor, where all lists have numbers of one kind."""
+        rows = list(self._rows)
+        if not all(type(row) is list for row in rows) or not len(self):
+            return None
+        leaves = [item for row in rows for item in row]
+        graph, row = self._row
+        same = len(leaves) == len(self._seen) and all(
+            map(operator.is_, leaves, self._seen)
+        )
+        if same and any(graph is outer for outer in _enclosing(current_graph())):
+            return row
+        kinds = set(map(_kind, leaves))
+        if len(kinds) > 1 or None in kinds:
+            return None
+        buffer = gathered(rows)
+        if buffer is None:
+            return None
+        row = list_of(buffer, len(rows))[self._index]
+        self._seen, self._row = leaves, (current_graph(), row)
+        return row
+
+    def __iter__(self) -> Iterator[Any]:
+        place = 0
+        while place < len(self):
+            yield self._item(place)
+            place += 1
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(list(self)[::-1])
+
+    def __contains__(self, value: Any) -> Any:
+        return contains(value, list(self))
+
+    def index(self, value: Any, *within: Any) -> Any:
+        """The first place of a value; ValueError if there is none."""
+        items = list(self)
+        if within or not items:
+            return items.index(value, *within)
+        return StagedList.of(items, "items", None).index(value)
+
+    def count(self, value: Any) -> Any:
+        """How often a value is in the list."""
+        items = list(self)
+        return StagedList.of(items, "items", None).count(value) if items else 0
+
+    def copy(self) -> list[Any]:
+        """A list of the same items."""
+        return list(self)
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, StagedList):
+            return other == list(self)
+        if not isinstance(other, (list, ListView)):
+            return NotImplemented
+        if len(self) != len(other):
+            return False
+        result: Any = True
+        for one, two in zip(self, other):
+            same = one == two
+            if same is False:
+                return False
+            if same is not True:
+                result = same if result is True else logical_and(result, same)
+        return result
+
+    def __ne__(self, other: object) -> Any:
+        return unlike(self.__eq__(other))
+
+    def __lt__(self, other: Any) -> NoReturn:
+        raise state_error(
+            "AG210",
+            "a list that a tensor chose among several was ordered, which a graph "
+            "cannot do",
+            "compare its items",
+        )
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __add__(self, other: Any) -> Any:
+        return list(self) + (list(other) if isinstance(other, ListView) else other)
+
+    def __radd__(self, other: Any) -> Any:
+        if not isinstance(other, list):
+            return NotImplemented
+        if is_in_place(sys._getframe(1)):
+            other.extend(self)
+            return other
+        return other + list(self)
+
+    def __mul__(self, times: Any) -> Any:
+        return list(self) * times
+
+    __rmul__ = __mul__
+
+    def tensor(self, dtype: Any = None) -> Tensor:
+        """All items as one tensor, along a new first axis."""
+        made: Tensor = stack(list(self))
+        return made if dtype is None else cast(made, dtype)
+
+    # --- changing ---------------------------------------------------------------------
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice):
+            self._set_slice(key, value)
+            return
+        if not isinstance(key, Tensor):
+            key = range(len(self))[operator.index(key)]
+        rows = list(self._rows)
+        alone = len(set(map(id, rows))) == len(rows)
+        if alone and can_be_tensor(value) and self._as_tensor() is not None:
+            setitem(rows, (self._index, key), value)
+            return
+        self._change(
+            lambda row: _item_of(row, key),
+            lambda row, item: _assign(row, key, item),
+            value,
+        )
+
+    def _set_slice(self, key: slice, value: Any) -> None:
+        """Assign as many items as there are in a slice."""
+        tensors = any(isinstance(end, Tensor) for end in (key.start, key.stop))
+        if tensors or not isinstance(value, (list, tuple, ListView)):
+            self._refuse()
+        places, items = range(len(self))[key], list(value)
+        if len(places) != len(items):
+            self._refuse()
+        for place, item in zip(places, items):
+            self[place] = item
+
+    def _become(self, items: list[Any]) -> None:
+        for place, item in enumerate(items):
+            self[place] = item
+
+    def reverse(self) -> None:
+        """Turn the order round."""
+        self._become(list(self)[::-1])
+
+    def sort(self, *, key: Any = None, reverse: Any = False) -> None:
+        """Order the items."""
+        from runtime.staging.lists.list_methods import METHODS
+
+        items = list(self)
+        METHODS["list.sort"](items, key=key, reverse=reverse)
+        self._become(items)
+
+    def append(self, value: Any) -> None:
+        """Add an element at the end: the lists become lists of an open length."""
+        self._open(value).append(value)
+
+    def insert(self, index: Any, value: Any) -> None:
+        """Put an element before another one, as `append`."""
+        self._open(value).insert(index, value)
+
+    def pop(self, index: Any = -1) -> Any:
+        """Take an element out, as `append`."""
+        return self._open().pop(index)
+
+    def _open(self, *added: Any) -> OpenChoice:
+        if any(is_open(item) for row in self._rows for item in row):
+            self._refuse()
+        element = taken_apart(added[0], "row")[0] if added else None
+        return OpenChoice.among(self._rows, self._index, element)
+
+    clear = extend = remove = View._refuse
+    __delitem__ = __iadd__ = __imul__ = View._refuse
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _item_of(items: Any, index: Any) -> Any:
+    is_python = isinstance(items, list) and isinstance(index, Tensor)
+    return getitem(items, index) if is_python else items[index]
+
+
+def _assign(items: Any, index: Any, value: Any) -> None:
+    if isinstance(items, list) and isinstance(index, Tensor):
+        setitem(items, (index,), value)
+    else:
+        items[index] = value
+
+
+def _kind(leaf: Any) -> Any:
+    """What leaves have in common that are items of one tensor; None for others."""
+    if not can_be_tensor(leaf):
+        return None
+    spec: TensorSpec = state_tensor(leaf).spec
+    dims = spec.shape.dims
+    return spec.dtype, None if dims is None else tuple(dims), spec.weak
+
+
+def _enclosing(graph: Graph | None) -> Iterator[Graph]:
+    while graph is not None:
+        yield graph
+        graph = graph.parent
+
+
+def _view_of_lists(values: Sequence[Any]) -> Any:
+    plain = all(isinstance(value, (list, ListView)) for value in values)
+    return ListView if plain else None
+
+
+register(_view_of_lists)
+register_tensor_conversion_function(ListView, ListView.tensor)

@@ -1,0 +1,1 @@
+"""The variables of branches and loops: taken apart, joined, packed again."""

@@ -1,0 +1,310 @@
+"""``if`` on a tensor: both branches are traced, their variables are merged.
+
+A variable that is the same Python object after both branches stays that object. One
+that a branch leaves unbound becomes a value with a flag: reading it raises Python's own
+error when the graph runs, if the flag is off. A branch that raises becomes a branch
+that raises when it is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.errors import ends_trace
+from runtime.graph import Graph
+from runtime.graph.context import building
+from runtime.ops.staged.flow import raise_error, require_bound
+from runtime.staging.lists.rows import buffer_of
+from runtime.staging.objects.copies import Copies
+from runtime.staging.objects.joined_views import NewObjects, WithNew
+from runtime.staging.state.form import common_form
+from runtime.staging.state.join import Side, absent
+from runtime.staging.state.optional import opened, under
+from runtime.staging.state.recursion import check_known
+from runtime.staging.state.values import (
+    MISSING,
+    RAISED,
+    Marker,
+    can_be_tensor,
+    checked_name,
+    checked_parts,
+    children,
+    describe,
+    missing_keys,
+    part_names,
+    placeholder,
+    same_object,
+    same_structure,
+)
+from runtime.tensor import Tensor
+from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
+from runtime.variable import Variable
+from runtime.where.findings import RESULT, Findings, named
+from runtime.where.user_code import state_error
+
+State = tuple[Any, ...]
+Branch = Callable[[State], tuple[Any, State]]
+_Rebuild = Callable[[Sequence[Tensor]], Any]
+
+_ANY = object()  # stands for a value that takes the spec of the one beside it
+
+
+def stage_cond(
+    test: Any, if_true: Branch, if_false: Branch, state: State, names: Sequence[str]
+) -> tuple[Any, State]:
+    """Stage both branches under ``test``; gives the merged result and state.
+
+    Raises:
+        StagedStateError: a variable cannot be merged; the message names it.
+    """
+    if_true, if_false = under(test, True, if_true), under(test, False, if_false)
+    then_graph, then_values = trace_branch(if_true, state, "if_true")
+    else_graph, else_values = trace_branch(if_false, state, "if_false")
+    if then_values is RAISED and else_values is RAISED:
+        emit_if(test, then_graph, else_graph)
+        check_known(then_graph, else_graph)
+        return None, state
+    findings = Findings()
+    merge = _Merge(then_graph, else_graph)
+    labels = [RESULT, *names]
+    count = len(labels)
+    one = [RAISED] * count if then_values is RAISED else then_values
+    other = [RAISED] * count if else_values is RAISED else else_values
+    rebuild: list[_Rebuild | None] = [None] * count
+    # What one branch leaves unbound may hold a list that another variable is.
+    for i in sorted(
+        range(count), key=lambda i: one[i] is MISSING or other[i] is MISSING
+    ):
+        rebuild[i] = findings.of(merge.variable, one[i], other[i], labels[i])
+    findings.check()
+    merge.set_outputs()
+    outputs = emit_if(test, then_graph, else_graph, names=merge.names, promote=True)
+    result, *new_state = [build(outputs) for build in rebuild if build is not None]
+    return result, tuple(new_state)
+
+
+def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
+    """The graph of a branch, and its result and state in one list, or `RAISED`."""
+    copies = Copies()
+
+    def run() -> Any:
+        try:
+            result, new_state = branch(tuple(map(copies.of, state)))
+        except Exception as error:
+            if ends_trace(error):
+                raise
+            # Only running the branch may raise what the user's code raises in it.
+            raise_error(error)
+            return RAISED
+        return list(map(copies.original, (result, *new_state)))
+
+    graph, values = trace_subgraph(run, (), name)
+    return graph, values
+
+
+class _Merge:
+    """Collects the outputs of two branches; their ``names`` are for messages."""
+
+    def __init__(self, then_graph: Graph, else_graph: Graph) -> None:
+        self._graphs = then_graph, else_graph
+        self._then: list[Any] = []
+        self._else: list[Any] = []
+        self.names: list[str] = []
+        self._known: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
+        self._lists: dict[tuple[int, int], _Rebuild] = {}
+        self._new = NewObjects()
+        self._merged: dict[tuple[int, int], _Rebuild] = {}
+
+    def variable(self, one: Any, other: Any, name: str) -> _Rebuild:
+        """As `value`; refuses attributes and items that exist after one branch only."""
+        missing = (one is MISSING) != (other is MISSING)
+        if missing and not (name.isidentifier() or one is RAISED or other is RAISED):
+            raise _different(one, other, name)
+        return self.value(one, other, name)
+
+    def value(self, one: Any, other: Any, name: str) -> _Rebuild:
+        """Merge what a variable is after the branches; gives what rebuilds it."""
+        if same_object(one, other):
+            return lambda outputs: one
+        one, other = opened(one), opened(other)
+        if one is RAISED or other is RAISED:
+            value = other if one is RAISED else one
+            if value is MISSING:
+                return lambda outputs: MISSING
+        if one is MISSING and other is None:
+            other = absent(name)
+        elif one is None and other is MISSING:
+            one = absent(name)
+        known = None
+        if other is MISSING:
+            known = self._lists.get((0, id(one)))
+        elif one is MISSING:
+            known = self._lists.get((1, id(other)))
+        if known is not None:
+            return known
+        if isinstance(one, WithNew):
+            return self._once(one, other, lambda: self._with_new(one, other, name))
+        if self._is_structure(one) or self._is_structure(other):
+            return self._once(one, other, lambda: self._structure(one, other, name))
+        return self._leaf(one, other, name)
+
+    def _once(self, one: Any, other: Any, merge: Callable[[], _Rebuild]) -> _Rebuild:
+        """One structure for all names that both branches leave with one structure."""
+        key = id(one), id(other)
+        if key not in self._known:
+            build = merge()
+            built: list[Any] = []
+
+            def once(outputs: Sequence[Tensor]) -> Any:
+                if not built:
+                    built.append(build(outputs))
+                return built[0]
+
+            # The two are kept, so that no other objects get their ids.
+            self._known[key] = one, other, once
+            for side, value in enumerate((one, other)):
+                if type(one) is type(other):
+                    self._merged[side, id(value)] = once
+                if type(value) is list:
+                    self._lists[side, id(value)] = once
+        return self._known[key][2]
+
+    def _with_new(self, one: WithNew, other: Any, name: str) -> _Rebuild:
+        """Merge views of a new object, which other variables may name, too."""
+        self._new.share(one)
+        build = self._structure(one, other, name)
+
+        def built(outputs: Sequence[Tensor]) -> Any:
+            found = self._merged.get((one.side, id(one.added)))
+            if found is not None:
+                self._new.take(one, found(outputs))
+            return build(outputs)
+
+        return built
+
+    def _is_structure(self, value: Any) -> bool:
+        return not can_be_tensor(value) and children(value) is not None
+
+    def _structure(self, one: Any, other: Any, name: str) -> _Rebuild:
+        template = other if isinstance(one, Marker) else one
+        inside = None if can_be_tensor(template) else children(template)
+        if inside is None:
+            return self._common(one, other, name)
+        leaves, pack = inside
+        if (one is MISSING or other is MISSING) and type(template) is tuple:
+            leaves, pack = list(template), tuple  # a list in it stays itself
+        if isinstance(one, Marker):
+            pairs = [(one, leaf) for leaf in leaves]
+        elif isinstance(other, Marker):
+            pairs = [(leaf, other) for leaf in leaves]
+        elif self._is_structure(other) and _have_same_parts(one, other):
+            beside = children(other)
+            assert beside is not None
+            pairs = list(zip(leaves, beside[0], strict=True))
+        else:
+            return self._common(one, other, name)
+        labels = part_names(template, name, len(leaves))
+        parts = [self.value(*pair, label) for pair, label in zip(pairs, labels)]
+        return lambda outputs: pack([part(outputs) for part in parts])
+
+    def _leaf(self, one: Any, other: Any, name: str) -> _Rebuild:
+        if one is not RAISED and other is not RAISED:
+            then_graph, else_graph = self._graphs
+            one, other = (
+                _read(then_graph, one, other),
+                _read(else_graph, other, one),
+            )
+        raw_one, bound_one = _split(one)
+        raw_other, bound_other = _split(other)
+        for raw in (raw_one, raw_other):
+            if raw is not _ANY and not can_be_tensor(raw):
+                if one is RAISED or other is RAISED:
+                    return lambda outputs: raw
+                return self._common(one, other, name)
+        index = self._output(raw_one, raw_other, name)
+        if bound_one is True and bound_other is True:
+            return lambda outputs: outputs[index]
+        flag = self._output(bound_one, bound_other, f"whether {name} is bound")
+        variable = checked_name(one) or checked_name(other) or name
+        return lambda outputs: require_bound(outputs[index], outputs[flag], variable)
+
+    def _common(self, one: Any, other: Any, name: str) -> _Rebuild:
+        """Merge values that have no common structure in a form of both."""
+        then_graph, else_graph = self._graphs
+        common = None
+        if not isinstance(one, Marker) and not isinstance(other, Marker):
+            common = common_form(Side(one, then_graph), Side(other, else_graph), name)
+        if common is None:
+            raise _different(one, other, name)
+        return self.value(*common, name)
+
+    def _output(self, one: Any, other: Any, name: str) -> int:
+        self._then.append(one)
+        self._else.append(other)
+        self.names.append(name)
+        return len(self._then) - 1
+
+    def set_outputs(self) -> None:
+        """Make the collected values the outputs of the two graphs."""
+        then_graph, else_graph = self._graphs
+        then = _tensors(then_graph, self._then)
+        other = _tensors(else_graph, self._else)
+        for i, (a, b) in enumerate(zip(then, other, strict=True)):
+            if a is None:
+                with building(then_graph):
+                    then[i] = placeholder(b.spec)
+            elif b is None:
+                with building(else_graph):
+                    other[i] = placeholder(a.spec)
+        set_outputs(then_graph, then)
+        set_outputs(else_graph, other)
+
+
+def _tensors(graph: Graph, values: list[Any]) -> list[Any]:
+    with building(graph):
+        return [None if value is _ANY else state_tensor(value) for value in values]
+
+
+def _have_same_parts(one: Any, other: Any) -> bool:
+    if (buffer_of(one) is None) != (buffer_of(other) is None):
+        return False
+    return same_structure(one, other)
+
+
+def _read(graph: Graph, value: Any, beside: Any) -> Any:
+    """A `tf.Variable` as its value at the end of its branch, beside a tensor."""
+    if isinstance(value, Variable) and (beside is MISSING or can_be_tensor(beside)):
+        with building(graph):
+            return value.read_value()
+    return value
+
+
+def _split(value: Any) -> tuple[Any, Any]:
+    """A value and whether it is bound (True, False or a tensor)."""
+    if value is MISSING:
+        return _ANY, False
+    if value is RAISED:
+        return _ANY, True
+    return checked_parts(value) or (value, True)
+
+
+def _different(one: Any, other: Any, name: str) -> Exception:
+    what = named(name) if name.startswith(RESULT) else repr(name)
+    here, there = describe(one), describe(other)
+    there = "another one" if there == here else there
+    return state_error(
+        "AG201",
+        f"{what} is {here} where the condition holds and "
+        f"{there} where it does not, and a graph cannot choose between them",
+        missing_keys(one, other, name)
+        or _assigned_before(one, other, name)
+        or "give values of the same kind in both branches",
+    )
+
+
+def _assigned_before(one: Any, other: Any, name: str) -> str | None:
+    """The advice for an attribute or item that one branch adds; else None."""
+    if one is not MISSING and other is not MISSING:
+        return None
+    return f"a graph adds no keys or attributes: assign {name} before the statement"

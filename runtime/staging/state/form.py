@@ -1,0 +1,267 @@
+"""A form that two values of a variable have in common, where their kinds differ.
+
+The branches of an ``if``, and a loop before and after an iteration, can leave a
+variable with values that have no common structure: lists of different lengths, nothing
+and a value. A form that both can take is found here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from runtime.graph.context import building
+from runtime.ops.elementwise.logical import logical_and
+from runtime.ops.staged.flow import optional_parts, require_bound
+from runtime.staging.library.deques import common_deques
+from runtime.staging.lists.assignments import spread
+from runtime.staging.lists.elements import ChosenList, Element
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.rows import buffer_of, loose
+from runtime.staging.objects.chosen import chosen, in_one_kind, is_chosen
+from runtime.staging.objects.joined_views import alone, as_views
+from runtime.staging.objects.views import View
+from runtime.staging.state.join import Side, beside_each_other, in_one_form
+from runtime.staging.state.values import (
+    can_be_tensor,
+    checked_parts,
+    is_table,
+    same_object,
+    same_structure,
+)
+from runtime.types import nest
+from runtime.where.user_code import state_error
+
+__all__ = ["common_form", "set_form_of_sets", "with_open_lists"]
+
+
+_Form = Callable[[Side, Side, str], "tuple[Any, Any] | None"]
+
+
+def set_form_of_sets(form: _Form) -> None:
+    """Say what finds a form of two sets of Python, which have other members each."""
+    global _of_sets
+    _of_sets = form
+
+
+def _no_form(one: Side, other: Side, name: str) -> None:
+    return None
+
+
+_of_sets: _Form = _no_form
+
+
+def common_form(
+    one: Side, other: Side, name: str, inside: bool = False
+) -> tuple[Any, Any] | None:
+    """Both values in one form, or None where there is none.
+
+    A form is made in the graph of its side (``with building(one.graph)``). The two have
+    the same structure: tensors, or objects whose ``_flatten()`` gives parts that are
+    merged one by one and whose ``_unflatten(parts)`` gives the value of the variable
+    ``name`` made of the merged ones. ``inside``: they are in a list, dict or object.
+
+    Raises:
+        StagedStateError: AG210, a view in a list stands beside what may be a copy.
+    """
+    found = in_one_form(
+        one.value,
+        other.value,
+        (one.graph, other.graph),
+        name,
+        lambda a, b: common_form(Side(a, one.graph), Side(b, other.graph), name),
+    )
+    if found is not None:
+        return found
+    if isinstance(one.value, View) or isinstance(other.value, View):
+        return _with_views(one, other, name, inside)
+    for side in one, other:
+        if is_table(side.value):
+            tables: tuple[Any, Any] | None
+            tables = type(side.value).in_common(one, other, name)
+            return tables
+    if type(one.value) is deque and type(other.value) is deque:
+        return common_deques(one, other, name)
+    if type(one.value) is set and type(other.value) is set:
+        return _of_sets(one, other, name)
+    pair = in_one_kind(one.value, other.value)
+    if pair is not None:
+        one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
+        if _fit(*pair):
+            return pair
+    if _is_list(one.value) and _is_list(other.value):
+        rows = None if _is_chosen(one, other) else _as_rows(one, other, name)
+        if rows is not None:
+            return rows
+        lists = _as_lists(one, other, name)
+        if lists is not None:
+            return lists
+    return _part_by_part(one, other, name)
+
+
+def _with_views(
+    one: Side, other: Side, name: str, inside: bool
+) -> tuple[Any, Any] | None:
+    """Two values of which one is a view, as views or as copies."""
+    graphs = one.graph, other.graph
+    views = as_views((one.value, other.value), graphs, inside)
+    if views is not None:
+        return views
+    if inside:
+        raise state_error(
+            "AG210",
+            f"{name!r} is a list, dict or object that a tensor chose among several "
+            "on one path, and on another path something else that a graph cannot "
+            "choose beside them",
+            "assign the items of the inner list one by one: `items[i][j] = value`",
+        )
+    # What is not among the objects of the view may be a copy: then both are.
+    one, other = (Side(alone(side.value, name), side.graph) for side in (one, other))
+    return common_form(one, other, name)
+
+
+# --- lists ----------------------------------------------------------------------------
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) in (list, ChosenList) or isinstance(value, StagedList)
+
+
+def _is_chosen(*sides: Side) -> bool:
+    return any(is_chosen(side.value) for side in sides)
+
+
+def _as_rows(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
+    """Two lists of one length, of which one has the rows of a tensor, as such both."""
+    here, there = buffer_of(one.value), buffer_of(other.value)
+    if any(isinstance(side.value, StagedList) for side in (one, other)):
+        return None
+    if (here is None) == (there is None) or len(one.value) != len(other.value):
+        return None
+    with building(one.graph):
+        first = spread(one.value)
+    with building(other.graph):
+        second = spread(other.value)
+    if buffer_of(first) is not None and buffer_of(second) is not None:
+        return first, second
+    # They stay apart, as far as they are values of one kind.
+    if here is None:
+        with building(other.graph):
+            return common_form(one, Side(loose(other.value), other.graph), name)
+    with building(one.graph):
+        return common_form(Side(loose(one.value), one.graph), other, name)
+
+
+def _as_lists(
+    one: Side, other: Side, name: str
+) -> tuple[StagedList, StagedList] | None:
+    """Two lists as lists of an open length; None if they are of one length."""
+    values = one.value, other.value
+    if not any(isinstance(value, StagedList) for value in values):
+        if len({*map(len, values)}) == 1:
+            return None
+    both = beside_each_other(one, other, name, _as_list)
+    if both is None:
+        return None
+    if _is_chosen(one, other):
+        return chosen(both[0], None), chosen(both[1], None)
+    return both
+
+
+def _as_list(side: Side, name: str, element: Element | None) -> StagedList | None:
+    if isinstance(side.value, StagedList):
+        return side.value
+    if not side.value and element is None:
+        return None
+    with building(side.graph):
+        values, flag = _without_flag(side.value)
+        found = StagedList.of(values, name, element)
+        if flag is None:
+            return found
+        parts = [require_bound(part, flag, name) for part in found._flatten()]
+        return found._unflatten(parts)
+
+
+def _without_flag(items: list[Any]) -> tuple[list[Any], Any]:
+    """The items of a list that may be unbound, and the tensor that tells whether it is.
+
+    To put them into rows reads them, which only the use of the list may do.
+    """
+    parts = [checked_parts(leaf) for leaf in nest.flatten(items)]
+    checked = [part for part in parts if part is not None]
+    if not checked or len(checked) < len(parts):
+        return items, None
+    values = [value for value, _ in checked]
+    # A list is bound with all of its items, though each of them has its flag.
+    flag = functools.reduce(logical_and, [flag for _, flag in checked])
+    return nest.pack_sequence_as(items, values), flag
+
+
+def with_open_lists(template: Any, value: Any, name: str) -> Any:
+    """The value, with lists of an open length where the template has such."""
+    if is_table(template):
+        return template.like(value)
+    if isinstance(template, StagedList):
+        if type(value) is list:
+            return type(template).of(value, name, template.element)
+        copies = in_one_kind(template, value)
+        return value if copies is None else copies[1]
+    if buffer_of(template) is not None and type(value) is list:
+        if len(value) == len(template) and buffer_of(value) is None:
+            rows = spread(value)
+            return value if rows is None else rows
+    inside, beside = nest.children(template), nest.children(value)
+    if inside is None or beside is None or type(template) is not type(value):
+        return value
+    if [step for step, _ in inside] != [step for step, _ in beside]:
+        return value
+    parts = [
+        with_open_lists(one, other, name)
+        for (_, one), (_, other) in zip(inside, beside)
+    ]
+    if all(part is other for part, (_, other) in zip(parts, beside)):
+        return value
+    return nest.rebuild(value, parts)
+
+
+# --- structures -----------------------------------------------------------------------
+
+
+def _part_by_part(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
+    """Structures of the same keys, with parts in a common form each."""
+    inside, beside = nest.children(one.value), nest.children(other.value)
+    if inside is None or beside is None or type(one.value) is not type(other.value):
+        return None
+    if [step for step, _ in inside] != [step for step, _ in beside]:
+        return None
+    found = []
+    for (step, a), (_, b) in zip(inside, beside):
+        pair = a, b
+        if not _fit(a, b):
+            sides = Side(a, one.graph), Side(b, other.graph)
+            inside_one = type(one.value) is not tuple
+            common = common_form(*sides, name + step, inside_one)
+            if common is None:
+                return None
+            pair = common
+        found.append(pair)
+    return (
+        nest.rebuild(one.value, [a for a, _ in found]),
+        nest.rebuild(other.value, [b for _, b in found]),
+    )
+
+
+def _fit(one: Any, other: Any) -> bool:
+    """Whether two parts can be merged as they are."""
+    if same_object(one, other):
+        return True
+    if optional_parts(one) or optional_parts(other):
+        return False
+    if can_be_tensor(one) or can_be_tensor(other):
+        return can_be_tensor(one) and can_be_tensor(other)
+    if not nest.is_nested(one) or not same_structure(one, other):
+        return same_structure(one, other) and hasattr(one, "_flatten")
+    leaves = zip(nest.flatten(one), nest.flatten(other))
+    return all(_fit(a, b) for a, b in leaves)

@@ -1,0 +1,383 @@
+"""Values that are None on one path and something else on another.
+
+A tensor that may be None is a tensor made by the op ``RequireSome``: used as a tensor
+while it is None, it raises Python's TypeError when the graph runs. Any other value that
+may be None is a `StagedOptional` around it. To a graph both are a value and a flag, and
+``x is None`` is the flag's negation.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from runtime.graph import Graph
+from runtime.graph.context import current_graph
+from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
+from runtime.ops.staged.flow import none_test, optional_parts, raise_error, require_some
+from runtime.staging.lists.rows import buffer_of, rows_like
+from runtime.staging.objects.identity import identical
+from runtime.staging.state.path_facts import assuming, fact
+from runtime.staging.state.values import (
+    MISSING,
+    Marker,
+    can_be_tensor,
+    is_composite,
+    same_structure,
+)
+from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
+from runtime.tracing.trace import flatten_results
+from runtime.types import nest
+from runtime.where.user_code import is_user_file, state_error
+
+__all__ = [
+    "NOTHING",
+    "StagedOptional",
+    "is_none",
+    "is_same",
+    "known",
+    "leaves_of",
+    "matched",
+    "opened",
+    "packed",
+    "same_form",
+    "taken_apart",
+    "under",
+    "unwrapped",
+]
+
+_Branch = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
+
+#: What an optional holds that has been nothing but None so far.
+NOTHING = Marker("NOTHING")
+#: Objects whose methods would change what may be shared with the other path.
+_MUTABLE = (list, dict, set, bytearray)
+_READING = frozenset(
+    {"copy", "count", "get", "index", "items", "keys", "values", "isdisjoint"}
+    | {"issubset", "issuperset", "union", "intersection", "difference"}
+)
+
+
+class StagedOptional:
+    """A value that is None where the flag ``some`` is off.
+
+    The program sees one where the value is no tensor. It answers for the value: each
+    use raises, when the graph runs, what Python raises for None. To staging it is a
+    structure: the flag and the leaves of the value.
+    """
+
+    __slots__ = ("_checked", "_name", "_some", "_value")
+
+    __autograph_backend__: ClassVar[Any]
+    __autograph_is__: ClassVar[Any]
+
+    def __new__(cls, value: Any, some: Any, name: str) -> StagedOptional:
+        """One that patterns take for a sequence, if the value is one."""
+        kind = _OptionalItems if isinstance(value, (list, tuple)) else cls
+        return object.__new__(kind)
+
+    def __init__(self, value: Any, some: Any, name: str) -> None:
+        self._value = value
+        self._some = some
+        self._name = name
+        self._checked: list[Graph] = []
+
+    # --- as a structure ---------------------------------------------------------------
+
+    def _flatten(self) -> list[Any]:
+        return [self._some, *leaves_of(self._value)]
+
+    def _unflatten(self, parts: list[Any]) -> Any:
+        """What the program sees of such a value made of other parts."""
+        some, *leaves = parts
+        if some is MISSING:
+            return MISSING
+        if isinstance(some, EagerTensor):  # the results of a call
+            some = bool(some) and self._value is not NOTHING
+        if some is False:
+            return None
+        value = packed(self._value, leaves)
+        if some is True:
+            return value
+        if value is not NOTHING and can_be_tensor(value):
+            tensor = require_some(state_tensor(value), some, self._name)
+            assert isinstance(tensor, SymbolicTensor)
+            tensor.graph.left_over.add(tensor.node)
+            return tensor
+        return StagedOptional(value, some, self._name)
+
+    def _same_structure(self, other: StagedOptional) -> bool:
+        return same_form(self._value, other._value)
+
+    def _part_names(self, name: str) -> list[str]:
+        """What the parts are called in messages and in generated source."""
+        flag = f"has_{name}" if name.isidentifier() else f"whether {name} is None"
+        if self._value is not NOTHING and can_be_tensor(self._value):
+            return [flag, name]
+        count = len(leaves_of(self._value))
+        return [flag, *(f"{name}[{index}]" for index in range(count))]
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        value = None if self._value is NOTHING else self._value
+        tensors, results = flatten_results(value, self._name)
+        return (self, results), (state_tensor(self._some), *tensors)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Any:
+        (like, results), (some, *tensors) = metadata, components
+        value = NOTHING if like._value is NOTHING else results.pack(tensors)
+        whole = StagedOptional(value, some, like._name)
+        return whole._unflatten(whole._flatten())
+
+    # --- as its value -----------------------------------------------------------------
+
+    def _get(self, error: Exception) -> Any:
+        """The value; the graph raises ``error`` here if it is None."""
+        graph = current_graph()
+        if graph is None or fact(self._some) is True:
+            return self._value
+        if not any(checked in self._checked for checked in _enclosing(graph)):
+            self._checked.append(graph)
+            some_graph, _ = trace_subgraph(lambda: None, (), "some")
+            none_graph, _ = trace_subgraph(lambda: raise_error(error), (), "none")
+            set_outputs(some_graph, [])
+            set_outputs(none_graph, [])
+            emit_if(self._some, some_graph, none_graph)
+        if self._value is NOTHING:
+            raise error
+        return self._value
+
+    def __staged_truth__(self) -> Any:
+        """``bool(x)``: None is false, and so is an empty value."""
+        return self._some if self._value is not NOTHING and self._value else False
+
+    @property  # type: ignore[misc]  # of objects in general it can be set
+    def __class__(self) -> type:
+        # isinstance asks for it once `type` has failed. In the user's code its answer
+        # would be one for None and the value alike.
+        frame = sys._getframe(1)
+        if frame.f_globals.get("__name__") == "abc" and frame.f_back is not None:
+            frame = frame.f_back  # of whom asks about an abstract class
+        if is_user_file(frame.f_code.co_filename):
+            raise self._misuse("asked for its type")
+        return StagedOptional
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if isinstance(self._value, _MUTABLE) and name not in _READING:
+            raise self._misuse("changed")
+        text = f"'NoneType' object has no attribute {name!r}"
+        return getattr(self._get(AttributeError(text)), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in StagedOptional.__slots__:
+            raise self._misuse("changed")
+        object.__setattr__(self, name, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._get(TypeError("'NoneType' object is not subscriptable"))[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise self._misuse("changed")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._get(TypeError("'NoneType' object is not iterable")))
+
+    def __len__(self) -> int:
+        return len(self._get(TypeError("object of type 'NoneType' has no len()")))
+
+    def __contains__(self, item: Any) -> Any:
+        text = "argument of type 'NoneType' is not iterable"
+        return item in self._get(TypeError(text))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the value."""
+        function = self._get(TypeError("'NoneType' object is not callable"))
+        return function(*args, **kwargs)
+
+    def __bool__(self) -> bool:
+        raise self._misuse("used as a Python bool")
+
+    def __eq__(self, other: object) -> bool:
+        raise self._misuse("compared")
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"<None or {self._value!r}>"
+
+    def _misuse(self, use: str) -> Exception:
+        what = repr(self._name) if self._name.isidentifier() else "a value"
+        kind = "something"
+        if self._value is not NOTHING:
+            shown = getattr(type(self._value), "stands_for", type(self._value))
+            kind = f"a {shown.__name__}"
+        return state_error(
+            "AG209",
+            f"{what}, which is None or {kind} as a tensor decides, was {use}",
+            "test it with `is None` or `is not None` first, and assign it anew "
+            "instead of changing it",
+        )
+
+
+class _OptionalItems(StagedOptional):
+    """A list or tuple that may be None: ``case (a, b)`` asks for its length."""
+
+    __slots__ = ()
+
+
+Sequence.register(_OptionalItems)
+
+
+# --- asking ---------------------------------------------------------------------------
+
+
+def opened(value: Any) -> Any:
+    """A tensor that may be None as a `StagedOptional`; any other value itself."""
+    parts = optional_parts(value)
+    if parts is None:
+        return value
+    return StagedOptional(*parts, value.node.attrs["variable"])
+
+
+def known(value: Any) -> Any:
+    """The value, without the question whether it is None where that is known."""
+    optional = opened(value)
+    if not isinstance(optional, StagedOptional):
+        return value
+    answer = fact(optional._some)
+    if answer is None:
+        return value
+    return optional._value if answer else None
+
+
+def is_none(value: Any, negated: bool = False) -> Any:
+    """``value is None``, or its opposite, of anything: a tensor where it may be."""
+    value = opened(known(value))
+    if isinstance(value, StagedOptional):
+        return none_test(value._some, negated)
+    return (value is None) is not negated
+
+
+def is_same(one: Any, other: Any) -> Any:
+    """``one is other`` of two values, the first of which may be None."""
+    one, other = opened(known(one)), opened(known(other))
+    if not isinstance(one, StagedOptional):
+        one, other = other, one
+    if not isinstance(one, StagedOptional):
+        return one is other
+    if other is None:
+        return is_none(one)
+    if not isinstance(other, StagedOptional):
+        same = identical(one._value, other)
+        return same is not False and logical_and(one._some, same)
+    both = logical_and(one._some, other._some)
+    same = logical_and(both, identical(one._value, other._value))
+    return logical_or(logical_not(logical_or(one._some, other._some)), same)
+
+
+def matched(value: Any, ask: Callable[[Any], bool]) -> Any:
+    """A value as a pattern sees it: what may be None is what ``ask`` says."""
+    optional = opened(known(value))
+    if not isinstance(optional, StagedOptional):
+        return optional
+    return optional._value if ask(none_test(optional._some, negated=True)) else None
+
+
+def unwrapped(value: Any) -> Any:
+    """The value within a `StagedOptional`, which must not be None from here on."""
+    if not isinstance(value, StagedOptional):
+        return value
+    return value._get(TypeError("unsupported operand: the value is None"))
+
+
+def under(test: Any, holds: bool, branch: _Branch) -> _Branch:
+    """A branch that is traced knowing what the test says, and leaves that behind."""
+
+    def run(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        with assuming(test, holds):
+            result, after = branch(state)
+            return _known_within(result), tuple(map(_known_within, after))
+
+    return run
+
+
+def _known_within(value: Any) -> Any:
+    """`known`, also of what is in lists, tuples, dicts and the like."""
+    value = known(value)
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    parts = [_known_within(part) for _, part in inside]
+    same = all(new is old for new, (_, old) in zip(parts, inside))
+    return value if same else nest.rebuild(value, parts)
+
+
+# --- structures with optionals in them ------------------------------------------------
+
+
+def leaves_of(value: Any) -> list[Any]:
+    """The leaves of a structure, optionals and objects made of tensors taken apart."""
+    parts = _parts(value)
+    if parts is None:
+        return [] if value is NOTHING else [value]
+    return [leaf for part in parts[0] for leaf in leaves_of(part)]
+
+
+def packed(like: Any, leaves: list[Any]) -> Any:
+    """What `leaves_of` took apart, with other leaves."""
+    return _pack(like, iter(leaves))
+
+
+def same_form(one: Any, other: Any) -> bool:
+    """Whether two values have their leaves in the same places."""
+    one, other = opened(one), opened(other)
+    if is_composite(one) or is_composite(other):
+        return same_structure(one, other)
+    if (buffer_of(one) is None) != (buffer_of(other) is None):
+        return False
+    inside, beside = nest.children(one), nest.children(other)
+    if inside is None or beside is None:
+        markers = one is NOTHING or other is NOTHING
+        return inside is beside and (one is other or not markers)
+    if [step for step, _ in inside] != [step for step, _ in beside]:
+        return False
+    pairs = zip(inside, beside)
+    return type(one) is type(other) and all(same_form(a, b) for (_, a), (_, b) in pairs)
+
+
+def taken_apart(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    """The `leaves_of` a structure and what packs others; None for a single value."""
+    if _parts(value) is None:
+        return None
+    return leaves_of(value), lambda leaves: packed(value, leaves)
+
+
+def _parts(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    value = opened(value)
+    if is_composite(value):
+        return list(value._flatten()), value._unflatten
+    buffer = buffer_of(value)
+    if buffer is not None:
+        return [buffer], lambda parts: rows_like(value, parts[0])
+    inside = nest.children(value)
+    if inside is None:
+        return None
+    return [part for _, part in inside], lambda parts: nest.rebuild(value, parts)
+
+
+def _pack(like: Any, leaves: Iterator[Any]) -> Any:
+    inside = _parts(like)
+    if inside is None:
+        return like if like is NOTHING else next(leaves)
+    parts, pack = inside
+    return pack([_pack(part, leaves) for part in parts])
+
+
+def _enclosing(graph: Graph | None) -> Iterator[Graph]:
+    while graph is not None:
+        yield graph
+        graph = graph.parent

@@ -1,0 +1,180 @@
+"""The values of variables in staged code: tensors, Python objects, nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from runtime.ops.arrays.creation import zeros
+from runtime.ops.staged.flow import optional_parts
+from runtime.staging.lists.rows import buffer_of, rows_like
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing.subgraph import state_tensor
+from runtime.types import dtypes, nest
+from runtime.types.specs import TensorSpec
+from runtime.variable import Variable
+
+_NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
+_TEXT = (str, bytes)
+
+
+class Marker:
+    """A state that is no value."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+#: A variable that is not bound.
+MISSING = Marker("MISSING")
+#: Every variable of a branch that raises: nothing after it is ever seen.
+RAISED = Marker("RAISED")
+
+
+def can_be_tensor(value: Any) -> bool:
+    """Whether a value can be carried through a graph."""
+    return isinstance(value, (Tensor, *_NUMBERS, *_TEXT))
+
+
+def same_object(one: Any, other: Any) -> bool:
+    """Whether two Python values are the same, so that no graph need choose."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (bool, int, str, bytes)):
+        return bool(one == other)
+    # Of floats the text tells -0.0 from 0.0, and nan is like nan.
+    return isinstance(one, (float, complex)) and repr(one) == repr(other)
+
+
+def checked_parts(value: Any) -> tuple[Any, Any] | None:
+    """``(value, flag)`` of a tensor that may be unbound, None for any other value."""
+    if isinstance(value, SymbolicTensor) and value.node.op == "RequireBound":
+        raw, flag = value.node.inputs
+        return raw, flag
+    return None
+
+
+def checked_name(value: Any) -> str | None:
+    """The variable that a tensor that may be unbound was read from."""
+    if checked_parts(value) is None:
+        return None
+    name: str = value.node.attrs["variable"]
+    return name
+
+
+def children(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    """The leaves of a structure and what puts others in their place; else None.
+
+    Objects made of tensors within it are taken apart, too.
+    """
+    if is_composite(value):
+        return list(value._flatten()), value._unflatten
+    buffer = buffer_of(value)
+    if buffer is not None:
+        return [buffer], lambda parts: rows_like(value, parts[0])
+    if not nest.is_nested(value):
+        return None
+    leaves = nest.flatten(value)
+    if not any(map(is_composite, leaves)):
+        return leaves, lambda parts: nest.pack_sequence_as(value, parts)
+    inside = [list(x._flatten()) if is_composite(x) else [x] for x in leaves]
+
+    def pack(parts: list[Any]) -> Any:
+        rest = iter(parts)
+        packed = []
+        for leaf, own in zip(leaves, inside):
+            taken = [next(rest) for _ in own]
+            packed.append(leaf._unflatten(taken) if is_composite(leaf) else taken[0])
+        return nest.pack_sequence_as(value, packed)
+
+    return [part for own in inside for part in own], pack
+
+
+def is_composite(value: Any) -> bool:
+    """Whether an object is made of tensors, which its ``_flatten()`` tells."""
+    return hasattr(value, "_flatten") and not isinstance(value, type)
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value is a dict or set whose keys the graph knows: see `tables`."""
+    return hasattr(type(value), "in_common")
+
+
+def same_structure(one: Any, other: Any) -> bool:
+    """Whether two structures have leaves in the same places."""
+    if is_composite(one) or is_composite(other):
+        alike = getattr(one, "_same_structure", None)
+        return type(one) is type(other) and (alike is None or alike(other))
+    try:
+        nest.assert_same_structure(one, other)
+    except (ValueError, TypeError):
+        return False
+    if not nest.is_nested(one):
+        return True
+    pairs = zip(nest.flatten(one), nest.flatten(other))
+    return all(same_structure(a, b) for a, b in pairs if a is not b)
+
+
+def part_names(value: Any, name: str, count: int) -> list[str]:
+    """What the parts of a structure are called that is called ``name``."""
+    named = getattr(value, "_part_names", None)
+    if named is not None:
+        found: list[str] = named(name)
+        return found
+    return [f"{name}[{index}]" for index in range(count)]
+
+
+def placeholder(spec: TensorSpec) -> Tensor:
+    """A value of the spec that nobody reads; unknown dimensions are 0."""
+    dims = spec.shape.dims or ()
+    shape = [dim or 0 for dim in dims]
+    if spec.weak and spec.dtype is dtypes.string:
+        return state_tensor("")
+    if spec.weak:
+        return state_tensor(spec.dtype.np_dtype.type(0).item())
+    value: Tensor = zeros(shape, spec.dtype)
+    return value
+
+
+def missing_keys(one: Any, other: Any, name: str) -> str | None:
+    """The advice for two dicts that do not have the same keys; else None."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return None
+    keys = [key for key in (*one, *other) if key not in one or key not in other]
+    if not keys:
+        return None
+    listed = f"key{'s' if len(keys) > 1 else ''} {', '.join(map(repr, keys))}"
+    example = f": `{name}[{keys[0]!r}] = ...`" if name.isidentifier() else ""
+    return f"a graph adds no keys: have the {listed} in the dict before{example}"
+
+
+def describe(value: Any) -> str:
+    """What a value is, for messages."""
+    if value is MISSING:
+        return "not assigned"
+    if isinstance(value, Tensor):
+        maybe = "" if optional_parts(value) is None else "None or "
+        return f"{maybe}a tensor {value.spec.describe()}"
+    if value is None:
+        return "None"
+    if isinstance(value, (bool, int, float, complex, *_TEXT)):
+        return f"the Python value {value!r}"
+    if isinstance(value, dict):
+        keys = ", ".join(map(repr, value))
+        return f"a {type(value).__name__} with the keys {keys}" if keys else "{}"
+    if isinstance(value, (list, tuple)):
+        items = f"{len(value)} item{'' if len(value) == 1 else 's'}"
+        return f"a {type(value).__name__} of {items}"
+    if isinstance(value, FunctionType):
+        return f"the function {value.__qualname__!r}"
+    if isinstance(value, Variable):
+        return f"the variable {value.name!r} (read_value() gives its value)"
+    return f"a Python object of type {type(value).__name__}"

@@ -1,0 +1,1 @@
+"""From Python to nodes: traced functions, sub-graphs of branches and loops."""

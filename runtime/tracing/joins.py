@@ -1,0 +1,148 @@
+"""What two values of one variable have in common: a dtype and a shape for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.ops.convert import cast_alike
+from runtime.ops.record import OpDef, apply, register
+from runtime.ops.values import weak_dtype
+from runtime.tensor import SymbolicTensor
+from runtime.types.dtypes import DType, as_dtype, of_array
+from runtime.types.shapes import TensorShape
+from runtime.types.specs import TensorSpec
+from runtime.where.findings import Findings, named
+from runtime.where.user_code import state_error
+
+__all__ = ["adapted", "check_invariant", "join_all", "join_specs"]
+
+Array = np.ndarray[Any, Any]
+
+
+def _cast_exactly(array: Array, dtype: DType) -> Array:
+    """Integers as floats; InvalidArgumentError for one that would be rounded."""
+    kind: Any = dtype.np_dtype.type
+    limit = 2 ** (np.finfo(dtype.np_dtype).nmant + 1)
+    for value in array[(array > limit) | (array < -limit)].ravel().tolist():
+        if kind(value).item() != value:
+            raise InvalidArgumentError(
+                f"AG206: a variable that is {of_array(array).name} on one path and "
+                f"{dtype.name} on another is {value}, which {dtype.name} would round; "
+                "tf.cast it to a wider dtype"
+            )
+    return array.astype(dtype.np_dtype)
+
+
+register(
+    OpDef(
+        "CastExactly",
+        _cast_exactly,
+        lambda spec, dtype: TensorSpec(spec.shape, dtype),
+        strong=True,
+    )
+)
+
+
+def join_specs(
+    one: TensorSpec,
+    other: TensorSpec,
+    what: str = "the value",
+    promote: bool = False,
+) -> TensorSpec:
+    """The narrowest spec that takes tensors of both.
+
+    Two tensors must have one dtype, or with `promote` dtypes of numbers, of which the
+    wider one is taken, and floats before ints. A weak one (a Python number) takes the
+    dtype of the other where that holds its kind of numbers: an int beside float32 is
+    float32, a float beside int32 is an error, or float32 with `promote`. Dimensions
+    that differ become None. Raises StagedStateError AG206, which calls the value
+    `what`.
+    """
+    weak = one.weak and other.weak
+    if one.dtype is other.dtype:
+        dtype = one.dtype
+    elif weak and one.dtype.is_numeric and other.dtype.is_numeric:
+        dtype = max(one.dtype, other.dtype, key=_width)
+    else:
+        strong, number = (other, one) if one.weak else (one, other)
+        dtype = strong.dtype
+        if not number.weak or weak_dtype(dtype, number.dtype) is not dtype:
+            wider = _wider(one.dtype, other.dtype) if promote else None
+            if wider is None:
+                text = f"{named(what)} has two dtypes: {_kind(one)} and {_kind(other)}"
+                raise state_error("AG206", text, "cast one of them so that they agree")
+            dtype = wider
+    shape = one.shape.most_specific_common_shape(other.shape)
+    return TensorSpec(shape, dtype, weak=weak)
+
+
+def _wider(one: DType, other: DType) -> DType | None:
+    """The dtype of numbers that takes those of both; None if there is none."""
+    if not (one.is_numeric and other.is_numeric):
+        return None
+    if one.is_integer is not other.is_integer:
+        # An int takes the dtype of the float; a cast makes sure that it can.
+        return other if one.is_integer else one
+    dtype = as_dtype(np.promote_types(one.np_dtype, other.np_dtype))
+    return dtype if dtype.is_integer is one.is_integer else None
+
+
+def _width(dtype: DType) -> tuple[int, int]:
+    return "biufc".index(dtype.kind), dtype.size
+
+
+def _kind(spec: TensorSpec) -> str:
+    if not spec.weak:
+        return spec.dtype.name
+    return (
+        f"a Python {'number' if spec.dtype.is_numeric else 'str'} ({spec.dtype.name})"
+    )
+
+
+def join_all(
+    values: Iterable[Sequence[TensorSpec]], labels: Iterable[str], promote: bool = False
+) -> list[TensorSpec]:
+    """For each value the spec that takes tensors of all of its specs.
+
+    Raises StagedStateError AG206, for all that have none.
+    """
+    findings = Findings()
+    joined = []
+    for (spec, *others), label in zip(values, labels):
+        joined.append(findings.of(_joined, spec, others, label, promote) or spec)
+    findings.check()
+    return joined
+
+
+def _joined(
+    spec: TensorSpec, others: Sequence[TensorSpec], what: str, promote: bool
+) -> TensorSpec:
+    for other in others:
+        spec = join_specs(spec, other, what, promote)
+    return spec
+
+
+def check_invariant(shape: TensorShape, invariant: TensorShape, what: str) -> None:
+    """Raise ValueError unless a shape after an iteration is one that was announced.
+
+    >>> check_invariant(TensorShape([2, 3]), TensorShape([None, 3]), "'x'")
+    """
+    if not shape.is_subtype_of(invariant):
+        wider = invariant.most_specific_common_shape(shape)
+        raise ValueError(
+            f"the shape invariant {invariant} of {named(what)} does not hold after an "
+            f"iteration: the shape is {shape}; give shape_invariants={wider} for it"
+        )
+
+
+def adapted(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:
+    """A tensor in the dtype in which it was found to be used."""
+    if tensor.dtype is spec.dtype:
+        return tensor
+    if tensor.dtype.is_integer and not spec.dtype.is_integer and not tensor.spec.weak:
+        return cast(SymbolicTensor, apply("CastExactly", tensor, dtype=spec.dtype))
+    return cast(SymbolicTensor, cast_alike(tensor, spec.dtype))

@@ -1,0 +1,133 @@
+"""A ``While`` whose state becomes wider from iteration to iteration, found by tracing.
+
+A loop inside of another is staged again in each trace of the one around it. If it began
+with nothing known each time, tracing would take exponentially long in the depth of a
+nest. So it can begin with what the last trace of it ended with, as long as it starts
+with values of the same kinds or wider ones: what it needs has not become less then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.errors import StagedStateError
+from runtime.graph import Graph
+from runtime.tracing.subgraph import (
+    Names,
+    Outputs,
+    emit_while,
+    in_graph,
+    join_specs,
+    label_of,
+    loop_specs,
+)
+from runtime.types.shapes import TensorShape
+from runtime.types.specs import TensorSpec
+
+__all__ = ["SpecMemory", "stage_while"]
+
+
+class SpecMemory:
+    """The specs of the state of a loop, when it was staged last."""
+
+    def __init__(self) -> None:
+        self._specs: dict[tuple[str, int], tuple[TensorSpec, TensorSpec]] = {}
+
+    @property
+    def known(self) -> bool:
+        """Whether the loop has been staged before."""
+        return bool(self._specs)
+
+    def forget(self) -> None:
+        """Begin with nothing known again."""
+        self._specs = {}
+
+    def widened(
+        self, specs: Sequence[TensorSpec], labels: Sequence[str]
+    ) -> list[TensorSpec]:
+        """The specs to begin with: of the state before the loop, and the last known."""
+        return list(map(self._widened, specs, _numbered(labels)))
+
+    def _widened(self, spec: TensorSpec, label: tuple[str, int]) -> TensorSpec:
+        first, last = self._specs.get(label, (spec, spec))
+        try:
+            if not join_specs(first, spec, promote=True).is_subtype_of(spec):
+                return spec  # it begins with something else than last time
+            joined = join_specs(spec, last, promote=True)
+        except StagedStateError:
+            return spec
+        return TensorSpec.from_spec(joined, spec.name)
+
+    def settled(
+        self,
+        first: Sequence[TensorSpec],
+        last: Sequence[TensorSpec],
+        labels: Sequence[str],
+    ) -> None:
+        """Note what the state began with, and what it was found to be."""
+        self._specs = dict(zip(_numbered(labels), zip(first, last), strict=True))
+
+
+def stage_while(
+    trace: Callable[[list[TensorSpec]], tuple[Graph, Graph]],
+    init: Sequence[Any],
+    name: str | None = None,
+    *,
+    maximum_iterations: int | None = None,
+    shape_invariants: Sequence[TensorShape | None] | None = None,
+    names: Names = (),
+    promote: bool = False,
+    memory: SpecMemory | None = None,
+) -> Outputs:
+    """Add a ``While`` whose state may change its shape from iteration to iteration.
+
+    ``trace(specs)`` traces the test and the body for a state of these specs and gives
+    ``(cond_graph, body_graph)``. It is called again with wider specs as long as the
+    body gives something that its placeholders do not take: a dimension that changes
+    becomes unknown, a Python number that becomes a tensor takes its dtype, and with
+    `promote` a number takes a wider dtype. `shape_invariants` are shapes to begin with,
+    `memory` is asked for wider specs to begin with, and told those that were found.
+    """
+    state = in_graph(init)
+    specs = []
+    for i, tensor in enumerate(state):
+        spec = TensorSpec.from_spec(tensor.spec, names[i] if names else None)
+        shape = shape_invariants[i] if shape_invariants is not None else None
+        specs.append(spec if shape is None else _with_shape(spec, shape, names, i))
+    first = specs
+    if memory is not None:
+        specs = memory.widened(first, names)
+    while True:
+        cond_graph, body_graph = trace(specs)
+        found = loop_specs(state, body_graph, specs, names, promote)
+        if all(new.is_subtype_of(old) for new, old in zip(found, specs)):
+            if memory is not None:
+                memory.settled(first, specs, names)
+            return emit_while(
+                cond_graph,
+                body_graph,
+                state,
+                name,
+                maximum_iterations=maximum_iterations,
+                names=names,
+                promote=promote,
+            )
+        specs = [TensorSpec.from_spec(new, old.name) for new, old in zip(found, specs)]
+
+
+def _with_shape(
+    spec: TensorSpec, shape: TensorShape, names: Names, index: int
+) -> TensorSpec:
+    wide = TensorSpec(shape, spec.dtype, spec.name, weak=spec.weak)
+    if not spec.is_subtype_of(wide):
+        raise ValueError(
+            f"the shape invariant {wide.shape} of {label_of(names, index)} does not "
+            f"hold before the loop: the shape is {spec.shape}"
+        )
+    return wide
+
+
+def _numbered(labels: Sequence[str]) -> list[tuple[str, int]]:
+    """The labels, apart from each other: the parts of a tuple have one name."""
+    return [(label, labels[:i].count(label)) for i, label in enumerate(labels)]

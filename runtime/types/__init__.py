@@ -1,0 +1,1 @@
+"""What a value is: dtypes, shapes, specs, structures, devices. No tensors yet."""

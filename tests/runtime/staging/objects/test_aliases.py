@@ -1,0 +1,261 @@
+"""Objects that have several names, and tensors as keys: right or refused in graphs."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+import runtime as tf
+from autograph.errors import StagingError
+from runtime.errors import StagedStateError
+from runtime.staging.lists.elements import ElementDict, ElementList
+
+# --- changes of what a tensor chose ---------------------------------------------------
+
+
+def changed_by_a_method(n):
+    small, big = [1], [2]
+    chosen = small if n > 1 else big
+    chosen.append(5)
+    return small, big
+
+
+def changed_at_once(n):
+    small, big = [], []
+    for i in range(n):
+        (small if i < 2 else big).append(i)
+    return small, big
+
+
+def changed_by_a_helper(n):
+    def push(items):
+        items.append(1)
+
+    small, big = [1], [2]
+    push(small if n > 1 else big)
+    return small, big
+
+
+def changed_list_of_an_open_length(n):
+    small, big = [], []
+    for i in range(n):
+        small.append(i)
+        big.append(-i)
+    chosen = small if n > 1 else big
+    chosen.append(5)
+    return small, big
+
+
+REFUSED = [
+    changed_by_a_method,
+    changed_at_once,
+    changed_by_a_helper,
+    changed_list_of_an_open_length,
+]
+
+
+@pytest.mark.parametrize("program", REFUSED, ids=lambda program: program.__name__)
+def test_a_change_of_one_of_several_is_refused(program):
+    with pytest.raises((StagedStateError, StagingError), match="AG210"):
+        tf.function(program)(tf.constant(3))
+
+
+# --- and what is none -----------------------------------------------------------------
+
+
+def read_alone(n):
+    small, big = [1, 2], [3, 4, 5]
+    chosen = small if n > 1 else big
+    return sum(chosen), len(small)
+
+
+def changed_after_a_branch(n):
+    small, big = [1], [2]
+    if n > 1:
+        chosen = small
+    else:
+        chosen = big
+    chosen[0] = 5
+    return small, big
+
+
+def changed_dict(n):
+    one, other = {"v": 1}, {"v": 2}
+    chosen = one if n > 1 else other
+    chosen["v"] = 7
+    return one["v"], other["v"]
+
+
+def changed_in_the_branches(n):
+    def push(items):
+        items.append(1)
+
+    small, big = [1], [2]
+    if n > 1:
+        push(small)
+    else:
+        push(big)
+    return small, big
+
+
+def changed_copy(n):
+    small, big = [1], [2]
+    chosen = list(small if n > 1 else big)
+    chosen.append(5)
+    return chosen, small, big
+
+
+def swapped(n):
+    a, b = [1], [2]
+    if n > 1:
+        a, b = b, a
+    a.append(3)
+    return a, b
+
+
+def swapped_by_an_expression(n):
+    a, b = [1], [2]
+    a, b = (b, a) if n > 1 else (a, b)
+    a.append(3)
+    return a, b
+
+
+def returned_by_a_helper(n):
+    def make():
+        small, big = [1], [2]
+        if n > 1:
+            return small
+        return big
+
+    items = make()
+    items.append(7)
+    return items
+
+
+def assigned_by_a_helper(n):
+    def make():
+        small, big = [1], [2]
+        if n > 1:
+            chosen = small
+        else:
+            chosen = big
+        return chosen
+
+    items = make()
+    items[0] = 7
+    return items
+
+
+def kept_or_replaced(n):
+    best, other = [0], [1]
+    if n == 1:
+        best = other[:]
+    elif n == 2:
+        best = [2]
+    best.append(1)
+    return best
+
+
+def kept_in_a_loop(n):
+    current = [0, 0]
+    best = list(current)
+    for i in range(n):
+        current[0] = i
+        if i == 1:
+            best = current[:]
+    best[1] = 5
+    return best
+
+
+def rows_of_a_table(n):
+    row = [0, 1]
+    for i in range(n):
+        new = [row[1], row[0] + 1] if i % 2 == 0 else row
+        row = new
+        row[0] = row[0] + 1
+    return row
+
+
+def longest_run(n):
+    best, run = [], []
+    for x in [1, 2, n, 4, 1]:
+        if run and x < run[-1]:
+            run = []
+        run = run + [x]
+        if len(run) > len(best):
+            best = run
+    return best
+
+
+def lists_of_two_lengths(n):
+    short, long = [1, 2], [1, 2, 3]
+    chosen = short
+    for i in range(n):
+        chosen = long if i % 2 else short
+    return sum(chosen)
+
+
+ALLOWED = [
+    read_alone,
+    changed_after_a_branch,
+    changed_dict,
+    changed_in_the_branches,
+    changed_copy,
+    swapped,
+    swapped_by_an_expression,
+    returned_by_a_helper,
+    assigned_by_a_helper,
+    kept_or_replaced,
+    kept_in_a_loop,
+    rows_of_a_table,
+    longest_run,
+    lists_of_two_lengths,
+]
+
+
+@pytest.mark.parametrize("program", ALLOWED, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_what_nobody_else_can_see_may_change(program, n):
+    found = tf.function(program)(tf.constant(n))
+
+    assert tf.nest.map_structure(int, found) == program(n)
+
+
+# --- elements that leave the graph ----------------------------------------------------
+
+
+def test_elements_that_are_returned_are_lists_and_dicts():
+    @tf.function
+    def first_of(n):
+        rows, tables = [], []
+        for i in range(n):
+            rows.append([i, i + 1])
+            tables.append({"i": i})
+        return rows[0], (tables[0],)
+
+    row, (table,) = first_of(tf.constant(2))
+    assert type(row) is list
+    assert type(table) is dict
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_of_elements_can_be_changed(copied):
+    items = copied(ElementList([1]))
+    items.append(2)
+    table = copied(ElementDict(a=1))
+    table["b"] = 2
+
+    assert items == [1, 2]
+    assert table == {"a": 1, "b": 2}
+
+
+def test_an_element_or_a_list():
+    def either(n):
+        rows = []
+        for i in range(n):
+            rows.append([i, i + 1])
+        row = rows[0] if n > 1 else [0, 0]
+        return row[0] + row[1]
+
+    assert tf.function(either)(tf.constant(3)).numpy() == either(3)
