@@ -1,4 +1,4 @@
-"""What is going on right now: the graph being built, the name scope, and switches.
+"""What is going on right now: the name scope, who watches variables, and switches.
 
 The state lies in context variables, so that threads and async tasks do not see each
 other's graphs.
@@ -7,14 +7,18 @@ other's graphs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from runtime.types.devices import current_device, no_device
-
-if TYPE_CHECKING:
-    from runtime.graph.graph import Graph
+from runtime.graph.graph import (
+    building,
+    current_graph,
+    name_prefix,
+    scoped_name,
+    set_begin_and_end,
+)
+from runtime.types.devices import current_device
 
 __all__ = [
     "building",
@@ -35,53 +39,10 @@ __all__ = [
     "watcher",
 ]
 
-_graph: ContextVar[Graph | None] = ContextVar("graph", default=None)
-_scope: ContextVar[str] = ContextVar("name scope", default="")
 #: Those around each scope that is open here: the object may be shared by threads.
 _outer_scopes: ContextVar[tuple[str, ...]] = ContextVar("outer scopes", default=())
 _watcher: ContextVar[Callable[[Any], None] | None] = ContextVar("watcher", default=None)
 _run_eagerly = False
-
-#: The graph being built, or None when operations run at once. (The bare C function of
-#: the variable: every operation asks.)
-current_graph = _graph.get
-
-
-def _nothing() -> None:
-    pass
-
-
-#: Called before an operation of a graph is built, and when no more follow for now.
-_begin: Callable[[], None] = _nothing
-_end: Callable[[], None] = _nothing
-
-
-def set_begin_and_end(begin: Callable[[], None], end: Callable[[], None]) -> None:
-    """Have the compiler told when there are graphs being built, in any thread."""
-    global _begin, _end
-    _begin, _end = begin, end
-
-
-@contextmanager
-def building(graph: Graph | None) -> Iterator[Graph | None]:
-    """Within the block operations become nodes of `graph`, or run at once if None.
-
-    Scopes of names begin anew. So do those of devices, except in the bodies of control
-    flow: a trace must not depend on where it happens to be made.
-    """
-    token = _graph.set(graph)
-    scope = _scope.set("")
-    is_body = graph is not None and graph.parent is not None
-    if graph is not None:
-        _begin()
-    try:
-        with nullcontext() if is_body else no_device():
-            yield graph
-    finally:
-        if graph is not None:
-            _end()
-        _scope.reset(scope)
-        _graph.reset(token)
 
 
 @contextmanager
@@ -129,33 +90,26 @@ class name_scope:  # noqa: N801 (the name in TensorFlow)
         elif graph is not None:
             full = graph.unique_name(name) + "/"
         else:
-            full = f"{_scope.get()}{name}/"
-        _outer_scopes.set((*_outer_scopes.get(), _scope.get()))
-        _scope.set(full)
+            full = f"{name_prefix.get()}{name}/"
+        _outer_scopes.set((*_outer_scopes.get(), name_prefix.get()))
+        name_prefix.set(full)
         return full
 
     def __exit__(self, *raised: object) -> None:
         *outer, scope = _outer_scopes.get()
         _outer_scopes.set(tuple(outer))
-        _scope.set(scope)
+        name_prefix.set(scope)
 
 
 def get_current_name_scope() -> str:
     """The name scope in force, without a slash at the end: empty if there is none."""
-    return _scope.get().rstrip("/")
+    return name_prefix.get().rstrip("/")
 
 
 @contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """Accepted and not needed: effects keep the order in which they are written."""
     yield
-
-
-def scoped_name(name: str) -> str:
-    """`name` under the name scope in force."""
-    if not isinstance(name, str):
-        raise TypeError(f"a name is a string, not {name!r}")
-    return _scope.get() + name
 
 
 @contextmanager

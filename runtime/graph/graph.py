@@ -1,6 +1,6 @@
 """Programs as data: a `Graph` holds `Node` records in the order in which they ran.
 
-A graph is built by tracing: while it is the current graph (`context.building`), every
+A graph is built by tracing: while it is the current graph (`building`), every
 operation appends a node and gives symbolic tensors, which later operations take as
 inputs. The bodies of control flow are graphs of their own, whose ``parent`` is the
 graph that they are written in; what they use from outside becomes an input, a
@@ -9,13 +9,15 @@ graph that they are written in; what they use from outside becomes an input, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from runtime.errors import InaccessibleTensorError
-from runtime.graph import context
 from runtime.graph.graph_def import GraphDef, NodeDef
 from runtime.graph.text import graph_lines
+from runtime.types.devices import current_device, no_device
 from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec
 from runtime.where.user_code import (
@@ -28,7 +30,17 @@ from runtime.where.user_code import (
 if TYPE_CHECKING:
     from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = ["Graph", "Mark", "Node", "leak_error"]
+__all__ = [
+    "Graph",
+    "Mark",
+    "Node",
+    "building",
+    "current_graph",
+    "leak_error",
+    "name_prefix",
+    "scoped_name",
+    "set_begin_and_end",
+]
 
 #: Ops that give back a value that may be read, and raise where it may not.
 _CHECKS = frozenset({"RequireBound", "RequireSome"})
@@ -84,7 +96,7 @@ class Node:
         self.outputs = ()
         self.name = name
         self.location = location
-        self.device = "" if op == "Placeholder" else context.current_device()
+        self.device = "" if op == "Placeholder" else current_device()
 
     @property
     def type(self) -> str:
@@ -175,7 +187,7 @@ class Graph:
 
     def unique_name(self, name: str) -> str:
         """A name not used yet: `name` in the name scope, numbered if it is taken."""
-        name = context.scoped_name(name)
+        name = scoped_name(name)
         # Names that differ only in case count as one, as in TensorFlow.
         key = name.lower()
         count = self._names.get(key)
@@ -335,7 +347,7 @@ class Graph:
 
     def as_default(self) -> Any:
         """A context manager: operations in its block become nodes of this graph."""
-        return context.building(self)
+        return building(self)
 
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {len(self.nodes)} nodes>"
@@ -374,3 +386,58 @@ def _outermost(graph: Graph) -> Graph:
     while graph.parent is not None:
         graph = graph.parent
     return graph
+
+
+# --- the graph being built ----------------------------------------------------------
+
+_graph: ContextVar[Graph | None] = ContextVar("graph", default=None)
+#: The name scope in force, which ends in a slash where there is one.
+name_prefix: ContextVar[str] = ContextVar("name scope", default="")
+
+#: The graph being built, or None when operations run at once. (The bare C function of
+#: the variable: every operation asks.)
+current_graph = _graph.get
+
+
+def _nothing() -> None:
+    pass
+
+
+#: Called before an operation of a graph is built, and when no more follow for now.
+_begin: Callable[[], None] = _nothing
+_end: Callable[[], None] = _nothing
+
+
+def set_begin_and_end(begin: Callable[[], None], end: Callable[[], None]) -> None:
+    """Have the compiler told when there are graphs being built, in any thread."""
+    global _begin, _end
+    _begin, _end = begin, end
+
+
+@contextmanager
+def building(graph: Graph | None) -> Iterator[Graph | None]:
+    """Within the block operations become nodes of `graph`, or run at once if None.
+
+    Scopes of names begin anew. So do those of devices, except in the bodies of control
+    flow: a trace must not depend on where it happens to be made.
+    """
+    token = _graph.set(graph)
+    scope = name_prefix.set("")
+    is_body = graph is not None and graph.parent is not None
+    if graph is not None:
+        _begin()
+    try:
+        with nullcontext() if is_body else no_device():
+            yield graph
+    finally:
+        if graph is not None:
+            _end()
+        name_prefix.reset(scope)
+        _graph.reset(token)
+
+
+def scoped_name(name: str) -> str:
+    """`name` under the name scope in force."""
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a string, not {name!r}")
+    return name_prefix.get() + name

@@ -16,9 +16,6 @@ from runtime.types import dtypes
 from runtime.variable.indexed_slices import IndexedSlices
 from runtime.variable.updates import SCATTER_ND, check_arithmetic
 
-if TYPE_CHECKING:
-    from runtime.variable.base import Variable
-
 __all__ = ["PartialUpdates", "VariablePart"]
 
 
@@ -27,7 +24,7 @@ class VariablePart:
 
     __slots__ = ("_key", "_variable")
 
-    def __init__(self, variable: Variable, key: Any) -> None:
+    def __init__(self, variable: PartialUpdates, key: Any) -> None:
         self._variable = variable
         self._key = key
 

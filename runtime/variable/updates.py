@@ -8,7 +8,7 @@ lock of the variable, so that no update of another thread is lost.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,15 +21,37 @@ from runtime.ops.record import OpDef, as_array, get, register
 from runtime.ops.shapes import dims_of, merge_dims, show
 from runtime.tensor import EagerTensor
 from runtime.types.dtypes import DType
+from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 
-if TYPE_CHECKING:
-    from runtime.variable.base import Variable
-
-__all__ = ["SCATTER_ND", "assign_quickly", "check_arithmetic"]
+__all__ = ["SCATTER_ND", "Storage", "assign_quickly", "check_arithmetic"]
 
 Array = np.ndarray[Any, Any]
 Compute = Callable[..., Any]
+
+
+class Storage(Protocol):
+    """What the ops need of a variable: its value, and the lock around updates of it."""
+
+    _array: Array
+    _lock: Any
+
+    @property
+    def name(self) -> str:
+        """The name, for messages."""
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The shape and dtype as one record."""
+
 
 # --- reading and assigning ------------------------------------------------------------
 
@@ -44,7 +66,7 @@ register(
 )
 
 
-def _assign(value: Array, variable: Variable) -> Array:
+def _assign(value: Array, variable: Storage) -> Array:
     if not variable.shape.is_compatible_with(value.shape):
         raise InvalidArgumentError(
             f"a value of shape {value.shape} does not fit the variable "
@@ -58,7 +80,7 @@ def _assign(value: Array, variable: Variable) -> Array:
 def _assigning(compute: Compute) -> Compute:
     """A kernel that stores what `compute` makes of the old value and the argument."""
 
-    def kernel(value: Array, variable: Variable) -> Array:
+    def kernel(value: Array, variable: Storage) -> Array:
         with variable._lock:
             old = variable._array
             if old.shape != value.shape:
@@ -73,7 +95,7 @@ def _assigning(compute: Compute) -> Compute:
     return kernel
 
 
-def _infer_assign(value: TensorSpec, variable: Variable) -> TensorSpec:
+def _infer_assign(value: TensorSpec, variable: Storage) -> TensorSpec:
     if value.dtype is not variable.dtype or not variable.shape.is_compatible_with(
         value.shape
     ):
@@ -101,7 +123,7 @@ def check_arithmetic(dtype: DType, symbol: str, variable: str) -> None:
         )
 
 
-def _replace(value: Array, variable: Variable) -> None:
+def _replace(value: Array, variable: Storage) -> None:
     with variable._lock:
         variable._array = value
 
@@ -114,7 +136,7 @@ _QUICK = {
 }
 
 
-def assign_quickly(op: str, variable: Variable, value: Any) -> bool:
+def assign_quickly(op: str, variable: Storage, value: Any) -> bool:
     """Assign a value that is like the old one; False: it takes the general way."""
     old = variable._array
     array = value._array if type(value) is EagerTensor else beside(value, old.dtype)
@@ -139,7 +161,7 @@ def _updating(name: str, compute: Compute, infer: Compute) -> None:
     `compute` takes the old value and the inputs, `infer` the same as specs.
     """
 
-    def kernel(*arrays: Array, variable: Variable, **attrs: Any) -> Array:
+    def kernel(*arrays: Array, variable: Storage, **attrs: Any) -> Array:
         with variable._lock:
             old = variable._array
             try:
@@ -150,9 +172,7 @@ def _updating(name: str, compute: Compute, infer: Compute) -> None:
                 raise
             return variable._array
 
-    def infer_update(
-        *specs: TensorSpec, variable: Variable, **attrs: Any
-    ) -> TensorSpec:
+    def infer_update(*specs: TensorSpec, variable: Storage, **attrs: Any) -> TensorSpec:
         infer(variable.spec, *specs, **attrs)
         return variable.spec
 
@@ -309,7 +329,7 @@ _slice_op("ResourceStridedSliceSub", np.subtract)
 # --- counting -------------------------------------------------------------------------
 
 
-def _count_up_to(*, variable: Variable, limit: int) -> Array:
+def _count_up_to(*, variable: Storage, limit: int) -> Array:
     with variable._lock:
         old = variable._array
         if old >= limit:
