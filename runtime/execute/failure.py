@@ -17,9 +17,10 @@ from typing import Any, NoReturn
 from runtime.errors import EndlessRecursionError, OpError, is_python_limit
 from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
+from runtime.ops.apply import kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
 from runtime.ops.containers.lists import LIST_ERRORS
-from runtime.ops.record import get, kernel_error, run_kernel
+from runtime.ops.record import get
 from runtime.ops.staged.python_calls import PYTHON_CALLS, call_python
 from runtime.where.user_code import Place, user_frames
 

@@ -12,8 +12,8 @@ from runtime.execute.numpy_source import Executable, compile_graph
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph_export import near
+from runtime.ops.apply import as_array
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.record import as_array
 from runtime.optimize import chosen_passes, optimize
 from runtime.optimize.dump import PassDump, dump_passes
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor

@@ -56,7 +56,7 @@ _NAMES = {
 class Node:
     """One operation of a graph.
 
-    ``op`` is the name of its `OpDef`, ``name`` is unique in the graph, ``attrs`` are
+    ``op`` is the name of its `Op`, ``name`` is unique in the graph, ``attrs`` are
     the static arguments of the kernel (sub-graphs among them), ``location`` is the
     user's ``(filename, lineno)`` where it was written, ``device`` is by `tf.device`.
     """

@@ -17,8 +17,9 @@ import numpy as np
 
 from runtime.errors import ConversionError, DTypeMismatchError, UnimplementedError
 from runtime.graph.context import current_graph
+from runtime.ops.apply import apply_one
 from runtime.ops.eager import attempt
-from runtime.ops.record import OpDef, apply_one, register
+from runtime.ops.record import Op, register
 from runtime.ops.values import compatible, fit_array, to_array, weak_dtype
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes
@@ -95,7 +96,7 @@ Array = np.ndarray[Any, Any]
 # --- ops ------------------------------------------------------------------------------
 
 register(
-    OpDef(
+    Op(
         "Const",
         kernel=lambda value: value,
         infer=lambda value: TensorSpec(value.shape, of_array(value)),
@@ -121,7 +122,7 @@ def _cast_infer(spec: TensorSpec, dtype: DType) -> TensorSpec:
     return TensorSpec(spec.shape, dtype)
 
 
-register(OpDef("Cast", kernel=_cast_kernel, infer=_cast_infer, strong=True))
+register(Op("Cast", kernel=_cast_kernel, infer=_cast_infer, strong=True))
 
 
 # --- making tensors -------------------------------------------------------------------

@@ -21,8 +21,9 @@ import numpy as np
 
 from runtime.errors import DTypeMismatchError
 from runtime.graph.context import current_graph
+from runtime.ops.apply import apply, as_array
 from runtime.ops.eager import FALL_BACK, quiet
-from runtime.ops.record import OpDef, apply, as_array, register
+from runtime.ops.record import Op, register
 from runtime.ops.shapes import Unknown
 from runtime.ops.static import plain, static_value
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -80,7 +81,7 @@ def define(
 
     A `source` text may name attributes: ``'np.expand_dims({0}, {axis})'``. `takes` are
     the kinds of dtypes (letters of NumPy) that the first input may have. The other
-    arguments are those of `OpDef`; results are strong, as those for Python numbers are
+    arguments are those of `Op`; results are strong, as those for Python numbers are
     in eager code.
     """
 
@@ -114,7 +115,7 @@ def define(
     if not stateful:
         _pure[name] = kernel, takes
     rule = template(source) if isinstance(source, str) else source
-    register(OpDef(name, run_kernel, run_infer, stateful, rule, strong))
+    register(Op(name, run_kernel, run_infer, stateful, rule, strong))
 
 
 _on_values: dict[str, Callable[..., Any]] = {}

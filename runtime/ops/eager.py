@@ -3,7 +3,7 @@
 The public functions of common operations look first whether their arguments are what
 they mostly are (eager tensors of one dtype, Python ints for axes and indices) and then
 call the kernel themselves. Whatever else there is, and whatever is wrong, is left to
-the general way, `runtime.ops.record.apply`, which gives the same results and says
+the general way, `runtime.ops.apply.apply`, which gives the same results and says
 what is wrong.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import OpError
-from runtime.ops.record import as_array
+from runtime.ops.apply import as_array
 from runtime.tensor import EagerTensor
 
 __all__ = ["FALL_BACK", "attempt", "quiet", "use_quick_way"]

@@ -1,55 +1,24 @@
-"""The table of operations, and `apply`, the only way to run one.
+"""The record of an operation, and the table of all records.
 
-An operation is one record, an `OpDef`: how to compute it with NumPy, what is known of
-its results before that, and how to write it in generated source.
-
->>> import numpy as np
->>> from runtime.tensor import EagerTensor
->>> apply("Neg", EagerTensor(np.array([1.0, -2.0])))
-<tf.Tensor: shape=(2,), dtype=float64, numpy=array([-1.,  2.])>
+>>> get("AddV2").source
+'{0} + {1}'
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextvars import Context
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from runtime.errors import InternalError
 
-from runtime.errors import (
-    InternalError,
-    InvalidArgumentError,
-    OpError,
-    TracedArgumentError,
-)
-from runtime.graph import Graph, leak_error
-from runtime.graph.context import current_graph
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types.specs import TensorSpec
-from runtime.where.handlers import check_op
+__all__ = ["Op", "Source", "get", "names", "register"]
 
-__all__ = [
-    "OpDef",
-    "apply",
-    "apply_eagerly",
-    "apply_one",
-    "get",
-    "infer_specs",
-    "names",
-    "register",
-    "replace_eager",
-    "run_kernel",
-    "set_reading",
-]
-
-Array = np.ndarray[Any, Any]
 Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
 
 
 @dataclass(frozen=True)
-class OpDef:
+class Op:
     """One operation.
 
     ``kernel(*arrays, **attrs)`` gives an array or a tuple of arrays;
@@ -69,10 +38,10 @@ class OpDef:
     calls_python: bool = False
 
 
-_ops: dict[str, OpDef] = {}
+_ops: dict[str, Op] = {}
 
 
-def register(definition: OpDef) -> OpDef:
+def register(definition: Op) -> Op:
     """Add an operation to the table. A name can be used once."""
     if definition.name in _ops:
         raise ValueError(f"the op {definition.name!r} is registered already")
@@ -80,7 +49,7 @@ def register(definition: OpDef) -> OpDef:
     return definition
 
 
-def get(name: str) -> OpDef:
+def get(name: str) -> Op:
     """The operation of that name. Raises InternalError if there is none."""
     try:
         return _ops[name]
@@ -91,145 +60,3 @@ def get(name: str) -> OpDef:
 def names() -> list[str]:
     """The names of all operations, sorted."""
     return sorted(_ops)
-
-
-def apply(op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any:
-    """Run an operation on tensors: at once, or as a node of the graph being built.
-
-    Gives one tensor, or a tuple where the op has several (or no) results. ``name``
-    names the node. Raises an `OpError` that names the op if it cannot be computed;
-    while a graph is built, that is as soon as the static shapes and dtypes show it.
-    """
-    definition = get(op)
-    graph = current_graph()
-    if graph is None:
-        return _run_eagerly(definition, tensors, attrs)
-    return add_node(graph, definition, tensors, attrs, name)
-
-
-def apply_one(
-    op: str, /, *tensors: Tensor, name: str | None = None, **attrs: Any
-) -> Tensor:
-    """`apply` for an op with one result."""
-    tensor: Tensor = apply(op, *tensors, name=name, **attrs)
-    return tensor
-
-
-def apply_eagerly(
-    definition: OpDef, tensors: Sequence[Tensor], attrs: dict[str, Any]
-) -> Any:
-    """Run the operation at once; gives what `apply` gives."""
-    arrays = []
-    for tensor in tensors:
-        if type(tensor) is not EagerTensor:
-            raise _not_eager(definition, tensor)
-        arrays.append(tensor._array)
-    result = run_kernel(definition, arrays, attrs)
-    if type(result) is tuple:
-        return tuple([EagerTensor(as_array(item)) for item in result])
-    return EagerTensor(as_array(result))
-
-
-_run_eagerly = apply_eagerly
-
-
-def replace_eager(runner: Callable[..., Any] | None) -> None:
-    """Have operations run at once by `runner` (None: by `apply_eagerly` again)."""
-    global _run_eagerly
-    _run_eagerly = runner or apply_eagerly
-
-
-_as_read: Callable[[Tensor], Tensor]
-
-
-def set_reading(as_read: Callable[[Tensor], Tensor]) -> None:
-    """Say what stands for a tensor, which may be missing, where a program reads it."""
-    global _as_read
-    _as_read = as_read
-
-
-def add_node(
-    graph: Graph,
-    definition: OpDef,
-    tensors: Sequence[Tensor],
-    attrs: dict[str, Any],
-    name: str | None = None,
-) -> Any:
-    """Append the operation to `graph`; gives what `apply` gives."""
-    if check_op(definition.name, definition.stateful, tensors):
-        tensors = list(map(_as_read, tensors))
-    specs = [tensor.spec for tensor in tensors]
-    try:
-        inferred = infer_specs(definition, specs, attrs)
-    except InvalidArgumentError as error:
-        if type(error) is InvalidArgumentError:
-            raise TracedArgumentError(error.node_def, error.op, error.message) from None
-        raise
-    results = inferred if type(inferred) is tuple else (inferred,)
-    weak = bool(specs) and not definition.strong and all(spec.weak for spec in specs)
-    results = tuple([s.with_weak(weak and not s.dtype.is_bool) for s in results])
-    outputs = graph.add(definition.name, tensors, attrs, results, name)
-    return outputs if type(inferred) is tuple else outputs[0]
-
-
-def infer_specs(
-    definition: OpDef, specs: Sequence[TensorSpec], attrs: dict[str, Any]
-) -> Any:
-    """What `definition.infer` gives; its errors name the op."""
-    try:
-        return definition.infer(*specs, **attrs)
-    except OpError as error:
-        raise error.for_op(definition.name) from None
-
-
-# What NumPy warns of is a context variable. A context prepared once is much cheaper
-# than np.errstate; but it hides the caller's, which effects may depend on.
-_quiet = Context()
-_quiet.run(np.seterr, all="ignore")
-
-
-def run_kernel(
-    definition: OpDef, arrays: Sequence[Array], attrs: dict[str, Any]
-) -> Any:
-    """What the kernel gives, without NumPy's warnings; all errors name the op."""
-    try:
-        if definition.stateful or definition.calls_python:
-            with np.errstate(all="ignore"):
-                return definition.kernel(*arrays, **attrs)
-        return _quiet.copy().run(definition.kernel, *arrays, **attrs)
-    except OpError as error:
-        raise error.for_op(definition.name) from None
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise kernel_error(definition, arrays, attrs, error) from None
-
-
-def kernel_error(
-    definition: OpDef, arrays: Sequence[Array], attrs: dict[str, Any], error: Exception
-) -> Exception:
-    """The error to show where NumPy refused: what inference says of the inputs."""
-    specs = [EagerTensor(array).spec for array in arrays]
-    try:
-        infer_specs(definition, specs, attrs)
-    except OpError as inferred:
-        return inferred
-    if type(error) is InvalidArgumentError or isinstance(error, OpError):
-        return error
-    return InvalidArgumentError(str(error)).for_op(definition.name)
-
-
-def as_array(result: Any) -> Array:
-    """The result of a kernel as an array, where NumPy may give a scalar."""
-    if type(result) is np.ndarray:
-        return result
-    if isinstance(result, bytes):
-        # NumPy would make a fixed-length text of it.
-        return np.array(result, dtype=object)
-    return np.asarray(result)
-
-
-def _not_eager(definition: OpDef, value: Any) -> Exception:
-    if isinstance(value, SymbolicTensor):
-        return leak_error(value, None)
-    return InternalError(
-        f"inputs must be converted to tensors first, not {type(value).__name__}"
-    ).for_op(definition.name)

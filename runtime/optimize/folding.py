@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from runtime.graph import Graph, Node
-from runtime.ops.record import as_array, get, run_kernel
+from runtime.ops.apply import as_array, run_kernel
+from runtime.ops.record import get
 from runtime.optimize.editing import Editor, Tensors, sweep
 from runtime.optimize.facts import can_drop, is_pure
 

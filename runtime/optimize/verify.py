@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from runtime.errors import InternalError, OpError
 from runtime.execute.prune import CONTROL_FLOW
 from runtime.graph import Graph, Node
-from runtime.ops.record import get, infer_specs
+from runtime.ops.apply import infer_specs
+from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 from runtime.types.specs import TensorSpec
 

@@ -8,8 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
+from runtime.ops.apply import apply
 from runtime.ops.convert import cast_alike
-from runtime.ops.record import OpDef, apply, register
+from runtime.ops.record import Op, register
 from runtime.ops.values import weak_dtype
 from runtime.tensor import SymbolicTensor
 from runtime.types.dtypes import DType, as_dtype, of_array
@@ -38,7 +39,7 @@ def _cast_exactly(array: Array, dtype: DType) -> Array:
 
 
 register(
-    OpDef(
+    Op(
         "CastExactly",
         _cast_exactly,
         lambda spec, dtype: TensorSpec(spec.shape, dtype),

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, cast
 from runtime.errors import InternalError, InvalidArgumentError
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
+from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor, make_constant
-from runtime.ops.record import apply
 from runtime.ops.staged.flow import optional_parts
 from runtime.ops.values import to_array
 from runtime.tensor import SymbolicTensor, Tensor

@@ -23,9 +23,9 @@ from runtime.errors import (
 )
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
+from runtime.ops.apply import apply
 from runtime.ops.containers.array_parts import check_used
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.record import apply
 from runtime.ops.staged.flow import optional_parts, require_some
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.effects import observing

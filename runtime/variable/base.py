@@ -11,10 +11,10 @@ import numpy as np
 
 from runtime.errors import ConversionError, ImmutableTensorError, UnhashableTensorError
 from runtime.graph import context
+from runtime.ops.apply import apply_one
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
 from runtime.ops.elementwise.define import array_holders
-from runtime.ops.record import apply_one
 from runtime.tensor import EagerTensor, OperatorMixin, Reference, Tensor, operators
 from runtime.tensor.eager import value_text
 from runtime.types.devices import CPU

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from runtime.graph import Graph, Node, context
+from runtime.ops.apply import as_array, run_kernel
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.random.state import RandomState
-from runtime.ops.record import as_array, get, run_kernel
+from runtime.ops.record import get
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.types import nest
 from runtime.types.classes import defines

@@ -13,11 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from runtime.errors import InvalidArgumentError, OutOfRangeError
+from runtime.ops.apply import as_array
 from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.define import define
 from runtime.ops.eager import FALL_BACK, quiet
 from runtime.ops.elementwise.define import beside
-from runtime.ops.record import OpDef, as_array, get, register
+from runtime.ops.record import Op, get, register
 from runtime.ops.shapes import dims_of, merge_dims, show
 from runtime.tensor import EagerTensor
 from runtime.types.dtypes import DType
@@ -56,7 +57,7 @@ class Storage(Protocol):
 # --- reading and assigning ------------------------------------------------------------
 
 register(
-    OpDef(
+    Op(
         "ReadVariableOp",
         kernel=lambda variable: variable._array,
         infer=lambda variable: variable.spec,
@@ -112,7 +113,7 @@ for _op, _kernel in (
     ("AssignAddVariableOp", _add),
     ("AssignSubVariableOp", _subtract),
 ):
-    register(OpDef(_op, _kernel, _infer_assign, stateful=True, strong=True))
+    register(Op(_op, _kernel, _infer_assign, stateful=True, strong=True))
 
 
 def check_arithmetic(dtype: DType, symbol: str, variable: str) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
-from runtime.ops import eager, record
-from runtime.ops.record import OpDef
+from runtime.ops import apply, eager
+from runtime.ops.record import Op
 from runtime.tensor import Tensor
 from runtime.where.user_code import user_place
 
@@ -105,16 +105,16 @@ def _switch(on: bool) -> None:
         _count += 1 if on else -1
         if _count == on:
             # The first thread has switched them on, or the last one off.
-            record.replace_eager(_apply_checked if on else None)
+            apply.replace_eager(_apply_checked if on else None)
             for callback in _callbacks:
                 callback(on)
 
 
 def _apply_checked(
-    definition: OpDef, tensors: Sequence[Tensor], attrs: dict[str, Any]
+    definition: Op, tensors: Sequence[Tensor], attrs: dict[str, Any]
 ) -> Any:
     """As operations run eagerly, with their results checked."""
-    results = record.apply_eagerly(definition, tensors, attrs)
+    results = apply.apply_eagerly(definition, tensors, attrs)
     if _thread.checks:
         values = results if isinstance(results, tuple) else (results,)
         check_eager(definition.name, tensors, values)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.ops.record import OpDef, register
+from runtime.ops.record import Op, register
 from runtime.ops.shapes import dims_of, spec
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
@@ -112,7 +112,7 @@ def _infer_heap(*columns: TensorSpec, change: str) -> TensorSpec:
 
 
 #: The places of a heap's elements after a change of it.
-register(OpDef(HEAP, _heap, _infer_heap, strong=True))
+register(Op(HEAP, _heap, _infer_heap, strong=True))
 
 
 def _bisect(low: Array, high: Array, *columns: Array, right: bool) -> Array:
@@ -138,4 +138,4 @@ def _infer_bisect(*operands: TensorSpec, right: bool) -> TensorSpec:
     return TensorSpec((), dtypes.int32)
 
 
-register(OpDef(BISECT, _bisect, _infer_bisect, stateful=True, strong=True))
+register(Op(BISECT, _bisect, _infer_bisect, stateful=True, strong=True))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from runtime.ops.containers.lists import register_writer, room_for, spec_with_element
-from runtime.ops.record import OpDef, register
+from runtime.ops.record import Op, register
 from runtime.ops.shapes import dims_of, spec
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
@@ -82,7 +82,7 @@ def _infer_order(*columns: TensorSpec, descending: bool) -> TensorSpec:
     return spec((dims[0] if dims else None,), dtypes.int32)
 
 
-register(OpDef(ORDER, _order, _infer_order, strong=True))
+register(Op(ORDER, _order, _infer_order, strong=True))
 
 
 def _take(values: Array, places: Array) -> Array:
@@ -95,7 +95,7 @@ def _infer_take(values: TensorSpec, places: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else (first, *dims[1:]), values.dtype)
 
 
-register(OpDef(TAKE, _take, _infer_take, source="{0}[{1}]"))
+register(Op(TAKE, _take, _infer_take, source="{0}[{1}]"))
 
 
 def _set_rows(values: Array, places: Array, rows: Array) -> Array:
@@ -109,14 +109,14 @@ def _set_rows(values: Array, places: Array, rows: Array) -> Array:
     return new
 
 
-register(OpDef(SET_ROWS, _set_rows, lambda values, places, rows: values, stateful=True))
+register(Op(SET_ROWS, _set_rows, lambda values, places, rows: values, stateful=True))
 
 
 def _without(count: Array, places: Array) -> Array:
     return np.delete(np.arange(int(count), dtype=np.int32), places)
 
 
-register(OpDef(WITHOUT, _without, lambda count, places: spec((None,), dtypes.int32)))
+register(Op(WITHOUT, _without, lambda count, places: spec((None,), dtypes.int32)))
 
 
 def _choose(place: Array, *values: Array) -> Array:
@@ -132,14 +132,14 @@ def _infer_choose(place: TensorSpec, *values: TensorSpec) -> TensorSpec:
     return spec(tuple(same), values[0].dtype)
 
 
-register(OpDef(CHOOSE, _choose, _infer_choose))
+register(Op(CHOOSE, _choose, _infer_choose))
 
 
 def _rotate(values: Array, times: Array) -> Array:
     return np.roll(values, int(times), 0)
 
 
-register(OpDef("ListRotate", _rotate, lambda values, times: values))
+register(Op("ListRotate", _rotate, lambda values, times: values))
 
 
 # --- tables ---------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def _place_or_end(found: Array) -> Array:
     return np.array(place, np.int32)
 
 
-register(OpDef(PLACE_OR_END, _place_or_end, lambda found: _PLACE))
+register(Op(PLACE_OR_END, _place_or_end, lambda found: _PLACE))
 
 
 def _put(
@@ -216,5 +216,5 @@ def _infer_members(*columns: TensorSpec, wanted: bool) -> TensorSpec:
 
 #: The places of the elements that are in another list, or are not, by the columns of
 #: both.
-register(OpDef(MEMBERS, _members, _infer_members, strong=True))
-register(OpDef(FIRST_ONES, _first_ones, _infer_first_ones, strong=True))
+register(Op(MEMBERS, _members, _infer_members, strong=True))
+register(Op(FIRST_ONES, _first_ones, _infer_first_ones, strong=True))

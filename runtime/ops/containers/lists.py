@@ -15,7 +15,7 @@ import numpy as np
 from runtime.errors import InvalidArgumentError
 from runtime.ops.containers.tensor_arrays import IN_PLACE, fresh_buffer
 from runtime.ops.kernels.in_place import in_place
-from runtime.ops.record import OpDef, register
+from runtime.ops.record import Op, register
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
@@ -166,7 +166,7 @@ def register_writer(
     name: str, kernel: Callable[..., Array], infer: Any, stateful: bool = False
 ) -> None:
     """Register an op that writes to a buffer, and how it does where that is its own."""
-    register(OpDef(name, kernel, infer, stateful=stateful))
+    register(Op(name, kernel, infer, stateful=stateful))
     IN_PLACE[name] = in_place(kernel)
 
 
@@ -191,7 +191,7 @@ def _infer_get(buffer: TensorSpec, count: TensorSpec, index: TensorSpec) -> Tens
     return spec(None if rows is None else rows[1:], buffer.dtype)
 
 
-register(OpDef("ListGet", _get, _infer_get, stateful=True))
+register(Op("ListGet", _get, _infer_get, stateful=True))
 
 
 def _row(buffer: Array, index: Array) -> Array:
@@ -203,7 +203,7 @@ def _infer_row(buffer: TensorSpec, index: TensorSpec) -> TensorSpec:
 
 
 #: An element that is known to be there.
-register(OpDef("ListRow", _row, _infer_row))
+register(Op("ListRow", _row, _infer_row))
 
 
 def _item(buffer: Array, *, index: int) -> Array:
@@ -212,7 +212,7 @@ def _item(buffer: Array, *, index: int) -> Array:
 
 #: An item of a Python list that is kept as one tensor.
 register(
-    OpDef(
+    Op(
         "ListItem",
         _item,
         lambda buffer, index: _infer_row(buffer, buffer),
@@ -230,7 +230,7 @@ def _infer_rows(buffer: TensorSpec, count: TensorSpec) -> TensorSpec:
     return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
 
 
-register(OpDef("ListRows", _rows, _infer_rows, source="{0}[:{1}]"))
+register(Op("ListRows", _rows, _infer_rows, source="{0}[:{1}]"))
 
 
 #: What Python raises for an element that is to be taken out, and is not there.
@@ -249,7 +249,7 @@ def _place_of(count: Array, index: Array, use: str) -> Array:
     return np.array(_place(int(index), size, messages[size > 0]), np.int32)
 
 
-register(OpDef("ListPlace", _place_of, lambda count, index, use: _COUNT, stateful=True))
+register(Op("ListPlace", _place_of, lambda count, index, use: _COUNT, stateful=True))
 
 
 def _find(found: Array, message: str) -> Array:
@@ -258,7 +258,7 @@ def _find(found: Array, message: str) -> Array:
     return np.array(found.argmax(), np.int32)
 
 
-register(OpDef("ListFind", _find, lambda found, message: _COUNT, stateful=True))
+register(Op("ListFind", _find, lambda found, message: _COUNT, stateful=True))
 
 
 def _sum(start: Array, values: Array) -> Array:
@@ -276,7 +276,7 @@ def _infer_sum(start: TensorSpec, values: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else dims[1:], values.dtype)
 
 
-register(OpDef("ListSum", _sum, _infer_sum))
+register(Op("ListSum", _sum, _infer_sum))
 
 
 def _equal(one: Array, other: Array) -> Array:
@@ -284,7 +284,7 @@ def _equal(one: Array, other: Array) -> Array:
 
 
 register(
-    OpDef(
+    Op(
         "ListEqual",
         _equal,
         lambda one, other: TensorSpec((), dtypes.bool),
@@ -297,4 +297,4 @@ def _repeat(values: Array, times: Array) -> Array:
     return np.concatenate([values[:0], *[values] * max(int(times), 0)])
 
 
-register(OpDef("ListRepeat", _repeat, lambda values, times: _infer_rows(values, times)))
+register(Op("ListRepeat", _repeat, lambda values, times: _infer_rows(values, times)))

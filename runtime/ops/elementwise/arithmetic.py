@@ -9,6 +9,7 @@ import numpy as np
 
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.graph.context import current_graph
+from runtime.ops.apply import apply, apply_one, as_array, infer_specs
 from runtime.ops.convert import (
     as_tensor,
     cast,
@@ -31,7 +32,7 @@ from runtime.ops.elementwise.define import (
     promote_or_leave,
     run_quietly,
 )
-from runtime.ops.record import apply, apply_one, as_array, get, infer_specs
+from runtime.ops.record import get
 from runtime.ops.staged.flow import none_test, optional_parts
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
 from runtime.types import dtypes

@@ -18,17 +18,10 @@ import numpy as np
 
 from runtime.errors import ConversionError, DTypeMismatchError, InvalidArgumentError
 from runtime.graph.context import current_graph
+from runtime.ops.apply import apply_one, as_array, infer_specs
 from runtime.ops.convert import as_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
-from runtime.ops.record import (
-    OpDef,
-    Source,
-    apply_one,
-    as_array,
-    get,
-    infer_specs,
-    register,
-)
+from runtime.ops.record import Op, Source, get, register
 from runtime.ops.values import float_array
 from runtime.tensor import EagerTensor, Tensor
 from runtime.types import dtypes
@@ -120,7 +113,7 @@ def unary_op(
     allowed: DTypes,
     result: DType | None = None,
     source: Source | None = None,
-) -> OpDef:
+) -> Op:
     """Register an op of one operand; its result has `result` or the operand's dtype."""
 
     def infer(x: TensorSpec) -> TensorSpec:
@@ -136,7 +129,7 @@ def binary_op(
     allowed: DTypes,
     result: DType | None = None,
     source: Source | None = None,
-) -> OpDef:
+) -> Op:
     """Register an op of two operands of one dtype, which broadcast."""
 
     def infer(x: TensorSpec, y: TensorSpec) -> TensorSpec:
@@ -153,9 +146,9 @@ _numbers_of: dict[str, frozenset[int]] = {}
 
 def _register(
     name: str, kernel: Kernel, infer: Kernel, allowed: DTypes, source: Source | None
-) -> OpDef:
+) -> Op:
     _numbers_of[name] = frozenset(dtype.np_dtype.num for dtype in allowed)
-    return register(OpDef(name, kernel, infer, source=source))
+    return register(Op(name, kernel, infer, source=source))
 
 
 # --- functions ------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
+from runtime.ops.apply import apply_one
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.elementwise.define import (
@@ -25,7 +26,7 @@ from runtime.ops.elementwise.define import (
 from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
 from runtime.ops.kernels.special import in_double
-from runtime.ops.record import OpDef, apply_one, register
+from runtime.ops.record import Op, register
 from runtime.tensor import Tensor, operators
 from runtime.types import dtypes
 from runtime.types.shapes import TensorShape
@@ -212,10 +213,10 @@ def _add_n_kernel(*arrays: Array) -> Any:
 
 
 for _op, _kernel in (("ComplexAbs", np.abs), ("Real", np.real), ("Imag", np.imag)):
-    register(OpDef(_op, _kernel, _real_part_infer))
-register(OpDef("Angle", _angle, _angle_infer))
-register(OpDef("Complex", _complex_kernel, _complex_infer))
-register(OpDef("AddN", _add_n_kernel, _add_n_infer))
+    register(Op(_op, _kernel, _real_part_infer))
+register(Op("Angle", _angle, _angle_infer))
+register(Op("Complex", _complex_kernel, _complex_infer))
+register(Op("AddN", _add_n_kernel, _add_n_infer))
 
 
 # --- functions ------------------------------------------------------------------------

@@ -13,7 +13,8 @@ import numpy as np
 
 from runtime.errors import InvalidArgumentError, UnknownResultError
 from runtime.graph.context import current_graph
-from runtime.ops.record import OpDef, apply, register, set_reading
+from runtime.ops.apply import apply, set_reading
+from runtime.ops.record import Op, register
 from runtime.ops.staged.python_text import shown_values
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.types.specs import TensorSpec
@@ -76,7 +77,7 @@ def _fresh(exception: BaseException) -> BaseException:
     return fresh
 
 
-register(OpDef("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
+register(Op("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
 
 
 _IS_NEW = sys.version_info >= (3, 11)
@@ -122,10 +123,10 @@ def _flag_infer(flag: TensorSpec) -> TensorSpec:
     return flag
 
 
-register(OpDef("RequireBound", _require_bound_kernel, _checked_infer))
-register(OpDef("RequireSome", _require_some_kernel, _checked_infer))
-register(OpDef("IsNone", np.logical_not, _flag_infer, source="~{0}"))
-register(OpDef("IsNotNone", np.asarray, _flag_infer, source="{0}"))
+register(Op("RequireBound", _require_bound_kernel, _checked_infer))
+register(Op("RequireSome", _require_some_kernel, _checked_infer))
+register(Op("IsNone", np.logical_not, _flag_infer, source="~{0}"))
+register(Op("IsNotNone", np.asarray, _flag_infer, source="{0}"))
 
 
 def raise_error(exception: BaseException) -> None:

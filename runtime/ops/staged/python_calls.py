@@ -15,9 +15,10 @@ import numpy as np
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.graph import Graph, leak_error
 from runtime.graph.context import building, current_graph
+from runtime.ops.apply import apply, as_array
 from runtime.ops.checks.numerics import check_eager, is_checking
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.record import OpDef, apply, as_array, register
+from runtime.ops.record import Op, register
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import nest
 from runtime.types.dtypes import as_dtype
@@ -248,9 +249,9 @@ def _infer(*inputs: TensorSpec, func: Any, out: _Returns) -> Any:
     return out.specs[0] if len(out.specs) == 1 else out.specs
 
 
-register(OpDef("EagerPyFunc", call_python, _infer, stateful=True, strong=True))
-register(OpDef("PyFunc", call_python, _infer, stateful=True, strong=True))
-register(OpDef("PyFuncStateless", call_python, _infer, strong=True, calls_python=True))
+register(Op("EagerPyFunc", call_python, _infer, stateful=True, strong=True))
+register(Op("PyFunc", call_python, _infer, stateful=True, strong=True))
+register(Op("PyFuncStateless", call_python, _infer, strong=True, calls_python=True))
 
 #: The ops that call Python functions: what those raise passes as it is.
 PYTHON_CALLS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})

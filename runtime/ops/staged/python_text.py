@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.ops.record import OpDef, apply, as_array, register
+from runtime.ops.apply import apply, as_array
+from runtime.ops.record import Op, register
 from runtime.tensor import EagerTensor, Tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
@@ -104,12 +105,12 @@ def _print_kernel(*arrays: Array, text: Format) -> tuple[()]:
     return ()
 
 
-register(OpDef("FormatText", _format_kernel, _infer_text, strong=True))
-register(OpDef("AskText", _ask_kernel, _infer_answer, strong=True))
+register(Op("FormatText", _format_kernel, _infer_text, strong=True))
+register(Op("AskText", _ask_kernel, _infer_answer, strong=True))
 # Those that raise what the program may count on, as IndexError: they always run.
-register(OpDef("TextItem", _format_kernel, _infer_text, stateful=True, strong=True))
-register(OpDef("TextPlace", _ask_kernel, _infer_answer, stateful=True, strong=True))
-register(OpDef("PrintText", _print_kernel, lambda *specs, text: (), stateful=True))
+register(Op("TextItem", _format_kernel, _infer_text, stateful=True, strong=True))
+register(Op("TextPlace", _ask_kernel, _infer_answer, stateful=True, strong=True))
+register(Op("PrintText", _print_kernel, lambda *specs, text: (), stateful=True))
 
 
 def format_text(tensors: Sequence[Tensor], text: Format, raises: bool = False) -> Any:

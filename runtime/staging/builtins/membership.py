@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from runtime.ops.apply import apply
 from runtime.ops.convert import as_tensor, cast, is_tensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_or
-from runtime.ops.record import OpDef, apply, register
+from runtime.ops.record import Op, register
 from runtime.ops.reduce.reductions import reduce_any
 from runtime.staging.library.keyed import contains_key
 from runtime.staging.lists.sequences import StagedRange, StagedSequence
@@ -135,4 +136,4 @@ def _no_text(dtype: Any) -> TypeError:
     )
 
 
-register(OpDef("TextContains", _text_contains, _infer_text, strong=True))
+register(Op("TextContains", _text_contains, _infer_text, strong=True))

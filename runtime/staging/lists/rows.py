@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.graph.context import current_graph
-from runtime.ops.record import get, infer_specs
+from runtime.ops.apply import infer_specs
+from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 from runtime.where.handlers import check_op
 

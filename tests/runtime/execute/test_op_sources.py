@@ -15,6 +15,7 @@ import runtime as tf
 from runtime.execute import interpreter
 from runtime.execute.numpy_source import compile_graph
 from runtime.ops import record
+from runtime.ops.apply import apply
 from runtime.ops.staged.flow import none_test
 from runtime.optimize.verify import verify
 from runtime.types import nest
@@ -165,9 +166,9 @@ CALLS: list[Call] = [
     (lambda x: tf.math.cumulative_logsumexp(x, axis=1), (A,)),
     (lambda x: tf.cast(x, tf.int32) + tf.cast(x > 0, tf.int32), (A,)),
     (lambda n, x: tf.TensorArray(tf.int32, size=n).unstack(x).size(), (3, K)),
-    (lambda n, x: record.apply("ListRows", x, n), (2, K)),
-    (lambda x: record.apply("ListItem", x, index=1), (K,)),
-    (lambda x: record.apply("ListTake", x, tf.constant([1, 0])), (K,)),
+    (lambda n, x: apply("ListRows", x, n), (2, K)),
+    (lambda x: apply("ListItem", x, index=1), (K,)),
+    (lambda x: apply("ListTake", x, tf.constant([1, 0])), (K,)),
 ]
 
 CASES = [

@@ -14,6 +14,7 @@ from runtime import errors
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops import convert, record
+from runtime.ops.apply import apply
 from runtime.ops.convert import (
     cast,
     constant,
@@ -25,7 +26,6 @@ from runtime.ops.convert import (
     promote_all,
     register_tensor_conversion_function,
 )
-from runtime.ops.record import apply
 from runtime.tensor import EagerTensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType

@@ -14,8 +14,9 @@ from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops import record, static
+from runtime.ops.apply import infer_specs
 from runtime.ops.define import Operand, Slice, code, define, kernel_on_values, run
-from runtime.ops.record import get, infer_specs
+from runtime.ops.record import get
 from runtime.ops.static import static_value
 from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec

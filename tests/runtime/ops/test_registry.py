@@ -11,8 +11,9 @@ from runtime import errors
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops import record
+from runtime.ops.apply import apply
 from runtime.ops.convert import constant
-from runtime.ops.record import OpDef, apply
+from runtime.ops.record import Op
 from runtime.types.specs import TensorSpec
 
 
@@ -22,7 +23,7 @@ def op(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(record, "_ops", dict(record._ops))
 
     def make(kernel: Any, infer: Any = lambda *s, **k: s[0], **options: Any) -> str:
-        record.register(OpDef("Test", kernel, infer, **options))
+        record.register(Op("Test", kernel, infer, **options))
         return "Test"
 
     return make
@@ -30,7 +31,7 @@ def op(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_names_are_used_once() -> None:
     with pytest.raises(ValueError, match="'AddV2' is registered already"):
-        record.register(OpDef("AddV2", np.add, lambda x, y: x))
+        record.register(Op("AddV2", np.add, lambda x, y: x))
     assert "AddV2" in record.names()
     assert record.names() == sorted(record.names())
     with pytest.raises(errors.InternalError, match="no op is registered as 'Nothing'"):

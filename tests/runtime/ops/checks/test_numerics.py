@@ -11,10 +11,10 @@ import pytest
 
 import runtime as tf
 from runtime.execute.numpy_source import Executable
-from runtime.ops import record
+from runtime.ops import apply
 
 Invalid = tf.errors.InvalidArgumentError
-CALL, RUN = Executable.run, record._run_eagerly
+CALL, RUN = Executable.run, apply._run_eagerly
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_nothing_is_left_of_it_when_it_is_off() -> None:
     tf.debugging.disable_check_numerics()
 
     assert Executable.run is CALL
-    assert record._run_eagerly is RUN
+    assert apply._run_eagerly is RUN
     assert np.isnan(tf.sqrt(tf.constant(-1.0)).numpy())
 
 
