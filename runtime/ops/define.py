@@ -33,6 +33,7 @@ from runtime.types.specs import TensorSpec
 __all__ = [
     "Operand",
     "Slice",
+    "attributes_with_tensors",
     "bare",
     "code",
     "define",
@@ -175,6 +176,18 @@ def _run_quickly(op: str, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> A
     if type(result) is tuple:
         return tuple([EagerTensor(as_array(item)) for item in result])
     return EagerTensor(result if type(result) is np.ndarray else as_array(result))
+
+
+def attributes_with_tensors(
+    inputs: Sequence[Tensor], attrs: dict[str, Any]
+) -> tuple[Sequence[Tensor], dict[str, Any]]:
+    """The inputs and attributes of a node as `run` was given them."""
+    operands = attrs.get("operands", 0)
+    if not operands:
+        return inputs, attrs
+    filled = {key: _fill(value, inputs) for key, value in attrs.items()}
+    del filled["operands"]
+    return inputs[: len(inputs) - operands], filled
 
 
 def code(value: Any, args: Sequence[str]) -> str:

@@ -290,7 +290,7 @@ def erfc(x: Array) -> Array:
 
 # The fractions of Wichura (1988), "Algorithm AS 241: The Percentage Points of the
 # Normal Distribution", Applied Statistics 37 (3): in the middle, in the tails, far out.
-_MIDDLE = (
+MIDDLE = (
     (
         *(2509.0809287301226727, 33430.575583588128105, 67265.770927008700853),
         *(45921.953931549871457, 13731.693765509461125, 1971.5909503065514427),
@@ -302,7 +302,7 @@ _MIDDLE = (
         *(42.313330701600911252, 1.0),
     ),
 )
-_TAIL = (
+TAIL = (
     (
         *(7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177),
         *(1.27045825245236838258, 3.64784832476320460504, 5.7694972214606914055),
@@ -314,7 +314,7 @@ _TAIL = (
         *(2.05319162663775882187, 1.0),
     ),
 )
-_FAR_OUT = (
+FAR_OUT = (
     (
         *(
             2.01033439929228813265e-7,
@@ -341,12 +341,12 @@ def quantile(p: Array) -> Array:
     """The number that a standard normal number is below with the probability `p`."""
     q = p - 0.5
     middle = np.abs(q) <= 0.425
-    result = _fraction(_MIDDLE, 0.180625 - q * q) * q
+    result = _fraction(MIDDLE, 0.180625 - q * q) * q
     if not middle.all():
         outside = ~middle
         q, p = q[outside], p[outside]
         r = np.sqrt(-np.log(np.where(q <= 0, p, 1 - p)))
-        tail = np.where(r <= 5, _fraction(_TAIL, r - 1.6), _fraction(_FAR_OUT, r - 5))
+        tail = np.where(r <= 5, _fraction(TAIL, r - 1.6), _fraction(FAR_OUT, r - 5))
         tail[np.isinf(r)] = math.inf
         result[outside] = np.where(q < 0, -tail, tail)
     return result

@@ -60,8 +60,8 @@ Array = np.ndarray[Any, Any]
 # --- activations ----------------------------------------------------------------------
 
 #: The constants that keep the mean at 0 and the variance at 1.
-_SELU_ALPHA = 1.6732632423543772
-_SELU_SCALE = 1.0507009873554805
+SELU_ALPHA = 1.6732632423543772
+SELU_SCALE = 1.0507009873554805
 
 
 def _relu_kernel(x: Array) -> Any:
@@ -78,8 +78,8 @@ def _elu(x: Array) -> Array:
 
 
 def _selu(x: Array) -> Array:
-    negative = _SELU_ALPHA * np.expm1(np.minimum(x, 0))
-    result: Array = _SELU_SCALE * select(x > 0, x, negative)
+    negative = SELU_ALPHA * np.expm1(np.minimum(x, 0))
+    result: Array = SELU_SCALE * select(x > 0, x, negative)
     return result
 
 

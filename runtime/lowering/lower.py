@@ -1,0 +1,146 @@
+"""The pass `lower`: replace composite ops by their decompositions.
+
+A traced graph keeps the names of TensorFlow: ``Softplus``, ``Mean``. Gradients, XLA and
+native code know the primitives alone, about half of the ops. They work on a copy of
+the graph in which `lower` has written the composites out. NumPy executors run the
+traced ops themselves, whose kernels are faster than their decompositions.
+
+>>> from runtime.graph import Graph
+>>> from runtime.ops.nn.activations import relu6
+>>> from runtime.types.specs import TensorSpec
+>>> graph = Graph("capped")
+>>> x = graph.add_input(TensorSpec([None], "float32"), "x")
+>>> with graph.as_default():
+...     graph.outputs = [relu6(x)]
+>>> print(lowered(graph))
+graph capped(%0: float32[?] 'x'):
+  %1: float32[]* = Const(value=0.0)  # ...
+  %2: float32[?] = Maximum(%0, %1)  # ...
+  %3: float32[]* = Const(value=6.0)  # ...
+  %4: float32[?] = Minimum(%2, %3)  # ...
+  return %4
+
+A decomposition computes the same: integers, comparisons, moves and ``+ - * / sqrt``
+to the bit, functions within 6 units in the last place (numbers below the smallest
+normal one may be 0), sums and products within n roundings. It raises errors of the same
+type. Where too little is known of a shape to write an op out, the node stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.errors import InternalError
+from runtime.graph import Graph, Node
+from runtime.graph.context import building, name_scope
+from runtime.ops import record
+from runtime.ops.define import attributes_with_tensors
+from runtime.ops.elementwise import composites as _elementwise  # noqa: F401
+from runtime.ops.nn import composites as _nn  # noqa: F401
+from runtime.optimize.editing import (
+    CONTROL_FLOW,
+    Editor,
+    Tensors,
+    copy_graph,
+    make_node,
+    nested_graphs,
+    note_captures,
+)
+from runtime.tensor import SymbolicTensor
+from runtime.types.specs import TensorSpec
+
+__all__ = ["lower", "lowered"]
+
+
+def lowered(graph: Graph) -> Graph:
+    """A copy of `graph` that does the same by primitives and host ops."""
+    copy = copy_graph(graph)
+    lower(copy)
+    note_captures(copy)
+    return copy
+
+
+def lower(graph: Graph) -> int:
+    """Replace composites in a copy of a graph and in its sub-graphs; gives how many."""
+    return sum(map(_lower_nodes, nested_graphs(graph)))
+
+
+def _lower_nodes(graph: Graph) -> int:
+    editor = Editor(graph)
+    old = graph.nodes  # kept alive: `Editor` looks tensors up by id
+    for node in old:
+        _lower_node(node, editor)
+    graph.nodes = editor.nodes
+    graph.outputs = list(editor.resolve(graph.outputs))
+    return editor.changes
+
+
+def _lower_node(node: Node, editor: Editor) -> None:
+    """Append the node to the new list, or the nodes that it decomposes into."""
+    node.inputs = editor.resolve(node.inputs)
+    rule = None
+    if node.op not in CONTROL_FLOW:
+        rule = record.get(node.op).decomposition
+    found = None if rule is None else _decompose(node, rule)
+    if found is None:
+        editor.nodes.append(node)
+        return
+    nodes, results = found
+    editor.keep_alive.append(nodes)
+    for inner in nodes:
+        _lower_node(inner, editor)
+    editor.replace(node.outputs, editor.resolve(results))
+
+
+def _decompose(
+    node: Node, rule: Callable[..., Any]
+) -> tuple[list[Node], Tensors] | None:
+    """The nodes that `rule` applies for a node, and what stands for its outputs."""
+    graph = node.graph
+    tensors, attrs = attributes_with_tensors(node.inputs, node.attrs)
+    before, graph.nodes = graph.nodes, []
+    try:
+        with building(graph), name_scope(f"{node.name}/"):
+            found = rule(*tensors, **attrs)
+            if found is NotImplemented:
+                return None
+            values = found if isinstance(found, tuple) else (found,)
+            results = [graph.capture(value) for value in values if value is not None]
+        nodes = graph.nodes
+    finally:
+        graph.nodes = before
+    for made in nodes:
+        made.location, made.device = node.location, node.device
+    if len(results) != len(node.outputs):
+        raise InternalError(
+            f"the decomposition of {node.op} gives {len(results)} results, not "
+            f"{len(node.outputs)}"
+        )
+    return nodes, [
+        _with_spec(result, output, nodes)
+        for result, output in zip(results, node.outputs)
+    ]
+
+
+def _with_spec(
+    result: SymbolicTensor, output: SymbolicTensor, nodes: list[Node]
+) -> SymbolicTensor:
+    """The result, of which as much is known as of the output it stands for."""
+    node, old, new = output.node, output._spec, result._spec
+    if old.dtype is not new.dtype:
+        raise InternalError(
+            f"the decomposition of {node.op} gives {new.describe()}, not "
+            f"{old.describe()}"
+        )
+    spec = TensorSpec(old.shape.merge_with(new.shape), old.dtype, weak=old.weak)
+    if spec == new:
+        return result
+    if not any(made is result.node for made in nodes):
+        # A tensor from before the node: not all its readers may know as much.
+        copy = make_node(node.graph, "Identity", (result,), {}, (spec,), node)
+        copy.name = node.graph.unique_name(f"{node.name}/Identity")
+        nodes.append(copy)
+        return copy.outputs[0]
+    result._spec = spec
+    return result
