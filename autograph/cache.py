@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import threading
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from .kept import converted_code
 from .lang.bound import bind
@@ -23,6 +24,9 @@ _codes: dict[tuple[int, ConversionOptions], tuple[CodeType, CodeType]] = {}
 #: The ids of all code objects that were generated; who made them keeps them.
 _generated: dict[int, CodeType] = {}
 lock = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # In a forked process there is no other thread that would release it.
+    os.register_at_fork(after_in_child=lambda: cast(Any, lock)._at_fork_reinit())
 
 
 def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Mapping, Set
-from functools import cached_property
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
@@ -23,6 +22,7 @@ from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
 from .lang.bound import bind, filled
+from .lang.cached import cached_property
 from .lang.deep import kept_in
 from .lang.embed import placeheld
 from .lang.labels import Helper

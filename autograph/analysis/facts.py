@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import gast
@@ -33,6 +32,7 @@ from autograph.analysis.plain import Plain
 from autograph.analysis.printing import dump
 from autograph.analysis.reaching import ELSEWHERE, ReachingDefinitions
 from autograph.analysis.scopes import Scope, scope_of
+from autograph.lang.cached import cached_property
 
 __all__ = ["Facts", "analyze"]
 

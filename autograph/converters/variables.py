@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Any
 
 import gast
 
 from ..analysis import Facts
 from ..lang import nodes
+from ..lang.cached import cached_property
 from ..lang.visitors import walk
 from .jumps import LOOPS, blocks, header_of
 

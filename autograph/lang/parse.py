@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import gast
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
+from .cached import cached_property
 from .deep import Kept, without_deep
 from .edited import was_edited
 from .source import Source, code_of, source_of

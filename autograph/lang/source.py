@@ -8,7 +8,6 @@ import sys
 import tokenize
 import types
 from collections.abc import Iterator
-from functools import cached_property
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import gast
 
 from ..diagnostics import Diagnostic
 from ..errors import SourceError
+from .cached import cached_property
 
 __all__ = ["Source", "code_of", "source_of"]
 

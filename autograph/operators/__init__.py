@@ -35,7 +35,7 @@ from .membership import in_, not_in
 from .none_tests import is_, is_none, is_not, is_not_none
 from .protocols import decided
 from .scopes import scoped
-from .staging import staging
+from .staging import Staging, staging
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals
 
@@ -43,6 +43,7 @@ __all__ = [
     "UNBOUND",
     "Backend",
     "Later",
+    "Staging",
     "Unbound",
     "and_",
     "and_binding",

@@ -7,13 +7,17 @@ other one may stage at any time.
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Callable
 
 __all__ = ["Staging", "staging"]
 
 
 class Staging:
     """Counts what may be staging; `idle` is what converted functions ask first.
+
+    ``tell`` is called with the new value of `idle` whenever something begins or ends.
 
     >>> staging = Staging()
     >>> staging.begin()
@@ -24,12 +28,16 @@ class Staging:
     True
     """
 
-    __slots__ = ("_count", "_lock", "idle")
+    __slots__ = ("_count", "_lock", "_of_thread", "_tell", "idle")
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[bool], None] | None = None) -> None:
         self.idle = True
         self._count = 0
+        self._of_thread = threading.local()
         self._lock = threading.Lock()
+        self._tell = tell
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
 
     def begin(self) -> None:
         """A library may stage, in any thread, until `end` is called as often."""
@@ -40,9 +48,21 @@ class Staging:
         self._add(-1)
 
     def _add(self, step: int) -> None:
+        own = self._of_thread
+        own.count = getattr(own, "count", 0) + step
         with self._lock:
-            self._count += step
-            self.idle = not self._count
+            self._set(self._count + step)
+
+    def _set(self, count: int) -> None:
+        self._count = count
+        self.idle = not count
+        if self._tell is not None:
+            self._tell(self.idle)
+
+    def _after_fork(self) -> None:
+        """Other threads of the parent do not go on: what they staged is over."""
+        self._lock = threading.Lock()
+        self._set(getattr(self._of_thread, "count", 0))
 
 
 #: What all converted code goes by.

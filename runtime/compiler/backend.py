@@ -7,7 +7,6 @@ symbolic tensors.
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -250,19 +249,16 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
 
 # --- recursion ------------------------------------------------------------------------
 
-_tracing = 0
-_tracing_lock = threading.Lock()
-
 
 @contextmanager
 def watching_calls(listener: Callable[[Any], None]) -> Iterator[None]:
     """Within the block converted code tells `listener` which functions it calls."""
     token = _listener.set(listener)
-    _count_traces(1)
+    _traces.begin()
     try:
         yield
     finally:
-        _count_traces(-1)
+        _traces.end()
         _listener.reset(token)
 
 
@@ -276,13 +272,6 @@ def _tell(function: Any) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(function)
-
-
-def _count_traces(step: int) -> None:
-    global _tracing
-    with _tracing_lock:
-        _tracing += step
-        set_watcher(_watched if _tracing else None)
 
 
 def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -300,6 +289,10 @@ def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
     if recursion.is_staged_again(function) and not needs_no_conversion(function):
         return lambda *args, **kwargs: recursion.call(function, args, kwargs, _watch)
     return function
+
+
+#: The traces that are made now, in all threads.
+_traces = ag.Staging(lambda idle: set_watcher(None if idle else _watched))
 
 
 def _watch(

@@ -15,6 +15,7 @@ from typing import Any
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.fast_key import objects_of
 from runtime.guards import Guards
+from runtime.locks import new_reentrant_lock
 from runtime.tracing.signature import FlatCall
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
@@ -37,6 +38,7 @@ class Entry:
     __slots__ = (
         "call",
         "concrete",
+        "dropped",
         "fast_keys",
         "guards",
         "made",
@@ -59,6 +61,8 @@ class Entry:
         self.references: tuple[Any, ...] = ()
         #: The keys of the first table that lead here.
         self.fast_keys: list[Hashable] = []
+        #: An object of it is gone, or it made room; threads may still know it.
+        self.dropped = False
         #: Which trace of the function it is.
         self.made = made
         #: The number of the last call that ran it.
@@ -66,6 +70,8 @@ class Entry:
 
     def holds(self) -> bool:
         """Whether what was read of Python's state is as it was."""
+        if self.dropped:
+            return False
         return self.guards is None or self.guards.holds()
 
 
@@ -96,6 +102,9 @@ class TraceCache:
         self.calls = 0
         #: What calls as they are written lead to.
         self.fast: dict[Hashable, FastCall] = {}
+        #: Held for short steps that change the tables. Their lists are replaced, never
+        #: changed: others may be reading them.
+        self._lock = new_reentrant_lock()
         self._made = 0
         self._relax_shapes = relax_shapes
         self._entries: dict[Hashable, list[Entry]] = {}
@@ -135,13 +144,14 @@ class TraceCache:
             return
         if not objects_of(key) <= {id(value) for value in call.objects}:
             return  # Something is known neither by its identity nor by the key.
-        if entry not in self._entries.get(entry.call.key, ()):
-            return  # It was dropped in the meantime.
-        if len(self.fast) >= FAST_CALLS:
-            self._forget_calls()
         in_order = order == tuple(range(len(order)))
-        self.fast[key] = FastCall(entry, None if in_order else order)
-        entry.fast_keys.append(key)
+        with self._lock:
+            if entry not in self._entries.get(entry.call.key, ()):
+                return  # It was dropped in the meantime.
+            if len(self.fast) >= FAST_CALLS:
+                self._forget_calls()
+            self.fast[key] = FastCall(entry, None if in_order else order)
+            entry.fast_keys.append(key)
 
     def _forget_calls(self) -> None:
         for entry in self._all():
@@ -156,11 +166,16 @@ class TraceCache:
         for entry in entries:
             if entry.holds():
                 if entry is not entries[0]:
-                    # Most recently used first.
-                    entries.remove(entry)
-                    entries.insert(0, entry)
+                    self._put_first(entry)
                 return entry
         return next((entry for entry in self._wide(call) if entry.holds()), None)
+
+    def _put_first(self, entry: Entry) -> None:
+        with self._lock:
+            group = self._entries.get(entry.call.key, [])
+            others = [other for other in group if other is not entry]
+            if len(others) < len(group):  # It was not dropped in the meantime.
+                self._entries[entry.call.key] = [entry, *others]
 
     def _wide(self, call: FlatCall) -> list[Entry]:
         """The traces for unknown dimensions that take a call, the last one first."""
@@ -186,22 +201,24 @@ class TraceCache:
         self, call: FlatCall, concrete: ConcreteFunction, guards: Guards | None
     ) -> Entry:
         """Keep the trace that was made for a call."""
-        self._made += 1
-        entry = Entry(call, concrete, guards, self._made)
-        entry.used = self.calls
-        entry.references = tuple([self._refer(o, call.key) for o in call.objects])
-        group = self._entries.setdefault(call.key, [])
-        group.insert(0, entry)
-        for stale in group[MAX_STATES:]:
-            self._drop(stale)
-        if self._relax_shapes:
-            self._relaxed[call.shapeless] = entry
-        if not all(s.shape.is_fully_defined() for s in _input_specs(concrete)):
-            self._open.setdefault(call.shapeless, []).append(entry)
-        while len(self) > self.limit:
-            self._drop(min(self._all(), key=lambda entry: entry.used))
-            self.is_full = True
-        return entry
+        with self._lock:
+            self._made += 1
+            entry = Entry(call, concrete, guards, self._made)
+            entry.used = self.calls
+            entry.references = tuple([self._refer(o, call.key) for o in call.objects])
+            group = [entry, *self._entries.get(call.key, ())]
+            self._entries[call.key] = group
+            for stale in group[MAX_STATES:]:
+                self._drop(stale)
+            if self._relax_shapes:
+                self._relaxed[call.shapeless] = entry
+            if not all(s.shape.is_fully_defined() for s in _input_specs(concrete)):
+                group = [*self._open.get(call.shapeless, ()), entry]
+                self._open[call.shapeless] = group
+            while len(self) > self.limit:
+                self._drop(min(self._all(), key=lambda entry: entry.used))
+                self.is_full = True
+            return entry
 
     def _refer(self, value: Any, key: Hashable) -> Any:
         """A weak reference that drops the traces of an object when it is gone.
@@ -222,6 +239,8 @@ class TraceCache:
             return value
 
     def _drop(self, entry: Entry) -> None:
+        # Not under the lock: an object may die at any time, and in any thread.
+        entry.dropped = True
         key, shapeless = entry.call.key, entry.call.shapeless
         _take_out(entry, self._entries, key)
         _take_out(entry, self._open, shapeless)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, overload
@@ -29,7 +28,7 @@ from runtime.function.concrete import ConcreteFunction
 from runtime.function.fast_key import fast_key, input_order
 from runtime.function.input_signature import InputSignature, annotated, given
 from runtime.function.retraces import Retrace, RetraceLog
-from runtime.function.tracer import Tracer
+from runtime.function.tracer import Tracer, Turn
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph, functions_run_eagerly
 from runtime.tensor import SymbolicTensor
@@ -152,7 +151,7 @@ class Function:
             options=autograph_options,
             guards=guards,
         )
-        self._lock = threading.RLock()
+        self._turn = Turn()
         self._cache = TraceCache(reduce_retracing, max_traces)
         self._retraces = RetraceLog(self._signature, reduce_retracing)
         make_method = functools.partial(
@@ -227,11 +226,10 @@ class Function:
             raise self._no_value(args, kwargs)
         entry = self._entry(call)
         self._retraces.warn(self._cache)
-        with self._lock:
-            if key is not None:
-                self._cache.remember(key, entry, call, self._order(args, kwargs))
-            if found is not None and found[0] != key:
-                self._cache.remember(found[0], entry, call, self._order(*bound))
+        if key is not None:
+            self._cache.remember(key, entry, call, self._order(args, kwargs))
+        if found is not None and found[0] != key:
+            self._cache.remember(found[0], entry, call, self._order(*bound))
         return entry.concrete.call_flat(inputs)
 
     def _order(
@@ -257,15 +255,19 @@ class Function:
 
     def _entry(self, call: FlatCall) -> Entry:
         """The trace for a call, found or made."""
-        with self._lock:
-            entry = self._cache.find(call)
-            if entry is None:
-                state = self._cache.changes(call)
-                traced = self._tracer.trace(self._cache.specs(call))
-                self._retraces.add(call.specs, state, self._cache.calls)
-                entry = self._cache.add(call, *traced)
-            entry.used = self._cache.calls
-            return entry
+        entry = self._cache.find(call)
+        if entry is None:
+            with self._turn.taken():
+                # Another thread may have made it in the meantime.
+                entry = self._cache.find(call) or self._new_entry(call)
+        entry.used = self._cache.calls
+        return entry
+
+    def _new_entry(self, call: FlatCall) -> Entry:
+        state = self._cache.changes(call)
+        traced = self._tracer.trace(self._cache.specs(call))
+        self._retraces.add(call.specs, state, self._cache.calls)
+        return self._cache.add(call, *traced)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, without running it; they may be `TensorSpec`s.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+import os
+import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from runtime.compiler import backend, conversion
@@ -17,9 +19,57 @@ from runtime.tracing.trace import Trace, trace
 from runtime.types import nest
 from runtime.where.user_code import user_place
 
-__all__ = ["Tracer"]
+__all__ = ["Tracer", "Turn"]
 
 Specs = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+class _Thread(threading.local):
+    #: How many functions this thread traces, one within the other.
+    traces = 0
+
+
+_thread = _Thread()
+_turns: weakref.WeakSet[Turn] = weakref.WeakSet()
+
+
+class Turn:
+    """Lets threads trace a function one after the other, so that they share traces.
+
+    A thread that traces already never waits: two threads would wait for each other if
+    each traced a function that calls the other's under `tf.init_scope`. Such a thread
+    makes a trace of its own.
+    """
+
+    def __init__(self) -> None:
+        self.renew()
+        _turns.add(self)
+
+    def renew(self) -> None:
+        """Forget who traces: threads do not survive a fork."""
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """A block in which the function is traced."""
+        lock = self._lock
+        is_mine = lock.acquire(blocking=not _thread.traces)
+        _thread.traces += 1
+        try:
+            yield
+        finally:
+            _thread.traces -= 1
+            if is_mine:
+                lock.release()
+
+
+def _after_fork() -> None:
+    for turn in _turns:
+        turn.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Tracer:
@@ -43,21 +93,22 @@ class Tracer:
         self._signature = signature
         self._changed = Places()
         self._made_guards: weakref.WeakSet[Guards] = weakref.WeakSet()
+        self._met: Any = None
+        self._converted = None if autograph else python_function
 
-    @functools.cached_property
+    @property
     def converted(self) -> Callable[..., Any]:
         """The function that is traced: the user's, its control flow converted."""
-        if not self.autograph:
-            return self.python_function
-        converted: Callable[..., Any] = conversion.convert(
-            self.python_function, self.options
-        )
-        return converted
+        if self._converted is None:
+            self._converted = conversion.convert(self.python_function, self.options)
+        return self._converted
 
-    @functools.cached_property
+    @property
     def met(self) -> Any:
         """Collects the functions that are called in traces."""
-        return conversion.new_met()
+        if self._met is None:
+            self._met = conversion.new_met()
+        return self._met
 
     def trace(self, specs: Specs) -> tuple[ConcreteFunction, Guards | None]:
         """Run the function for these specs: its graph, and what to check before reuse.

@@ -30,8 +30,6 @@ another thread may set them to end the loop.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from runtime.execute.prune import has_effects
 from runtime.graph import Graph, Node
 from runtime.ops.staged.python_calls import PYTHON_CALLS
@@ -137,6 +135,8 @@ class _Motion:
         #: What the tensors of the graphs that do not change stand for outside.
         self.outside: dict[int, SymbolicTensor] = {}
         self.constants: dict[int, SymbolicTensor] = {}
+        #: The ids of the variables that the loop assigns; None: it may be any.
+        self._assigned = _assigned_in(bodies_of(node))
 
     def run(self) -> list[Node]:
         """Move nodes; gives those that now belong in front of the loop."""
@@ -149,11 +149,6 @@ class _Motion:
         self._leave(test, limit is None or limit > 0)
         self._leave(body, False)
         return self.moved
-
-    @cached_property
-    def _assigned(self) -> set[int] | None:
-        """The ids of the variables that the loop assigns; None: it may be any."""
-        return _assigned_in(bodies_of(self.node))
 
     def _leave(self, graph: Graph, runs: bool) -> None:
         """Take nodes out of a graph; `runs`: its first nodes run in any case."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NoReturn
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from runtime.errors import ConversionError, ImmutableTensorError, UnhashableTensorError
 from runtime.graph import context
+from runtime.locks import new_lock
 from runtime.ops.apply import apply_one
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
@@ -86,7 +86,7 @@ class Variable(PartialUpdates, OperatorMixin):
         scoped = context.scoped_name(name or "Variable")
         value = initial_tensor(initial_value, dtype)
         self._array = value._array
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._dtype = value.dtype
         self._shape = value.shape if shape is None else as_shape(shape)
         self._name = scoped

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
+from ..cached import cached_property
 from ._tokens import CLOSE, OPEN, Break, Comma
 
 __all__ = ["Box", "Line", "Piece", "parse"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import gast
 
+from ..cached import cached_property
 from ..source import Source
 from ..visitors import walk
 from ._comments import Comments, first_line

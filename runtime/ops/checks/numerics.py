@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
+from runtime.locks import new_lock
 from runtime.ops import apply, eager
 from runtime.ops.record import Op
 from runtime.tensor import Tensor
@@ -49,7 +50,7 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-_lock = threading.Lock()
+_lock = new_lock()
 _callbacks: list[Callable[[bool], None]] = []
 _count = 0
 

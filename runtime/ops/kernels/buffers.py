@@ -9,13 +9,13 @@ them.
 from __future__ import annotations
 
 import math
-import os
 import sys
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+from runtime.locks import new_lock
 
 __all__ = ["Unbuffered", "borrow", "filled", "give_back", "new_result"]
 
@@ -37,7 +37,7 @@ SCRATCH = 1 << 21
 #: How many arrays of scratch of one kind are kept.
 SPARE = 8
 
-_lock = threading.Lock()
+_lock = new_lock()
 _results: list[Array] = []
 _spare: dict[tuple[int, Any], list[Array]] = {}
 
@@ -177,13 +177,3 @@ class Unbuffered:
     def __exit__(self, *error: object) -> None:
         if self._helps:
             np.setbufsize(self._before)
-
-
-def _after_fork() -> None:
-    """The parent's other threads may have held the lock."""
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import enum
 import math
 import os
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +28,7 @@ import numpy as np
 from runtime.errors import InvalidArgumentError, UnimplementedError
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
+from runtime.locks import new_lock
 
 __all__ = [
     "Algorithm",
@@ -150,7 +150,7 @@ class GeneratorState:
     def __init__(self, counter: int = 0, key: int = 0) -> None:
         self._counter = counter
         self._key = key
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     @classmethod
     def unforeseeable(cls) -> GeneratorState:
@@ -200,7 +200,7 @@ class GeneratorState:
         return GeneratorState, (self._counter, self._key)
 
 
-_lock = threading.Lock()
+_lock = new_lock()
 #: How often `set_seed` was called: what streams are to be started anew.
 _epoch = 0
 _global_seed: int | None = None

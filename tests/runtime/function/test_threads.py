@@ -1,0 +1,210 @@
+"""Threads that trace at once, and processes that are forked in the middle of a trace.
+
+Each program runs in a process of its own: one that hangs is killed, and fails.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SECONDS = 60
+START = """
+import os, signal, sys, threading
+import runtime as tf
+
+if hasattr(os, "fork"):  # A child that hangs ends by itself.
+    os.register_at_fork(after_in_child=lambda: signal.alarm(30))
+
+def both(*functions):
+    threads = [threading.Thread(target=f, daemon=True) for f in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def run(program: str, tmp_path: Path) -> str:
+    path = tmp_path / "program.py"
+    path.write_text(START + program)
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_functions_that_call_each_other_while_they_are_traced(tmp_path: Path) -> None:
+    program = """
+meet = threading.Barrier(2, timeout=20)
+
+@tf.function
+def f(x, more):
+    if more:
+        meet.wait()
+        with tf.init_scope():
+            g(tf.constant(1), False)
+    return x + 1
+
+@tf.function
+def g(x, more):
+    if more:
+        meet.wait()
+        with tf.init_scope():
+            f(tf.constant(1), False)
+    return x + 2
+
+results = {}
+both(
+    lambda: results.update(f=int(f(tf.constant(1), True))),
+    lambda: results.update(g=int(g(tf.constant(1), True))),
+)
+print(sorted(results.items()))
+"""
+    assert run(program, tmp_path) == "[('f', 2), ('g', 3)]\n"
+
+
+def test_a_thread_that_traces_does_not_wait_for_another_one(tmp_path: Path) -> None:
+    program = """
+inside, go_on = threading.Event(), threading.Event()
+
+@tf.function
+def slow(x):
+    if not inside.is_set():
+        inside.set()
+        assert go_on.wait(20)
+    return x + 1
+
+@tf.function
+def quick(x):
+    with tf.init_scope():
+        y = slow(tf.constant(1))
+        go_on.set()
+    return x + y
+
+def second():
+    inside.wait(20)
+    results.append(int(quick(tf.constant(1))))
+
+results = []
+first = lambda: results.append(int(slow(tf.constant(1))))
+both(first, second)
+print(sorted(results), int(slow(tf.constant(5))))
+"""
+    assert run(program, tmp_path) == "[2, 3] 6\n"
+
+
+FORK = """
+inside, go_on = threading.Event(), threading.Event()
+
+@tf.function
+def f(x):
+    %s
+    if x > 0:
+        x = x + 1
+    return x * 2
+
+@tf.function
+def other(x):
+    if x > 0:
+        x = x - 1
+    return x
+
+def end(check):
+    sys.stdout.flush()
+    try:
+        os._exit(0 if check() else 1)
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+        os._exit(2)
+
+def check():
+    return int(f(tf.constant(1))) == 4 and int(other(tf.constant(3))) == 2
+"""
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+@needs_fork
+def test_fork_while_another_thread_traces(tmp_path: Path) -> None:
+    program = """
+thread = threading.Thread(target=lambda: f(tf.constant(1)), daemon=True)
+thread.start()
+inside.wait(20)
+child = os.fork()
+if not child:
+    go_on.set()
+    from autograph.operators.staging import staging
+    end(lambda: check() and staging.idle)
+go_on.set()
+thread.join()
+print(os.waitpid(child, 0)[1], check())
+"""
+    body = "inside.set(); go_on.wait(20)"
+    assert run(FORK % body + program, tmp_path) == "0 True\n"
+
+
+@needs_fork
+def test_fork_within_a_trace(tmp_path: Path) -> None:
+    program = """
+children = []
+value = int(f(tf.constant(1)))
+if not children[0]:
+    end(lambda: value == 4 and check())
+print(os.waitpid(children[0], 0)[1], value, check())
+"""
+    body = "children.append(os.fork())"
+    assert run(FORK % body + program, tmp_path) == "0 4 True\n"
+
+
+@needs_fork
+def test_fork_while_another_thread_converts(tmp_path: Path) -> None:
+    """The child converts functions, too, and finds no lock taken."""
+    program = """
+from autograph import pipeline
+
+def slowly(function):
+    def wrapped(*args, **kwargs):
+        inside.set()
+        go_on.wait(20)
+        return function(*args, **kwargs)
+    return wrapped
+
+pipeline.direct = slowly(pipeline.direct)
+thread = threading.Thread(target=lambda: f(tf.constant(1)), daemon=True)
+thread.start()
+inside.wait(20)
+child = os.fork()
+if not child:
+    go_on.set()
+    end(check)
+go_on.set()
+thread.join()
+print(os.waitpid(child, 0)[1], check())
+"""
+    assert run(FORK % "pass" + program, tmp_path) == "0 True\n"
+
+
+@needs_fork
+def test_fork_while_variables_are_assigned(tmp_path: Path) -> None:
+    program = """
+variable = tf.Variable(1)
+variable._lock.acquire()
+child = os.fork()
+if not child:
+    end(lambda: int(variable.assign_add(2)) == 3)
+print(os.waitpid(child, 0)[1])
+"""
+    assert run(FORK % "pass" + program, tmp_path) == "0\n"
