@@ -136,7 +136,9 @@ class Program:
         self._constants[id(array)] = array, name
         if array.size <= SHORT_ARRAY and array.dtype.kind in "biuf":
             dtype = "bool" if array.dtype.kind == "b" else f"np.{array.dtype.name}"
-            self.header.append(f"{name} = np.array({_elements(array)}, {dtype})")
+            # Nested lists without elements do not tell the shape.
+            code = f"array({_elements(array)}" if array.size else f"zeros({array.shape}"
+            self.header.append(f"{name} = np.{code}, {dtype})")
         else:
             shape = ",".join(map(str, array.shape))
             self._hold(name, array, f"{array.dtype.name}[{shape}]")

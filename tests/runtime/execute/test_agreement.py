@@ -14,6 +14,7 @@ from runtime.execute.prune import find_live
 from runtime.function.concrete import ConcreteFunction
 from runtime.optimize.verify import verify
 from runtime.types import nest
+from tests.runtime.execute.agreement import ways
 from tests.runtime.execute.programs import PROGRAMS, Program
 
 RUNS = [
@@ -66,9 +67,11 @@ def test_the_executors_agree(
     concrete = traced(program, args)
     arrays = [arg._array for arg in args]
     interpreted = observe(lambda: interpreter.run(concrete.graph, arrays), capsys)
-    source = observe(lambda: concrete._compiled()(arrays), capsys)
-
-    assert source == interpreted, concrete.to_source()
+    for way, run_graph in ways(concrete.graph):
+        found = observe(lambda run=run_graph: run(arrays), capsys)
+        assert found == interpreted, (way, concrete.to_source())
+    called = observe(lambda: concrete._compiled()(arrays), capsys)
+    assert called == interpreted, concrete.to_source()
 
 
 @pytest.mark.parametrize(

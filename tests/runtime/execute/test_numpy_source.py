@@ -219,3 +219,11 @@ def test_names_of_assignments(line: str, names: list[str]) -> None:
     linecache.cache["line.py"] = len(line), None, [line], "line.py"
 
     assert assigned_names(("line.py", 1)) == names
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 2), (2, 1, 0, 2)])
+def test_constants_without_elements_keep_their_shape(shape: tuple[int, ...]) -> None:
+    fn = tf.function(lambda x: tf.zeros(shape, tf.int32) + x)
+
+    assert fn(tf.constant(1)).shape == shape
+    assert tf.function(lambda: tf.zeros(shape))().shape == shape

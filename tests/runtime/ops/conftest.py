@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.execute import interpreter
-from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.convert import convert_to_tensor
@@ -17,6 +15,7 @@ from runtime.optimize.verify import verify
 from runtime.types import nest
 from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec
+from tests.runtime.execute.agreement import ways
 
 Array = np.ndarray[Any, Any]
 
@@ -36,7 +35,8 @@ def check_agreement(
     static: bool = True,
     tolerance: float = 0.0,
 ) -> list[Array]:
-    """The results of `function`: eager, interpreted and compiled ones must be equal.
+    """The results of `function`: eager ones, and those of the graph in every way to run
+    it (traced and optimised; interpreted and compiled), must be equal.
 
     `known` lists with how much knowledge of the shapes it can be traced, `static` says
     that the shapes of the results follow from full knowledge of those of the inputs.
@@ -51,9 +51,9 @@ def check_agreement(
             assert output.shape.is_compatible_with(value.shape), (knowledge, output)
             if static and knowledge == "full":
                 assert output.shape == value.shape
-        for run in (lambda a, g=graph: interpreter.run(g, a), compile_graph(graph)):
+        for way, run in ways(graph):
             for found, value in zip(run(arrays), eager, strict=True):
-                assert np.asarray(found).dtype == value.dtype, knowledge
+                assert np.asarray(found).dtype == value.dtype, (knowledge, way)
                 assert_equal(np.asarray(found), value, tolerance)
     return eager
 
