@@ -55,7 +55,6 @@ _RAISING: dict[str, Exception] = {
     "Assert": InvalidArgumentError("an assertion"),
     "AssertRelation": InvalidArgumentError("an assertion"),
     "CheckNumericsV2": InvalidArgumentError("a check"),
-    "ListBisect": ValueError("lo must be non-negative"),
     "ListFind": ValueError("not in the list"),
     "ListGet": IndexError("list index out of range"),
     "ListPlace": IndexError("list index out of range"),

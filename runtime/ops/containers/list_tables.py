@@ -15,6 +15,7 @@ from runtime.types.specs import TensorSpec
 __all__ = [
     "CHOOSE",
     "FIRST_ONES",
+    "LESS",
     "MEMBERS",
     "ORDER",
     "PLACE_OR_END",
@@ -28,6 +29,7 @@ Array = np.ndarray[Any, Any]
 
 CHOOSE = "ListChoose"
 FIRST_ONES = "ListFirstOnes"
+LESS = "ListLess"
 MEMBERS = "ListMembers"
 ORDER = "ListOrder"
 PLACE_OR_END = "ListPlaceOrEnd"
@@ -83,6 +85,16 @@ def _infer_order(*columns: TensorSpec, descending: bool) -> TensorSpec:
 
 
 register(Op(ORDER, _order, _infer_order, strong=True))
+
+
+def _less(*leaves: Array) -> Array:
+    """Whether one element is less than another one, by the leaves of both."""
+    values = [leaf.tolist() for leaf in leaves]
+    half = len(values) // 2
+    return np.array(values[:half] < values[half:])
+
+
+register(Op(LESS, _less, lambda *leaves: TensorSpec((), dtypes.bool), strong=True))
 
 
 def _take(values: Array, places: Array) -> Array:

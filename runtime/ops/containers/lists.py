@@ -25,9 +25,7 @@ __all__ = ["LIST_ERRORS", "register_writer", "room_for", "spec_with_element"]
 Array = np.ndarray[Any, Any]
 
 #: Ops whose errors are Python's own, and pass as they are.
-LIST_ERRORS = frozenset(
-    {"ListGet", "ListSet", "ListPlace", "ListFind", "ListSetRows"} | {"ListBisect"}
-)
+LIST_ERRORS = frozenset({"ListGet", "ListSet", "ListPlace", "ListFind", "ListSetRows"})
 
 _COUNT = TensorSpec((), dtypes.int32)
 
@@ -238,7 +236,6 @@ _PLACE_ERRORS = {
     "pop": ("pop from empty list", "pop index out of range"),
     "get": ("list index out of range",) * 2,
     "del": ("list assignment index out of range",) * 2,
-    "heap": ("index out of range",) * 2,
     "deque pop": ("pop from an empty deque",) * 2,
     "deque get": ("deque index out of range",) * 2,
 }

@@ -1,180 +1,246 @@
-"""`heapq` and `bisect` of lists with tensors in them, and of lists in the graph."""
+"""`heapq` and `bisect` in ordinary Python.
+
+The functions in the first part are those of Python's modules, over any list. The second
+part calls them for lists with tensors in them, and for lists in the graph.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from runtime.ops.containers.list_heaps import BISECT, HEAP
-from runtime.ops.containers.list_tables import TAKE
 from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.library.ordering import as_called, listed, sorted_items
+from runtime.staging.library.ordinary import Ordinary, check_order, is_less, leaving
 from runtime.staging.lists.assignments import items_of
 from runtime.staging.lists.lists import StagedList
-from runtime.staging.lists.parts import emit, index_tensor
-from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
+from runtime.staging.lists.parts import index_tensor
+from runtime.staging.lists.sequences import StagedSequence, as_sequence
 from runtime.tensor import Tensor
 
-__all__ = ["FUNCTIONS"]
+__all__ = [
+    "FUNCTIONS",
+    "bisect_left",
+    "bisect_right",
+    "heapify",
+    "heappop",
+    "heappush",
+    "heappushpop",
+    "heapreplace",
+]
+
+# --- heaps ----------------------------------------------------------------------------
 
 
-def _whole(items: Any) -> StagedList:
-    if isinstance(items, StagedList):
-        return items
-    if isinstance(items, (Tensor, StagedSequence)):
-        items = listed(as_sequence(items))
-    return (
-        items if isinstance(items, StagedList) else StagedList.of(items, "heap", None)
-    )
+@Ordinary
+def _rise(heap: Any, start: Any, at: Any) -> None:
+    """Move an element up, over all that are greater."""
+    item = heap[at]
+    while at > start:
+        above = (at - 1) // 2
+        parent = heap[above]
+        if not is_less(item, parent):
+            break
+        heap[at] = parent
+        at = above
+    heap[at] = item
 
 
-def _changed(items: Any, change: Callable[[StagedList], Any], more: int) -> Any:
-    """Change a heap: a list in the graph, or one of Python, which stays the object."""
-    whole = _whole(items)
-    result = change(whole)
-    if whole is not items:
-        items[:] = items_of(whole, len(items) + more)
-    return result
+@Ordinary
+def _sink(heap: Any, start: Any, end: Any) -> None:
+    """Move an element down to a leaf of ``heap[:end]``, and up from there again."""
+    item, at = heap[start], start
+    below = 2 * at + 1
+    while below < end:
+        right = below + 1
+        if right < end and not is_less(heap[below], heap[right]):
+            below = right
+        heap[at] = heap[below]
+        at = below
+        below = 2 * at + 1
+    heap[at] = item
+    _rise(heap, start, at)
 
 
-def _ordered(items: StagedList, change: str, less: int = 0) -> None:
-    """Put the elements in the order that they have after a change of the heap."""
-    _check_order(items)
-    columns = items._columns()
-    places = emit(HEAP, *columns, weak=False, change=change)
-    columns = [emit(TAKE, column, places) for column in columns]
-    items._become(columns, items._count - less if less else items._count)
+@Ordinary
+def heappush(heap: Any, item: Any) -> None:
+    """Put an element into a heap."""
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
 
 
-def _check_order(items: StagedList) -> None:
-    element = items._element
-    is_fixed = len(element.specs) != len(element.leaves)
-    if is_fixed or any(spec.rank for spec in element.specs):
-        raise items._cannot("be a heap", "it holds more than numbers, texts and tuples")
+@Ordinary
+def heappop(heap: Any) -> Any:
+    """Take the least element out of a heap."""
+    if not heap:
+        raise IndexError("index out of range")
+    least, last = leaving(heap, 0), len(heap) - 1
+    heap[0] = heap[last]
+    _sink(heap, 0, last)
+    heap.pop()
+    return least
 
 
-def _first(items: StagedList) -> Any:
-    place = emit("ListPlace", items._count, index_tensor(0), use="heap")
-    return items._row(place, shared=False)
+@Ordinary
+def heapreplace(heap: Any, item: Any) -> Any:
+    """Take the least element out of a heap, and put another one in after that."""
+    if not heap:
+        raise IndexError("index out of range")
+    least = leaving(heap, 0)
+    heap[0] = item
+    _sink(heap, 0, len(heap))
+    return least
 
 
-def _heappush(heap: Any, item: Any) -> None:
-    if not isinstance(heap, StagedList) and not heap:
-        heap.append(item)
-        return
-
-    def change(items: StagedList) -> None:
-        items.append(item)
-        _ordered(items, "push")
-
-    _changed(heap, change, 1)
-
-
-def _heappop(heap: Any) -> Any:
-    def change(items: StagedList) -> Any:
-        result = _first(items)
-        _ordered(items, "pop", 1)
-        return result
-
-    return _changed(heap, change, -1)
+@Ordinary
+def heappushpop(heap: Any, item: Any) -> Any:
+    """Put an element into a heap, and take the least one out after that."""
+    if heap and is_less(heap[0], item):
+        least = leaving(heap, 0)
+        heap[0] = item
+        _sink(heap, 0, len(heap))
+        return least
+    return item
 
 
-def _heapify(heap: Any) -> None:
-    _changed(heap, lambda items: _ordered(items, "all"), 0)
-
-
-def _heapreplace(heap: Any, item: Any) -> Any:
-    def change(items: StagedList) -> Any:
-        result = _first(items)
-        items[0] = item
-        _ordered(items, "first")
-        return result
-
-    return _changed(heap, change, 0)
-
-
-def _heappushpop(heap: Any, item: Any) -> Any:
-    if not isinstance(heap, StagedList) and not heap:
-        return item
-
-    def change(items: StagedList) -> Any:
-        items.append(item)
-        _ordered(items, "push and pop")
-        return items.pop()
-
-    return _changed(heap, change, 0)
-
-
-def _nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
-    return _extreme(n, iterable, key, True)
-
-
-def _nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
-    return _extreme(n, iterable, key, False)
-
-
-def _extreme(n: Any, iterable: Any, key: Any, reverse: bool) -> Any:
-    if isinstance(iterable, (Tensor, StagedSequence)):
-        iterable = listed(as_sequence(iterable))
-    if not isinstance(iterable, StagedList):
-        items = list(iterable)
-        whole = sorted_items(items, key, reverse)
-        if type(n) is int:
-            return items_of(whole, len(items))[: max(n, 0)]
-    else:
-        whole = iterable.copy()
-        whole.sort(key=key, reverse=reverse)
-    return whole[: max(n, 0) if type(n) is int else maximum(index_tensor(n), 0)]
+@Ordinary
+def heapify(heap: Any) -> None:
+    """Put the elements of a list in the order of a heap."""
+    at = len(heap) // 2
+    while at > 0:
+        at -= 1
+        _sink(heap, at, len(heap))
 
 
 # --- sorted lists ---------------------------------------------------------------------
 
 
-def _bisected(right: bool) -> Callable[..., Any]:
+@Ordinary
+def bisect_left(items: Any, x: Any, low: Any, high: Any, key: Any) -> Any:
+    """The first place where an element keeps a list in its order."""
+    if low < 0:
+        raise ValueError("lo must be non-negative")
+    while low < high:
+        middle = (low + high) // 2
+        if is_less(key(items[middle]), x):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@Ordinary
+def bisect_right(items: Any, x: Any, low: Any, high: Any, key: Any) -> Any:
+    """The last place where an element keeps a list in its order."""
+    if low < 0:
+        raise ValueError("lo must be non-negative")
+    while low < high:
+        middle = (low + high) // 2
+        if is_less(x, key(items[middle])):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+# --- for the compiler -----------------------------------------------------------------
+
+
+def _whole(items: Any) -> StagedList:
+    """A list of elements in an order, as one in the graph."""
+    if isinstance(items, (Tensor, StagedSequence)):
+        items = listed(as_sequence(items))
+    whole: StagedList = (
+        items if isinstance(items, StagedList) else StagedList.of(items, "heap", None)
+    )
+    check_order(whole.element)
+    return whole
+
+
+def _changed(
+    items: Any, change: Callable[..., Any], args: tuple[Any, ...], more: int
+) -> Any:
+    """Change a list in the graph, or one of Python, which stays the object."""
+    whole = _whole(items)
+    result = change(whole, *args)
+    if whole is not items:
+        items[:] = items_of(whole, len(items) + more)
+    return result
+
+
+def _in_heap(
+    change: Callable[..., Any], more: int, of_empty: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """A function of `heapq`; ``more`` elements are in the heap after it.
+
+    ``of_empty`` is called instead for an empty list of Python, which does not tell what
+    its elements are.
+    """
+
+    def changed(heap: Any, *args: Any) -> Any:
+        if isinstance(heap, StagedList) or heap:
+            return _changed(heap, change, args, more)
+        return (of_empty or change)(heap, *args)
+
+    return changed
+
+
+def _extreme(reverse: bool) -> Callable[..., Any]:
+    def extreme(n: Any, iterable: Any, key: Any = None) -> Any:
+        if isinstance(iterable, (Tensor, StagedSequence)):
+            iterable = listed(as_sequence(iterable))
+        if not isinstance(iterable, StagedList):
+            items = list(iterable)
+            whole = sorted_items(items, key, reverse)
+            if type(n) is int:
+                return items_of(whole, len(items))[: max(n, 0)]
+        else:
+            whole = iterable.copy()
+            whole.sort(key=key, reverse=reverse)
+        return whole[: max(n, 0) if type(n) is int else maximum(index_tensor(n), 0)]
+
+    return extreme
+
+
+def _bisected(find: Callable[..., Any]) -> Callable[..., Any]:
     def bisect(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
         if not isinstance(a, (StagedList, Tensor)) and not len(a):
             return lo
         whole = _whole(a)
-        if key is not None:
-            function, every = as_called(key), whole.sequence()
-            whole = _whole(
-                listed(StagedSequence(every.length, lambda i: function(every.item(i))))
-            )
-        end = whole._count if hi is None else index_tensor(hi)
-        beside = whole.again()
-        beside.append(x)
-        _check_order(beside)
-        columns = beside._columns()
-        start = index_tensor(lo)
-        return weakened(emit(BISECT, start, end, *columns, weak=False, right=right))
+        high = whole.length() if hi is None else hi
+        return find(whole, x, lo, high, _same if key is None else as_called(key))
 
     return bisect
 
 
-def _inserted(right: bool) -> Callable[..., None]:
-    find = _bisected(right)
+def _same(item: Any) -> Any:
+    return item
+
+
+def _inserted(find: Callable[..., Any]) -> Callable[..., None]:
+    bisect = _bisected(find)
 
     def insort(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
         if not isinstance(a, StagedList) and not a:
             a.append(x)
             return
-        place = find(a, x if key is None else as_called(key)(x), lo, hi, key=key)
-        _changed(a, lambda items: items.insert(place, x), 1)
+        place = bisect(a, x if key is None else as_called(key)(x), lo, hi, key=key)
+        _changed(a, StagedList.insert, (place, x), 1)
 
     return insort
 
 
 #: By the names of their modules and their own.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "bisect.bisect_left": _bisected(False),
-    "bisect.bisect_right": _bisected(True),
-    "bisect.insort_left": _inserted(False),
-    "bisect.insort_right": _inserted(True),
-    "heapq.heapify": _heapify,
-    "heapq.heappop": _heappop,
-    "heapq.heappush": _heappush,
-    "heapq.heappushpop": _heappushpop,
-    "heapq.heapreplace": _heapreplace,
-    "heapq.nlargest": _nlargest,
-    "heapq.nsmallest": _nsmallest,
+    "bisect.bisect_left": _bisected(bisect_left),
+    "bisect.bisect_right": _bisected(bisect_right),
+    "bisect.insort_left": _inserted(bisect_left),
+    "bisect.insort_right": _inserted(bisect_right),
+    "heapq.heapify": _in_heap(heapify, 0, lambda heap: None),
+    "heapq.heappop": _in_heap(heappop, -1),
+    "heapq.heappush": _in_heap(heappush, 1, list.append),
+    "heapq.heappushpop": _in_heap(heappushpop, 0, lambda heap, item: item),
+    "heapq.heapreplace": _in_heap(heapreplace, 0),
+    "heapq.nlargest": _extreme(True),
+    "heapq.nsmallest": _extreme(False),
 }

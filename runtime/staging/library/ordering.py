@@ -9,6 +9,7 @@ from runtime.ops.containers.list_tables import ORDER, TAKE
 from runtime.ops.convert import as_tensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_or
+from runtime.staging.library.ordinary import is_ordered
 from runtime.staging.lists.elements import Fixed, Row, holds_none
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import emit
@@ -89,7 +90,7 @@ def sorted_items(items: Sequence[Any], key: Any, reverse: bool) -> StagedList:
 def _places(keys: StagedList, items: StagedList, reverse: bool) -> Any:
     """The places of the items in their order."""
     structure = keys._element.structure
-    if holds_none(structure) or not _is_ordered(structure):
+    if holds_none(structure) or not is_ordered(structure):
         raise items._cannot("be sorted", "None and dicts have no order")
     columns = [
         column
@@ -102,12 +103,6 @@ def _places(keys: StagedList, items: StagedList, reverse: bool) -> Any:
     if not _has_rows(structure) and ranks != {1}:
         raise items._cannot("be sorted", "its elements are tensors with axes")
     return emit(ORDER, *columns, weak=False, descending=bool(reverse))
-
-
-def _is_ordered(structure: Any) -> bool:
-    if isinstance(structure, dict):
-        return False
-    return all(_is_ordered(part) for _, part in nest.children(structure) or ())
 
 
 def _has_rows(structure: Any) -> bool:

@@ -1,0 +1,93 @@
+"""Containers in ordinary Python: what their functions are made of besides lists.
+
+An `Ordinary` function is plain Python over lists. Where a graph is being built, its
+converted form runs instead, on lists in the graph.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from runtime.graph.context import current_graph
+from runtime.ops.containers.list_tables import LESS
+from runtime.staging.lists.elements import Element, holds_none, taken_apart
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.parts import emit, index_tensor
+from runtime.types import dtypes, nest
+from runtime.where.user_code import state_error
+
+__all__ = ["Ordinary", "check_order", "is_less", "is_ordered", "leaving"]
+
+
+class Ordinary:
+    """A function in ordinary Python, converted at its first call in a graph."""
+
+    #: Gives the converted form of a function; `runtime.compiler.backend` sets it.
+    convert: ClassVar[Callable[[Callable[..., Any]], Callable[..., Any]]]
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._converted: Callable[..., Any] | None = None
+        functools.update_wrapper(self, function, updated=())
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the function as it is, or staged where a graph is being built."""
+        if current_graph() is None:
+            return self._function(*args)
+        if self._converted is None:
+            self._converted = Ordinary.convert(self._function)
+        return self._converted(*args)
+
+
+def is_ordered(structure: Any) -> bool:
+    """Whether Python orders values of such a structure: there is no dict in it."""
+    if isinstance(structure, dict):
+        return False
+    return all(is_ordered(part) for _, part in nest.children(structure) or ())
+
+
+def check_order(element: Element) -> None:
+    """Refuse elements of lists that a graph cannot order.
+
+    Raises:
+        StagedStateError: AG210, it is no number, text, or list or tuple of such.
+    """
+    is_known = is_ordered(element.structure) and not holds_none(element.structure)
+    specs = element.specs
+    if is_known and len(specs) == len(element.leaves):
+        if all(spec.rank in (0, None) for spec in specs):
+            return
+    raise state_error(
+        "AG210",
+        f"elements of a list are compared with `<`, of which one is "
+        f"{element.describe()}: a graph orders numbers, texts and tuples",
+        "put a tuple of such into the list for each element",
+    )
+
+
+def is_less(one: Any, other: Any) -> Any:
+    """``one < other``, of two elements of lists.
+
+    Raises:
+        StagedStateError: AG210, a graph cannot order elements of such kinds.
+    """
+    if current_graph() is None:
+        return one < other
+    (element, tensors), (beside, others) = (
+        taken_apart(value, "items") for value in (one, other)
+    )
+    element = element.joined(beside, "items")
+    check_order(element)
+    kinds = {tensor.dtype for tensor in (*tensors, *others)}
+    if len(tensors) == len(kinds) == 1 and not kinds & {dtypes.bool, dtypes.string}:
+        return emit("Less", *tensors, *others, weak=False)
+    return emit(LESS, *tensors, *others, weak=False)
+
+
+def leaving(items: Any, index: Any) -> Any:
+    """The element at an index that is in the list, which is about to take it out."""
+    if not isinstance(items, StagedList):
+        return items[index]
+    return items._row(index_tensor(index), shared=False)
