@@ -36,13 +36,9 @@ __all__ = [
 def _rise(heap: Any, start: Any, at: Any) -> None:
     """Move an element up, over all that are greater."""
     item = heap[at]
-    while at > start:
-        above = (at - 1) // 2
-        parent = heap[above]
-        if not is_less(item, parent):
-            break
-        heap[at] = parent
-        at = above
+    while at > start and is_less(item, heap[(at - 1) // 2]):
+        heap[at] = heap[(at - 1) // 2]
+        at = (at - 1) // 2
     heap[at] = item
 
 
@@ -52,8 +48,8 @@ def _sink(heap: Any, start: Any, end: Any) -> None:
     item, at = heap[start], start
     below = 2 * at + 1
     while below < end:
-        right = below + 1
-        if right < end and not is_less(heap[below], heap[right]):
+        right = min(below + 1, end - 1)
+        if not is_less(heap[below], heap[right]):
             below = right
         heap[at] = heap[below]
         at = below
