@@ -42,6 +42,7 @@ from runtime.staging.lists.list_methods import METHODS
 from runtime.staging.lists.list_rows import RowList
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, functions_of
+from runtime.staging.objects import list_views, object_views  # noqa: F401  (register)
 from runtime.staging.objects.open_choices import OpenChoice
 from runtime.staging.state import recursion
 from runtime.staging.state.branches import stage_cond

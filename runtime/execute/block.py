@@ -25,7 +25,7 @@ from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
-from runtime.execute.regions import FUSED, LARGE, STEPS
+from runtime.execute.regions import FUSED, LARGE
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.containers.tensor_arrays import IN_PLACE
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"_\d+$")
 
 _ALIASES = frozenset({"Identity", "StopGradient"})
 
-_WITH_BODIES = CONTROL_FLOW | {AT_ONCE, FUSED, STEPS}
+_WITH_BODIES = CONTROL_FLOW | {AT_ONCE, FUSED}
 
 
 class StraightBlock:
@@ -301,8 +301,6 @@ class StraightBlock:
         for _, user in self.users[node.outputs[0]]:
             if user is None or self._reads(user, node.outputs[0]) > 1:
                 return False
-            if user.op == STEPS and user.attrs["counts_rows"]:
-                continue
             loop = loops.get(user)
             if loop is None or loop.elements is not node.outputs[0]:
                 return False

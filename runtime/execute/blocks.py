@@ -48,22 +48,14 @@ class BlockText:
 
 
 def write_blocks(
-    name: str,
-    body: Graph,
-    hints: Mapping[SymbolicTensor, str],
-    carried: Mapping[int, int] | None = None,
+    name: str, body: Graph, hints: Mapping[SymbolicTensor, str]
 ) -> BlockText:
     """The source of the function of that name for the body of a region.
 
-    `hints` are names for inputs and outputs of the body. With `carried` the function is
-    a loop over the body: these inputs have what the outputs, by their number, were in
-    the iteration before.
+    `hints` are names for inputs and outputs of the body.
     """
-    writer = _Writer(body, hints, carried)
-    if carried is None:
-        writer.write()
-    else:
-        writer.write_loop()
+    writer = _Writer(body, hints)
+    writer.write()
     kinds = [f'"{kind}"' for kind in writer.kinds()]
     if any(map(needs_rows, body.nodes)):
         kinds.append("whole_rows=True")
@@ -95,19 +87,8 @@ class _Slot:
 
 
 class _Writer:
-    def __init__(
-        self,
-        body: Graph,
-        hints: Mapping[SymbolicTensor, str],
-        carried: Mapping[int, int] | None,
-    ) -> None:
+    def __init__(self, body: Graph, hints: Mapping[SymbolicTensor, str]) -> None:
         self._body = body
-        self._is_loop = carried is not None
-        #: The inputs that the outputs become, by these.
-        self._state = {
-            body.outputs[result]: body.inputs[place]
-            for result, place in (carried or {}).items()
-        }
         self._names: dict[SymbolicTensor, str] = {}
         self._taken: set[str] = {
             "np",
@@ -135,9 +116,6 @@ class _Writer:
         self._places = {node: index for index, node in enumerate(self._nodes)}
         for index, node in enumerate(self._nodes):
             self._last.update(dict.fromkeys(node.inputs, index))
-        # What the next iteration begins with has to last.
-        self._last.update(dict.fromkeys(self._state, len(self._nodes)))
-        self._steps = self._free("steps") if self._is_loop else ""
 
     def _free(self, hint: str) -> str:
         name, number = hint, 1
@@ -151,7 +129,6 @@ class _Writer:
     def kinds(self) -> list[str]:
         """The kinds of the parameters."""
         found = [str(role(_dims(t), self._whole)) for t in self._body.inputs]
-        found += ["steps"] if self._is_loop else []
         found += [f"scratch {slot.dtype}" for slot in self._scratch]
         for tensor, slot in self._results.items():
             if is_total(tensor.node):
@@ -165,7 +142,6 @@ class _Writer:
     def parameters(self) -> list[str]:
         """Their names."""
         names = [self._inputs[tensor] for tensor in self._body.inputs]
-        names += [self._steps] if self._is_loop else []
         return names + [s.name for s in (*self._scratch, *self._results.values())]
 
     # --- statements -------------------------------------------------------------------
@@ -187,28 +163,6 @@ class _Writer:
                     del self._homes[tensor]
                     if slot.value is tensor:
                         slot.value = None
-
-    def write_loop(self) -> None:
-        """Write all statements within a loop over them, and what goes around it."""
-        homes = {}
-        for output, tensor in self._state.items():
-            name = self._names[tensor]
-            slot = _Slot(tensor.dtype.name, self._free(name), tensor)
-            homes[output] = self._homes[tensor] = slot
-            self._scratch.append(slot)
-            self._names[tensor] = slot.name
-            self.lines.append(f"np.copyto({slot.name}, {name})")
-        before, self.lines = self.lines, []
-        self.write()
-        moved = _moves({homes[output]: self._homes[output] for output in homes})
-        if moved:
-            places = ", ".join(slot.name for slot in moved)
-            found = ", ".join(slot.name for slot in moved.values())
-            self.lines.append(f"{places} = {found}")
-        body = [f"    {line}" for line in self.lines]
-        self.lines = [*before, f"for _ in {self._steps}:", *body]
-        for output, slot in homes.items():
-            self.lines.append(f"np.copyto({self._results[output].name}, {slot.name})")
 
     def _operands(self, node: Node) -> list[str]:
         numbers = [_number(tensor) for tensor in node.inputs]
@@ -260,8 +214,7 @@ class _Writer:
 
     def _elementwise(self, index: int, node: Node, operands: Sequence[str]) -> None:
         (output,) = node.outputs
-        # In a loop the results are those of the last iteration.
-        result = None if self._is_loop else self._results.get(output)
+        result = self._results.get(output)
         slot = result or self._slot(index, node)
         slot.value = output
         if result is None:
@@ -279,7 +232,7 @@ class _Writer:
         waiting = [
             slot
             for result, slot in islice(self._results.items(), FEW)
-            if not self._is_loop and self._may_wait_in(slot, output, result, index)
+            if self._may_wait_in(slot, output, result, index)
         ]
         slots = [
             slot
@@ -310,18 +263,6 @@ class _Writer:
         if _dims(result) != self._whole or place <= index:
             return False
         return last < place or (last == place and _may_overwrite(result.node, value))
-
-
-def _moves(wanted: Mapping[_Slot, _Slot]) -> dict[_Slot, _Slot]:
-    """Which slot takes the block of which other, so that the state is in place."""
-    moved = {slot: other for slot, other in wanted.items() if slot is not other}
-    # What nobody took goes to those that gave theirs away.
-    left = [slot for slot in moved if slot not in moved.values()]
-    for slot in [slot for slot in moved.values() if slot not in moved]:
-        other = next(other for other in left if other.dtype == slot.dtype)
-        left.remove(other)
-        moved[slot] = other
-    return moved
 
 
 def _reads(node: Node, tensor: SymbolicTensor) -> bool:

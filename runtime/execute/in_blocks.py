@@ -12,17 +12,14 @@ beside it, a ``scalar``; ``scratch`` for intermediate values, and the ``result``
 or ``column result`` for what is reduced. A ``sum``, ``mean``, ``max`` or ``min`` takes
 what a block contributes to that of the whole array. Called with the first of these the
 function gives the results, or None if the arrays are not of the kind that it is made
-for: the caller then computes them in the ordinary way. For ``steps``, how often the
-function does the same to each block, it is called with a number; it gives its results
-always then.
+for: the caller then computes them in the ordinary way.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,17 +44,6 @@ USUAL = 8
 
 #: With fewer elements times operations other threads would come too late.
 SHARED = 1 << 20
-
-#: The bytes of all arrays that a block has which is computed again and again: they fit
-#: the cache that a processor has for itself, or half of them do.
-REPEATED = 1 << 21
-
-#: The fewest elements that such a block has. With fewer, threads would come back from
-#: NumPy all the time, and wait for each other at the interpreter's lock.
-FEWEST = 1 << 15
-
-#: How often it is computed, at a guess.
-TIMES = 16
 
 #: The shapes that a function remembers how to split.
 PLANS = 16
@@ -114,7 +100,6 @@ class BlockFunction:
         self._in_rows = whole_rows or bool({"row", "column"} & set(kinds))
         self._whole_rows = whole_rows
         self._casts = casts
-        self._repeats = "steps" in kinds
         #: How many operations each element takes, roughly: there is one on each line.
         self._work = len({line for _, _, line in function.__code__.co_lines()}) - 1
         self._plans: dict[tuple[tuple[int, ...], int], _Plan | None] = {}
@@ -129,11 +114,7 @@ class BlockFunction:
         if plan is None:
             return None
         if not _are_fit(inputs, plan.shapes):
-            if not self._repeats:
-                return None
-            inputs = tuple(map(_contiguous, inputs))
-        if self._repeats:
-            inputs = (*inputs[:-1], _Steps(inputs[-1]))
+            return None
         blocks = len(plan.edges) - 1
         results = [maker.make(key[0], blocks) for maker in self._makers]
         arrays = (*inputs, *results)
@@ -166,12 +147,9 @@ class BlockFunction:
         size = math.prod(shape)
         length = shape[-1] if self._in_rows and shape else 1
         too_long = self._whole_rows and length > LONG_ROW
-        if (size < LARGE or not shape or too_long) and not self._repeats:
+        if size < LARGE or not shape or too_long:
             return None
-        work = self._work * (TIMES if self._repeats else 1)
-        threads = allowed if size * work >= SHARED else 1
-        if self._repeats:
-            threads = min(threads, max(1, size // FEWEST))
+        threads = allowed if size * self._work >= SHARED else 1
         edges, columns = self._split(inputs, size // length, length, threads)
         return _Plan(
             tuple(_PLACES[kind](shape) for kind in self._inputs),
@@ -190,10 +168,6 @@ class BlockFunction:
         # Where many arrays are in use, each has less of the cache.
         many = max(1, (len(self._scratch) + len(self._ways)) // USUAL)
         room = max(1, BLOCK // item // many)
-        if self._repeats:
-            # Where the state comes from and goes to is touched once.
-            used = len(self._scratch) + len(self._ways) - 2 * len(self._makers)
-            room = min(room, max(FEWEST, REPEATED // item // used))
         if self._has_totals:
             return halves(rows, room), 1
         if length > room and not self._whole_rows:
@@ -239,29 +213,8 @@ class BlockFunction:
         try:
             with Unbuffered(plan.joined):
                 self._function(*parts[:inputs], *temporary, *parts[inputs:])
-        except BaseException:
-            if self._repeats:
-                parts[inputs - 1].has_failed = True
-            raise
         finally:
             give_back(vectors)
-
-
-class _Steps:
-    """The iterations of each block; no more of them when a block has failed.
-
-    Else an interrupted loop would go on in the other threads.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self.has_failed = False
-
-    def __iter__(self) -> Iterator[int]:
-        return takewhile(self._go_on, range(self._count))
-
-    def _go_on(self, number: int) -> bool:
-        return not self.has_failed
 
 
 def _are_fit(inputs: Sequence[Any], shapes: Sequence[tuple[int, ...] | None]) -> bool:
@@ -275,20 +228,13 @@ def _are_fit(inputs: Sequence[Any], shapes: Sequence[tuple[int, ...] | None]) ->
     return True
 
 
-def _contiguous(value: Any) -> Any:
-    """The value, if it is an array one whose elements lie side by side."""
-    if type(value) is np.ndarray and value.ndim:
-        return np.ascontiguousarray(value)
-    return value
-
-
 #: How an array is split between blocks: not at all, in parts of rows, by rows, in both
 #: ways, and with one number for each block.
 _WHOLE, _ACROSS, _DOWN, _BOTH, _BLOCK = "whole", "across", "down", "both", "block"
 
 
 def _way(kind: str) -> str:
-    if kind in ("row", "scalar", "steps"):
+    if kind in ("row", "scalar"):
         return _ACROSS if kind == "row" else _WHOLE
     if kind.split()[0] in _TOTALS:
         return _BLOCK
@@ -338,5 +284,4 @@ _PLACES: dict[str, Callable[[tuple[int, ...]], tuple[int, ...] | None]] = {
     "row": lambda shape: shape[-1:],
     "column": lambda shape: (*shape[:-1], 1),
     "scalar": lambda shape: None,
-    "steps": lambda shape: None,
 }

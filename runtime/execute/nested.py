@@ -9,9 +9,8 @@ from runtime.execute.labels import find_labels
 from runtime.execute.loops import LoopBlock, indented
 from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
-from runtime.execute.program import clean
 from runtime.execute.prune import Live, has_effects, is_recursive_call
-from runtime.execute.regions import FUSED, LARGE, STEPS
+from runtime.execute.regions import FUSED, LARGE
 from runtime.execute.text import Line, Step, Text, negated
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -35,8 +34,6 @@ class Block(LoopBlock):
             self._call(node)
         elif node.op == FUSED:
             self._fused(node)
-        elif node.op == STEPS:
-            self._steps(node)
         elif node.op == AT_ONCE:
             self._at_once(node)
         else:
@@ -184,28 +181,6 @@ class Block(LoopBlock):
         results = Line(f"{', '.join(targets.values())} = {found}")
         self.lines += [Line("else:"), *indented([results])]
 
-    def _steps(self, node: Node) -> None:
-        """Write a loop as the call of a function that runs it block by block."""
-        self.flush_inputs(node.inputs)
-        args = self.take(node.inputs, statement=True)
-        body = node.attrs["graph"]
-        arrays = len(body.inputs)
-        texts = [arg.code for arg in self.as_numpy(node, args)[:arrays]]
-        bounds = args[arrays:]
-        if node.attrs["counts_rows"]:
-            texts.append(f"len({bounds[0].code})")
-        else:
-            texts.append(" - ".join(f"int({bound.code})" for bound in bounds))
-        for index, place in node.attrs["carried"].items():
-            name = body.inputs[place].node.name
-            self.labels.setdefault(node.outputs[index], clean(name))
-        targets = self._result_names(node, [body])
-        hints = dict(zip(body.inputs, (arg.code for arg in args)))
-        hints |= {body.outputs[index]: name for index, name in targets.items()}
-        name = self.program.block_function(body, hints, node.attrs["carried"])
-        results = ", ".join(targets.values())
-        self.lines.append(Line(f"{results} = {name}({', '.join(texts)})"))
-
     def _at_once(self, node: Node) -> None:
         """Write operations that do not depend on each other as functions to run."""
         self.flush_inputs(node.inputs)
@@ -234,7 +209,7 @@ def _size(live: Live) -> int:
     """The number of nodes, those of sub-graphs included; effects count as many."""
     total = 0
     for node in live.nodes:
-        if node.op in (AT_ONCE, FUSED, STEPS):
+        if node.op in (AT_ONCE, FUSED):
             return SMALL + 1
         if node.op != "Const":
             total += SMALL + 1 if has_effects(node) else 1

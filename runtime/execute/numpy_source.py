@@ -27,7 +27,6 @@ from runtime.execute.program import Program, clean
 from runtime.execute.prune import Effects, find_live
 from runtime.execute.regions import with_regions
 from runtime.execute.scalars import Scalars
-from runtime.execute.stepped import with_steps
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
 from runtime.ops.checks.numerics import is_checking, on_switch
@@ -246,7 +245,7 @@ def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:
         program.add_local(name)
         parameters.append(name)
         inputs[tensor] = Text(name, names=frozenset({name}))
-    live = with_regions(graph, with_steps(find_live(graph, counted=True)))
+    live = with_regions(graph, find_live(graph, counted=True))
     program.scalars = Scalars(graph, live)
     block = Block(program, graph, live, inputs, {})
     block.write()

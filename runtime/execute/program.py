@@ -236,22 +236,14 @@ class Program:
         """Steps in the order of the program."""
         return tuple(sorted(steps, key=lambda step: self._order[step.node]))
 
-    def block_function(
-        self,
-        body: Graph,
-        hints: Mapping[SymbolicTensor, str],
-        carried: Mapping[int, int] | None = None,
-    ) -> str:
-        """The name of the function that computes the body of a region in blocks.
-
-        In a loop it is computed again and again: see `write_blocks`.
-        """
+    def block_function(self, body: Graph, hints: Mapping[SymbolicTensor, str]) -> str:
+        """The name of the function that computes the body of a region in blocks."""
         hint = hints[body.outputs[0]]
         if hint.startswith("result"):
             hint = next(iter(self.functions.values()))
         name = self._new_global(f"{hint}_blocks")
         hints = {t: clean(hint) for t, hint in hints.items()}
-        self.blocks.append(write_blocks(name, body, hints, carried))
+        self.blocks.append(write_blocks(name, body, hints))
         return name
 
     def namespace(self) -> dict[str, Any]:

@@ -31,18 +31,13 @@ __all__ = [
     "LARGE",
     "LONG_ROW",
     "MANY",
-    "STEPS",
     "Role",
-    "as_region",
     "role",
     "with_regions",
 ]
 
 #: The op of the nodes that stand for regions. It is known to the writer of source only.
 FUSED = "Fused"
-
-#: The op of those that stand for loops: see `runtime.execute.stepped`.
-STEPS = "Steps"
 
 #: Arrays with fewer elements are faster in the ordinary way.
 LARGE = 1 << 14
@@ -58,7 +53,7 @@ _HEAVY = frozenset(
     {"Elu", "LeakyRelu", "LogSoftmax", "Relu", "SelectV2", "Sigmoid", "Softmax"}
 )
 
-_CALM = frozenset({"Const", "Identity", "StopGradient", FUSED, STEPS})
+_CALM = frozenset({"Const", "Identity", "StopGradient", FUSED})
 
 Dims = tuple["int | None", ...]
 
@@ -169,8 +164,6 @@ def with_regions(graph: Graph, live: Live) -> Live:
     """
     bodies = dict(live.bodies)
     for node, inner in live.bodies.items():
-        if node.op == STEPS:
-            continue
         graphs = [body for _, body in node.subgraphs()]
         bodies[node] = tuple(map(with_regions, graphs, inner))
     live = replace(live, bodies=bodies)
@@ -192,30 +185,6 @@ def with_regions(graph: Graph, live: Live) -> Live:
             bodies[fused] = (find_live(fused.attrs["graph"]),)
             nodes.append(fused)
     return with_groups(replace(live, nodes=tuple(nodes), bodies=bodies))
-
-
-def as_region(graph: Graph, live: Live) -> Node | None:
-    """The node that stands for all operations of a graph; None if they are no region.
-
-    Its outputs are those of the graph.
-    """
-    region: _Region | None = None
-    for place, node in enumerate(live.nodes):
-        if node.op == "Const":
-            continue
-        if node.op in CONTROL_FLOW or not is_simple(node):
-            return None
-        if region is None:
-            region = _begin(node, place)
-            if region is None:
-                return None
-        elif _takes([region], node):
-            region.add(node, place)
-        else:
-            return None
-    if region is None:
-        return None
-    return _fused(region, {graph.outputs[index] for index in live.outputs})
 
 
 def _find(live: Live) -> Iterable[_Region]:
