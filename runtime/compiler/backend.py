@@ -39,7 +39,6 @@ from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists.items import repeated
 from runtime.staging.lists.list_methods import METHODS
-from runtime.staging.lists.list_rows import RowList
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, functions_of
 from runtime.staging.objects import list_views, object_views  # noqa: F401  (register)
@@ -396,7 +395,7 @@ SymbolicTensor.__autograph_is__ = StagedOptional.__autograph_is__ = is_same
 SymbolicTensor.repeated = staticmethod(repeated)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
-StagedList.__autograph_backend__ = RowList.__autograph_backend__ = _Lists()
+StagedList.__autograph_backend__ = _Lists()
 OpenChoice.opened = staticmethod(all_opened)
 StagedDeque.__autograph_backend__ = StagedList.__autograph_backend__
 StagedTruth.__autograph_backend__ = _STAGING

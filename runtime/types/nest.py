@@ -251,6 +251,8 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 def rebuild(structure: Any, values: list[Any]) -> Any:
     """A structure of the same kind with other values, in the order of `children`."""
     kind = type(structure)
+    if defines(kind, "__like_me__"):
+        return structure.__like_me__(rebuild(structure.__plain__(), values))
     if kind is list or kind is tuple:
         return kind(values)
     if issubclass(kind, tuple) and defines(kind, "_fields"):
@@ -270,20 +272,22 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
 
 
 def plain(structure: Any) -> Any:
-    """The structure with the lists and dicts that each list or dict of a library's own
-    kind stands for: one whose class has a ``plain_kind``.
+    """The structure with the user's own kinds of lists, dicts and objects in it.
+
+    What stands for one or is a copy of one says by ``__autograph_alone__`` or
+    ``__plain__`` which it is.
     """
     if defines(type(structure), "__autograph_alone__"):
         structure = structure.__autograph_alone__()
+    elif defines(type(structure), "__plain__"):
+        structure = structure.__plain__()
     inside = children(structure)
     if inside is None:
         return structure
     parts = [plain(part) for _, part in inside]
-    kind = getattr(type(structure), "plain_kind", None)
-    if kind is None and all(new is old for new, (_, old) in zip(parts, inside)):
+    if all(new is old for new, (_, old) in zip(parts, inside)):
         return structure
-    made = rebuild(structure, parts)
-    return made if kind is None else kind(made)
+    return rebuild(structure, parts)
 
 
 def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:

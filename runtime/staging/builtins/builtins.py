@@ -34,7 +34,8 @@ from runtime.staging.lists.assignments import delitem, items_of, setitem
 from runtime.staging.lists.items import getitem
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
-from runtime.staging.objects.chosen import chosen, referred
+from runtime.staging.objects.copy import chosen
+from runtime.staging.objects.views import referred
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.decisions import raise_if
 from runtime.staging.state.loops import stage_loop

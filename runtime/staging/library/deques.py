@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from runtime.graph.context import building
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import Parts, emit, index_tensor
+from runtime.staging.objects.copy import plain_class
 from runtime.staging.state.join import beside_each_other
 from runtime.where.user_code import is_user_file
 
@@ -117,7 +118,7 @@ class StagedDeque(StagedList):
 
 def common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
     """Two deques as deques in the graph, each with the graph it is a value in."""
-    kinds = {type(side.value) for side in (one, other)}
+    kinds = {plain_class(side.value) for side in (one, other)}
     if not kinds <= {deque, StagedDeque}:
         return None
     if any(getattr(side.value, "maxlen", None) is not None for side in (one, other)):

@@ -19,6 +19,7 @@ from runtime.staging.lists.elements import Element, fitted, holds_none, taken_ap
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
+from runtime.staging.objects.copy import Kind, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.decisions import either, raise_if
 from runtime.staging.state.loops import stage_loop
@@ -494,3 +495,25 @@ class StagedDict(StagedTable):
     def __ior__(self, other: Any) -> StagedDict:
         self.update(other)
         return self
+
+
+def _table_like(cls: Any, table: Any, copy: Callable[[Any], Any]) -> Any:
+    made = cls.__new__(cls)
+    made.name = table.name
+    if isinstance(table, StagedDict):
+        made.default = table.default
+    made._lists = [copy(part.again()) for part in table._lists]
+    return made
+
+
+register(
+    StagedTable,
+    Kind(
+        lambda table: [part._shared.version for part in table._lists],
+        _table_like,
+        reads=frozenset(),
+        changes=frozenset({"_for_staged"}),
+        copies=frozenset({"again", "copy", "__copy__"}),
+        again=lambda table: table.again(),
+    ),
+)

@@ -7,14 +7,7 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from runtime.ops.staged.flow import optional_parts, require_some
-from runtime.staging.objects.copied import (
-    ChosenDict,
-    ChosenList,
-    ElementDict,
-    ElementList,
-    changed_element,
-    contents_of,
-)
+from runtime.staging.objects.copy import Copy, contents_of, element_copy, plain_class
 from runtime.staging.state.optional import known
 from runtime.staging.state.values import (
     can_be_tensor,
@@ -29,19 +22,12 @@ from runtime.types.specs import TensorSpec
 from runtime.where.user_code import state_error
 
 __all__ = [
-    "ChosenDict",
-    "ChosenList",
     "Element",
-    "ElementDict",
-    "ElementList",
     "Fixed",
     "Row",
-    "changed_element",
-    "contents_of",
     "fitted",
     "flagged",
     "holds_none",
-    "plain_kind",
     "taken_apart",
     "with_contents",
     "with_none",
@@ -216,7 +202,7 @@ class Element:
             for leaf in self.leaves
         ]
         value = with_none(nest.pack_sequence_as(self.structure, leaves))
-        value = value if shared is None else _shared(value, shared)
+        value = value if shared is None else element_copy(value, shared)
         return _with_rows(value, lambda rows: Element.list_of_row(rows, shared))
 
     def is_like(self, other: Element) -> bool:
@@ -308,9 +294,8 @@ def _own(value: Any, name: str) -> Any:
     inside = nest.children(value)
     if inside is None:
         return value
-    rebuilt = nest.rebuild(value, [_own(part, name) for _, part in inside])
-    kind = _KINDS.get(type(value))
-    return rebuilt if kind is None else kind(rebuilt)
+    parts = [_own(part, name) for _, part in inside]
+    return nest.rebuild(value.__plain__() if isinstance(value, Copy) else value, parts)
 
 
 def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
@@ -337,22 +322,8 @@ def _can_change(value: Any) -> bool:
         parameters: Any = getattr(type(value), "__dataclass_params__", None)
         return not parameters.frozen
     if isinstance(value, (list, dict)):
-        return type(value) not in _KINDS
+        return plain_class(value) not in (list, dict)
     return hasattr(value, "_flatten") or isinstance(value, (set, bytearray))
-
-
-def _shared(value: Any, origin: Any) -> Any:
-    """The structure with lists and dicts that cannot be changed."""
-    inside = nest.children(value)
-    if inside is None:
-        return value
-    rebuilt = nest.rebuild(value, [_shared(part, origin) for _, part in inside])
-    if type(rebuilt) not in (list, dict):
-        return rebuilt
-    kind: Any = ElementList if type(rebuilt) is list else ElementDict
-    copy = kind(rebuilt)
-    copy.origin = origin
-    return copy
 
 
 def _same_structure(one: Any, other: Any) -> bool:
@@ -377,19 +348,3 @@ def _various(one: Element, other: Element, name: str) -> Exception:
         f"kinds: {one.describe()} and {other.describe()}",
         "put values of one dtype, shape and structure into it",
     )
-
-
-#: Lists and dicts that elements may hold, and what they are kept as.
-_KINDS: dict[type, Any] = {
-    list: list,
-    dict: dict,
-    ElementList: list,
-    ElementDict: dict,
-    ChosenList: list,
-    ChosenDict: dict,
-}
-
-
-def plain_kind(kind: type) -> Any:
-    """`list` or `dict` for the kinds of lists and dicts in elements; else None."""
-    return _KINDS.get(kind)

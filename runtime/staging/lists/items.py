@@ -13,10 +13,11 @@ from runtime.ops.elementwise.logical import logical_not, logical_or
 from runtime.ops.reduce.reductions import argmax, reduce_any
 from runtime.ops.staged.flow import raise_error
 from runtime.staging.lists.assignments import gathered, list_of
-from runtime.staging.lists.elements import ElementList, taken_apart
+from runtime.staging.lists.elements import taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import kept_in, rows_like
 from runtime.staging.lists.sequences import weakened
+from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.views import choose, is_open
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.text.text import Values, characters, is_text
@@ -59,7 +60,7 @@ def _row(items: Any, index: Any) -> Any:
     if buffer is None:
         return None
     row, inner = list_of(buffer, len(items))[index], items[0]
-    return ElementList(rows_like(inner, row)) if isinstance(inner, list) else row
+    return element_copy(rows_like(inner, row)) if isinstance(inner, list) else row
 
 
 def _staged(items: Any) -> StagedList:

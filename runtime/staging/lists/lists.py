@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
 
+import numpy as np
+
 from runtime.ops import convert
 from runtime.ops.arrays.indexing import getitem
 from runtime.ops.arrays.joining import stack
@@ -23,8 +25,6 @@ from runtime.ops.reduce.reductions import reduce_any, reduce_sum
 from runtime.ops.shapes import normal_axis
 from runtime.staging.lists.elements import (
     Element,
-    ElementList,
-    changed_element,
     holds_none,
     taken_apart,
 )
@@ -37,9 +37,11 @@ from runtime.staging.lists.parts import (
     size_of,
 )
 from runtime.staging.lists.sequences import StagedSequence, weakened
-from runtime.tensor import Tensor
+from runtime.staging.objects.copy import ELEMENT, Kind, element_copy, register
+from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted
 from runtime.types import dtypes
+from runtime.where.user_code import state_error
 
 __all__ = ["StagedList", "delete_slice", "set_slice"]
 
@@ -201,7 +203,7 @@ class StagedList(Parts):
         buffers = [emit("ListGet", b, self._count, place) for b in self._buffers]
         inner = self._element.pack(buffers)
         if not isinstance(inner, StagedList):
-            changed_element(ElementList)
+            raise state_error("AG210", *ELEMENT)
         if not self._shared.is_apart:
             raise self._cannot(
                 "have an item of a list in it assigned",
@@ -431,6 +433,62 @@ def _moved(tensor: Tensor, axis: int) -> Tensor:
     return moved
 
 
+def _list_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:
+    made = cls(items._element, items._buffers, items._count, items.name)
+    made._graph = items._graph
+    return made
+
+
+register(
+    StagedList,
+    Kind(
+        lambda items: [items._shared.version],
+        _list_like,
+        reads=frozenset({"_check"}),
+        changes=frozenset({"_become"}),
+        copies=frozenset(),
+        again=lambda items: items.again(),
+    ),
+)
+
+
+# --- lists that are elements of others: all of one length, the rows of a tensor
+
+
+class _Within:
+    """A list that was read from another one, as long as that has it."""
+
+    def __init__(self, shared: Any) -> None:
+        self._of, self._seen = shared, shared.within
+
+    def check(self) -> None:
+        """Refuse to use it once the other list has changed."""
+        if self._of.within is not self._seen:
+            raise state_error(
+                "AG210",
+                "the list 'row', whose length a tensor decides, cannot be used here: "
+                "the list of lists that it was read from was changed since: read it "
+                "again",
+                "docs/limitations.md says what such lists can do",
+            )
+
+
+def _list_of_row(rows: Any, shared: Any) -> Any:
+    """The list for the tensor of a row, or for its value."""
+    if isinstance(rows, EagerTensor):
+        return [EagerTensor(rows._array[i, ...]) for i in range(len(rows._array))]
+    if not isinstance(rows, Tensor):
+        return np.asarray(rows).tolist()
+    made = StagedList(Element.number(rows.spec), [rows], size_of(rows), "row")
+    if shared is None:
+        return made
+    row = element_copy(made, _Within(shared))
+    row._shared.is_row = True
+    row._shared.given += shared.given
+    return row
+
+
+Element.list_of_row = staticmethod(_list_of_row)
 convert.register_tensor_conversion_function(StagedList, StagedList.tensor)
 # `case [a, b]` asks for the length, which is refused; else it would just not match.
 Sequence.register(StagedList)

@@ -24,12 +24,12 @@ from runtime.staging.lists.elements import (
     fitted,
     flagged,
     taken_apart,
+    with_contents,
 )
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.sequences import weakened
-from runtime.staging.objects.copied import is_in_place
+from runtime.staging.objects.copy import Kind, has_changed, is_in_place, register
 from runtime.staging.objects.refusals import Untold
-from runtime.staging.objects.shared import Shared
 from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.tracing.subgraph import adapted, state_tensor
@@ -47,6 +47,63 @@ __all__ = [
 ]
 
 _Self = TypeVar("_Self", bound="Parts")
+
+
+class Shared:
+    """What lists have in common that stand for one of the program's."""
+
+    def __init__(self) -> None:
+        #: Whether another list still has it as an element.
+        self.is_row = False
+        #: The lists and dicts that became elements, with what was in them then.
+        self.given: list[tuple[Any, list[Any]]] = []
+        #: Another object after each change, and after each of a list in the list.
+        self.version = object()
+        self.within = object()
+        #: Whether the lists in it are surely as many objects, which nothing else has.
+        self.is_apart = True
+        #: Whether it was changed by way of a list that it is in.
+        self.is_stale = False
+        self._graph = current_graph()
+
+    def give(self, value: Any) -> None:
+        """Note the lists and dicts in an element that is put into the list."""
+        for given, contents in with_contents(value):
+            if isinstance(given, Shared):
+                known = any(given is other for other, _ in self.given)
+                if known or given._graph is not current_graph() or given.is_row:
+                    self.is_apart = False
+            self.given.append((given, contents))
+
+    def check(self, name: str = "items") -> None:
+        """Refuse to go on where an element would have to change with a list."""
+        for given, contents in self.given:
+            if has_changed(given, contents):
+                raise state_error(
+                    "AG210",
+                    f"a {_kind(given)} was put into the list {name!r}, "
+                    "whose length a tensor decides, and changed afterwards; a graph "
+                    "keeps a copy, which would not change",
+                    "change it before, or put a copy of it into the list",
+                )
+
+    def change_within(self) -> None:
+        """Note that a list in the list is changed."""
+        self.within = object()
+        for given, _ in self.given:
+            if isinstance(given, Shared):
+                given.is_stale = True
+
+
+def _kind(given: Any) -> str:
+    return "list" if isinstance(given, Shared) else type(given).__name__
+
+
+def _no_list(cls: type, shared: Any, copy: Any) -> NoReturn:
+    raise TypeError("what lists have in common is no container")
+
+
+register(Shared, Kind(lambda shared: [shared.version], _no_list, frozenset()))
 
 
 class Parts(Untold):

@@ -9,7 +9,7 @@ from runtime.errors import StagedStateError
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops import convert
-from runtime.staging.objects.chosen import unwatched
+from runtime.staging.objects.copy import unwatched
 from runtime.staging.objects.views import (
     View,
     distinct,

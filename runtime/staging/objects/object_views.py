@@ -8,8 +8,8 @@ from typing import Any, NoReturn, cast
 
 from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.lists.items import getitem
-from runtime.staging.objects.identity import identical, unlike
-from runtime.staging.objects.views import View, is_mutable, register
+from runtime.staging.objects.copy import identical, is_mutable, unlike
+from runtime.staging.objects.views import View, register
 from runtime.tensor import Tensor
 from runtime.types import nest
 from runtime.where.user_code import state_error

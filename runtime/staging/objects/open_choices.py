@@ -13,13 +13,13 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit
-from runtime.staging.objects.chosen import chosen
+from runtime.staging.objects.copy import Reference, chosen
 from runtime.staging.objects.views import is_chosen_of, set_chooser
 
 __all__ = ["OpenChoice"]
 
 
-class OpenChoice(StagedList):
+class OpenChoice(Reference, StagedList):
     """One of several lists, which changes when they do, and they when it does.
 
     ``rows`` are the lists, and ``place`` a scalar tensor that tells which of them.

@@ -21,7 +21,7 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit
-from runtime.staging.objects.identity import identical
+from runtime.staging.objects.copy import Reference, identical, is_mutable
 from runtime.staging.state.values import can_be_tensor
 from runtime.types import dtypes, nest
 from runtime.where.user_code import is_user_file, state_error
@@ -31,9 +31,9 @@ __all__ = [
     "choose",
     "distinct",
     "is_chosen_of",
-    "is_mutable",
     "is_open",
     "reference",
+    "referred",
     "register",
     "same_kind",
     "set_chooser",
@@ -47,7 +47,7 @@ _CHANGED = (
 )
 
 
-class View:
+class View(Reference):
     """One of several objects, of which a tensor tells the place.
 
     ``rows`` are the objects, and ``index`` a scalar tensor that counts them from the
@@ -171,6 +171,11 @@ def reference(value: Any, graph: Graph | None) -> Any:
     with contextlib.suppress(StagedStateError):
         found._kept = found.__autograph_alone__()
     return found
+
+
+def referred(value: Any) -> Any:
+    """A list, dict or object such that a graph can choose it and it stays itself."""
+    return reference(value, current_graph())
 
 
 def view_among(value: Any, rows: Sequence[Any], graph: Graph) -> View | None:
@@ -302,18 +307,6 @@ def is_open(value: Any) -> bool:
     if isinstance(value, View) or cls in (list, dict, StagedList) or is_mutable(cls):
         return True
     return any(is_open(part) for _, part in nest.children(value) or ())
-
-
-def is_mutable(cls: type) -> bool:
-    """Whether objects of a class are structures that can be changed."""
-    if issubclass(cls, (list, dict, tuple)) or nest.field_names(cls) is None:
-        return False
-    if hasattr(cls, "__tf_flatten__"):
-        return False
-    parameters: Any = getattr(cls, "__dataclass_params__", None)
-    if parameters is not None:
-        return not parameters.frozen
-    return "__setattr__" not in vars(cls)
 
 
 def _alike(values: Sequence[Any]) -> list[tuple[Any, ...]] | None:

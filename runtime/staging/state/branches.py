@@ -16,7 +16,7 @@ from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.rows import buffer_of
-from runtime.staging.objects.copies import Copies
+from runtime.staging.objects.copy import BranchCopies
 from runtime.staging.objects.joined_views import NewObjects, WithNew
 from runtime.staging.state.form import common_form
 from runtime.staging.state.join import Side, absent
@@ -86,7 +86,7 @@ def stage_cond(
 
 def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
     """The graph of a branch, and its result and state in one list, or `RAISED`."""
-    copies = Copies()
+    copies = BranchCopies()
 
     def run() -> Any:
         try:

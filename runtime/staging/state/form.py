@@ -17,10 +17,16 @@ from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.staged.flow import optional_parts, require_bound
 from runtime.staging.library.deques import common_deques
 from runtime.staging.lists.assignments import spread
-from runtime.staging.lists.elements import ChosenList, Element
+from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import buffer_of, loose
-from runtime.staging.objects.chosen import chosen, in_one_kind, is_chosen
+from runtime.staging.objects.copy import (
+    ChosenCopy,
+    ElementCopy,
+    chosen,
+    in_one_kind,
+    plain_class,
+)
 from runtime.staging.objects.joined_views import alone, as_views
 from runtime.staging.objects.views import View
 from runtime.staging.state.join import Side, beside_each_other, in_one_form
@@ -77,6 +83,11 @@ def common_form(
         return found
     if isinstance(one.value, View) or isinstance(other.value, View):
         return _with_views(one, other, name, inside)
+    pair = in_one_kind(one.value, other.value)
+    if pair is not None:
+        one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
+        if _fit(*pair):
+            return pair
     for side in one, other:
         if is_table(side.value):
             tables: tuple[Any, Any] | None
@@ -86,11 +97,6 @@ def common_form(
         return common_deques(one, other, name)
     if type(one.value) is set and type(other.value) is set:
         return _of_sets(one, other, name)
-    pair = in_one_kind(one.value, other.value)
-    if pair is not None:
-        one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
-        if _fit(*pair):
-            return pair
     if _is_list(one.value) and _is_list(other.value):
         rows = None if _is_chosen(one, other) else _as_rows(one, other, name)
         if rows is not None:
@@ -126,11 +132,13 @@ def _with_views(
 
 
 def _is_list(value: Any) -> bool:
-    return type(value) in (list, ChosenList) or isinstance(value, StagedList)
+    if isinstance(value, StagedList):
+        return True
+    return plain_class(value) is list and not isinstance(value, ElementCopy)
 
 
 def _is_chosen(*sides: Side) -> bool:
-    return any(is_chosen(side.value) for side in sides)
+    return any(isinstance(side.value, ChosenCopy) for side in sides)
 
 
 def _as_rows(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:

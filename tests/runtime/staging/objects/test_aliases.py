@@ -9,7 +9,7 @@ import pytest
 import runtime as tf
 from autograph.errors import StagingError
 from runtime.errors import StagedStateError
-from runtime.staging.lists.elements import ElementDict, ElementList
+from runtime.staging.objects.copy import element_copy
 
 # --- changes of what a tensor chose ---------------------------------------------------
 
@@ -241,9 +241,9 @@ def test_elements_that_are_returned_are_lists_and_dicts():
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 def test_copies_of_elements_can_be_changed(copied):
-    items = copied(ElementList([1]))
+    items = copied(element_copy([1]))
     items.append(2)
-    table = copied(ElementDict(a=1))
+    table = copied(element_copy({"a": 1}))
     table["b"] = 2
 
     assert items == [1, 2]

@@ -1,0 +1,663 @@
+"""Read-only copies of lists, dicts and objects that a graph cannot keep themselves.
+
+A copy is used as the object is, as long as that makes no difference. Where it would
+make one, AG210 says so: where the copy is read and one of its sources has changed
+since, and where the copy is changed and a source can still be seen.
+
+Each kind of container is registered once (`register`): what is in it, how a copy is
+made, and which of its methods read. A container of any other kind is refused.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from operator import is_
+from types import FrameType
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
+from weakref import WeakValueDictionary
+
+from runtime.ops.elementwise.logical import logical_not
+from runtime.types import nest
+from runtime.where.user_code import state_error
+
+__all__ = [
+    "CHOSEN",
+    "ELEMENT",
+    "BranchCopies",
+    "ChosenCopy",
+    "Copy",
+    "ElementCopy",
+    "Kind",
+    "Origin",
+    "Reference",
+    "Watch",
+    "can_change",
+    "chosen",
+    "contents_of",
+    "copied",
+    "element_copy",
+    "has_changed",
+    "identical",
+    "in_one_kind",
+    "is_in_place",
+    "is_mutable",
+    "plain_class",
+    "register",
+    "unlike",
+    "unwatched",
+]
+
+#: What was done to a copy that cannot be, and the advice.
+_Why = tuple[str, str]
+
+ELEMENT: _Why = (
+    "an element of a list whose length a tensor decides was changed; what is read "
+    "from such a list is a copy, and the list would not change",
+    "change a copy of the element (`list(item)`), and assign it: `items[i] = item`",
+)
+CHOSEN: _Why = (
+    "a list or dict that a tensor chose among several was changed; in a graph it is "
+    "a copy, and those that it was chosen from would not change",
+    "change it in the branches of an `if`, by the name that it has there, or begin "
+    "with a copy that is meant to be one: `chosen = list(chosen)`",
+)
+_STALE: _Why = (
+    "a list, dict or object that a tensor chose among several is read after one of "
+    "those was changed; in a graph it is a copy, which did not change",
+    "choose again after the change, or begin with a copy that is meant to be one: "
+    "`chosen = list(chosen)`",
+)
+_UNTOLD: _Why = (
+    "`is` asks which list, dict or object one is that is a copy in the graph",
+    "give them numbers, and compare those",
+)
+
+
+class Reference:
+    """Stands for an object itself, not for a copy of it."""
+
+    __slots__ = ()
+
+
+# --- which object one is --------------------------------------------------------------
+
+
+def identical(one: Any, other: Any) -> Any:
+    """``one is other``: a bool, or a tensor where one has a say in which object it is.
+
+    What stands for an object answers by ``__autograph_is__``.
+
+    Raises:
+        StagedStateError: AG210, one is a copy of an object, and it cannot be told of
+            which.
+    """
+    if one is other:
+        return True
+    for value, beside in ((one, other), (other, one)):
+        if hasattr(type(value), "__autograph_is__"):
+            return type(value).__autograph_is__(value, beside)
+    return False
+
+
+def unlike(same: Any) -> Any:
+    """What ``!=`` or ``is not`` gives where ``==`` or ``is`` gives ``same``."""
+    if same is NotImplemented:
+        return same
+    return not same if isinstance(same, bool) else logical_not(same)
+
+
+# --- the kinds of containers ----------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    """How one kind of container is read, copied and changed.
+
+    Every method that is not among ``reads`` counts as a change, unless ``changes``
+    names those that change.
+    """
+
+    #: What is in a container, by which a change of it is noticed.
+    contents: Callable[[Any], list[Any]]
+    #: A container of a class with what is in another one; `copy` copies its parts.
+    make: Callable[[type, Any, Callable[[Any], Any]], Any]
+    reads: frozenset[str]
+    changes: frozenset[str] | None = None
+    #: Methods that give another container with the same contents.
+    copies: frozenset[str] = frozenset({"copy", "__copy__"})
+    #: Of the graph's: the container as it is now, which changes leave alone.
+    again: Callable[[Any], Any] | None = None
+
+
+_KINDS: dict[type, Kind] = {}
+
+
+def register(cls: type, kind: Kind) -> None:
+    """Say how containers of a class, and of those that are derived from it, are."""
+    _KINDS[cls] = kind
+
+
+def _kind_of(cls: type) -> Kind | None:
+    """The kind of containers of a class; None if it is no class of containers."""
+    return next((_KINDS[base] for base in cls.__mro__ if base in _KINDS), None)
+
+
+def is_mutable(cls: type) -> bool:
+    """Whether objects of a class are structures with fields that can be changed."""
+    if issubclass(cls, (list, dict, tuple)) or nest.field_names(cls) is None:
+        return False
+    if hasattr(cls, "__tf_flatten__"):
+        return False
+    parameters: Any = getattr(cls, "__dataclass_params__", None)
+    if parameters is not None:
+        return not parameters.frozen
+    return "__setattr__" not in vars(cls)
+
+
+def can_change(value: Any) -> bool:
+    """Whether a value is a container, or an object with fields."""
+    cls = type(value)
+    if _kind_of(cls) is not None or hasattr(cls, "__autograph_chosen__"):
+        return True
+    return hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
+
+
+def contents_of(value: Any) -> list[Any]:
+    """What is in a container, a choice or an object: other objects after a change."""
+    kind = _kind_of(type(value))
+    if kind is not None:
+        return kind.contents(value)
+    if hasattr(type(value), "__autograph_chosen__"):
+        return list(value.__autograph_chosen__())
+    return list(_attributes(value).values())
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """The fields and attributes of an object, read without its `__getattribute__`."""
+    names = nest.field_names(plain_class(value)) or ()
+    found = {name: object.__getattribute__(value, name) for name in names}
+    found.update(getattr(value, "__dict__", {}))
+    return {name: part for name, part in found.items() if name != "_watch"}
+
+
+def _list_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:
+    made = cls.__new__(cls)
+    list.extend(made, map(copy, list.copy(items)))
+    return made
+
+
+def _dict_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:
+    base: Any = OrderedDict if issubclass(cls, OrderedDict) else dict
+    made = cls.__new__(cls)
+    for key in base.keys(items):
+        base.__setitem__(made, key, copy(dict.__getitem__(items, key)))
+    if isinstance(items, defaultdict):
+        made.default_factory = items.default_factory
+    return made
+
+
+def _no_copy(cls: type, items: Any, copy: Callable[[Any], Any]) -> NoReturn:
+    raise state_error(
+        "AG210",
+        f"a tensor chose among several a {cls.__name__}, of which a graph has no copy "
+        "that could be watched",
+        "change it in the branches of an `if`, by the name that it has there",
+    )
+
+
+_COMPARED = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+_ITERATED = {"__contains__", "__getitem__", "__iter__", "__len__", "__reversed__"}
+_LIST_READS = {"__add__", "__mul__", "__rmul__", "count", "index"}
+_DICT_READS = {"__or__", "__ror__", "get", "items", "keys", "values"}
+_COUNTER_READS = {
+    *("__add__", "__sub__", "__and__", "__pos__", "__neg__"),
+    *("elements", "most_common", "total", "_keep_positive"),
+}
+
+register(
+    list, Kind(list.copy, _list_like, frozenset(_COMPARED | _ITERATED | _LIST_READS))
+)
+register(
+    dict,
+    Kind(
+        lambda items: [*dict.keys(items), *dict.values(items)],
+        _dict_like,
+        frozenset(_COMPARED | _ITERATED | _DICT_READS),
+    ),
+)
+register(Counter, _KINDS[dict]._replace(reads=_KINDS[dict].reads | _COUNTER_READS))
+register(set, Kind(list, _no_copy, frozenset()))
+register(deque, Kind(list, _no_copy, frozenset()))
+register(bytearray, Kind(list, _no_copy, frozenset()))
+
+
+# --- what a copy is a copy of ---------------------------------------------------------
+
+
+class Checked(Protocol):
+    """Tells whether a copy is still like its sources."""
+
+    def check(self) -> None:
+        """Raise AG210 if it is not."""
+
+
+class Origin:
+    """The objects that something may be a copy of, and what is in them now."""
+
+    def __init__(self, objects: Iterable[Any]) -> None:
+        self.objects = list(objects)
+        self._seen: dict[int, tuple[Any, list[Any]]] = {}
+        for value in self.objects:
+            self._see(value)
+
+    def _see(self, value: Any) -> None:
+        if id(value) not in self._seen and can_change(value):
+            parts = contents_of(value)
+            self._seen[id(value)] = value, parts
+            for part in parts:
+                self._see(part)
+        elif isinstance(value, tuple):
+            for part in value:
+                self._see(part)
+
+    def beside(self, other: Any) -> Origin:
+        """The objects of both, each with what was in it then."""
+        if isinstance(other, Origin):
+            self.objects += other.objects
+            self._seen = {**self._seen, **other._seen}
+        return self
+
+    def check(self) -> None:
+        """Raise AG210 if one of the objects was changed since."""
+        for value, parts in self._seen.values():
+            if has_changed(value, parts):
+                raise state_error("AG210", *_STALE)
+
+
+def has_changed(value: Any, contents: list[Any]) -> bool:
+    """Whether something else is in an object than these were its contents."""
+    now = contents_of(value)
+    return len(now) != len(contents) or not all(map(is_, now, contents))
+
+
+class Watch:
+    """What is refused of a copy: changes if they matter, reading it when it is stale.
+
+    ``matters`` tells whether a source can still be seen. It is None where staging has
+    made the copy anew: then any change matters.
+    """
+
+    __slots__ = ("matters", "origin")
+
+    def __init__(
+        self, matters: Callable[[], bool] | None = None, origin: Checked | None = None
+    ) -> None:
+        self.matters = matters
+        self.origin = origin
+
+    def reading(self) -> None:
+        """Refuse to read a copy whose sources have changed."""
+        if self.origin is not None:
+            self.origin.check()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a change does not matter any more."""
+        return self.matters is not None and not self.matters()
+
+    def beside(self, other: Watch) -> Watch:
+        """What either of two watches refuses."""
+        one, two = self.matters, other.matters
+        matters = None if one is None or two is None else lambda: one() or two()
+        origin = self.origin
+        if isinstance(origin, Origin):
+            return Watch(matters, origin.beside(other.origin))
+        return Watch(matters, other.origin if origin is None else origin)
+
+
+_ALWAYS = Watch()
+
+
+# --- copies ---------------------------------------------------------------------------
+
+
+class Copy:
+    """A copy of a container or an object; each class of these has one for its copies.
+
+    ``plain`` is the class of what it is a copy of.
+    """
+
+    plain: ClassVar[Any]
+    why: ClassVar[_Why]
+    _watch: Watch = _ALWAYS
+
+    def __autograph_is__(self, other: Any) -> Any:
+        """``self is other``: False, or refused where the other may be meant."""
+        if can_change(other):
+            raise state_error("AG210", *_UNTOLD)
+        if hasattr(type(other), "__autograph_is__"):
+            return identical(other, self)
+        return False
+
+    def __plain__(self) -> Any:
+        """The same, as a container or object that can be changed."""
+        watch_of(self).reading()
+        return _plain_copy(self)
+
+    def __like_me__(self, value: Any) -> Any:
+        """Another value as a copy of the same kind."""
+        if issubclass(type(self), ElementCopy):
+            return copied(value, ElementCopy, watch_of(self))
+        return copied(value, ChosenCopy)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _itself, (self.__plain__(),)  # what the user copies can be changed
+
+
+def _plain_copy(copy: Copy) -> Any:
+    return _made(type(copy).plain, copy, _itself)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+class ElementCopy(Copy):
+    """A copy of an element of a list in a graph: it cannot be changed."""
+
+    why = ELEMENT
+
+
+class ChosenCopy(Copy):
+    """A copy of one of several objects that a tensor chooses among."""
+
+    why = CHOSEN
+
+    def __autograph_settled__(self) -> Any:
+        """An ordinary object where a change does not matter any more."""
+        return _plain_copy(self) if watch_of(self).is_over else self
+
+    def __autograph_sources__(self) -> list[Any]:
+        """What it may be a copy of."""
+        return getattr(watch_of(self).origin, "objects", [])
+
+
+def watch_of(copy: Any) -> Watch:
+    """What is refused of a copy."""
+    watch: Watch = object.__getattribute__(copy, "_watch")
+    return watch
+
+
+def changed(copy: Any, *_: Any, **__: Any) -> None:
+    """Refuse to change a copy, if that matters."""
+    if not watch_of(copy).is_over:
+        raise state_error("AG210", *type(copy).why)
+
+
+def plain_class(value: Any) -> type:
+    """The class of a value, or of what it is a copy of."""
+    cls: type = getattr(type(value), "plain", type(value))
+    return cls if issubclass(type(value), Copy) else type(value)
+
+
+def _read(original: Any) -> Any:
+    def read(self: Any, *args: Any, **kwargs: Any) -> Any:
+        watch_of(self).reading()
+        return original(self, *args, **kwargs)
+
+    return read
+
+
+def _change(original: Any) -> Any:
+    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
+        changed(self)
+        return original(self, *args, **kwargs)
+
+    return change
+
+
+#: Methods that Python itself calls to make an object, to find its class and so on.
+_OF_ANY = frozenset(vars(object)) - _COMPARED | {"__class_getitem__"}
+
+
+def _watched_as_before(original: Any) -> Any:
+    def remade(self: Any, *args: Any) -> Any:
+        made = original(self, *args)
+        made._watch = watch_of(self)
+        return made
+
+    return remade
+
+
+def _added_to(self: Any, other: Any) -> Any:
+    """``other + self``, for which Python would look into the list by itself."""
+    if not isinstance(other, list) or is_in_place(sys._getframe(1)):
+        return NotImplemented
+    return [*other, *self]
+
+
+#: The argument of the instruction that stands for ``+=``, from Python 3.11 on.
+_INPLACE_ADD = 13
+
+
+def is_in_place(frame: FrameType) -> bool:
+    """Whether a function is at ``items += …``, and not at ``items + …``."""
+    operation, argument = frame.f_code.co_code[frame.f_lasti :][:2]
+    name = dis.opname[operation]
+    return name == "INPLACE_ADD" or (name, argument) == ("BINARY_OP", _INPLACE_ADD)
+
+
+def _guards(copies: type[Copy], cls: type, kind: Kind) -> dict[str, Any]:
+    """The methods of a container, which look at the watch before they do anything."""
+    guards: dict[str, Any] = {}
+    guards.update(dict.fromkeys(kind.copies & set(dir(cls)), Copy.__plain__))
+    if kind.changes is not None and copies is ElementCopy:
+        for name in ("_unflatten", "__copy__"):
+            guards[name] = _watched_as_before(getattr(cls, name))
+    if issubclass(cls, list):
+        guards["__radd__"] = _added_to
+    own = frozenset(guards)
+    for base in cls.__mro__[-2::-1]:
+        for name, method in vars(base).items():
+            is_change = name not in _OF_ANY
+            if kind.changes is not None:
+                is_change = name in kind.changes
+            if name in own:
+                continue
+            if name in kind.reads:
+                guards[name] = _read(method)
+            elif is_change and callable(method) and not isinstance(method, type):
+                guards[name] = _change(method)
+    if "__hash__" in vars(cls):
+        guards["__hash__"] = None  # to define == has it dropped
+    return guards
+
+
+class _ObjectCopy:
+    """A copy of an object of a class of the user's."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return plain_class(self)
+
+    def __getattribute__(self, name: str) -> Any:
+        found = object.__getattribute__(self, name)
+        if not name.startswith("__") and name != "_watch":
+            watch_of(self).reading()
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise state_error("AG210", *type(self).why)  # type: ignore[attr-defined]
+
+    def __delattr__(self, name: str) -> None:
+        raise state_error("AG210", *type(self).why)  # type: ignore[attr-defined]
+
+
+#: By the id of the class, which the class of its copies keeps alive.
+_CLASSES: WeakValueDictionary[tuple[type[Copy], int], type] = WeakValueDictionary()
+
+
+def _class_of(copies: type[Copy], cls: type) -> type:
+    """The class of the copies of objects of a class."""
+    found = _CLASSES.get((copies, id(cls)))
+    if found is None:
+        kind = _kind_of(cls)
+        own: dict[str, Any] = {"plain": cls, "__module__": __name__}
+        if kind is None:
+            found = type(cls.__name__, (copies, _ObjectCopy, cls), own)
+        else:
+            guards = _guards(copies, cls, kind)
+            found = type(cls.__name__, (copies, cls), {**guards, **own})
+        _CLASSES[copies, id(cls)] = found
+    return found
+
+
+def _made(cls: Any, value: Any, copy: Callable[[Any], Any]) -> Any:
+    """An object of a class with what is in another one."""
+    kind = _kind_of(plain_class(value))
+    if kind is not None:
+        return kind.make(cls, value, copy)
+    made = cls.__new__(cls)
+    for name, part in _attributes(value).items():
+        object.__setattr__(made, name, part)
+    return made
+
+
+def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
+    """A copy of a value, and of the containers in it; other values themselves.
+
+    Raises:
+        StagedStateError: AG210, it is a container of a kind that has no copies.
+    """
+
+    def copy(value: Any) -> Any:
+        if issubclass(type(value), copies) or type(value) is plain_class(value):
+            return copied(value, copies, watch)
+        return value
+
+    cls = plain_class(value)
+    if issubclass(cls, Reference):
+        return value
+    if _kind_of(cls) is None and not is_mutable(cls):
+        inside = nest.children(value)
+        if inside is None:
+            return value
+        parts = [copy(part) for _, part in inside]
+        same = all(map(is_, parts, (part for _, part in inside)))
+        return value if same else nest.rebuild(value, parts)
+    made = _made(_class_of(copies, cls), value, copy)
+    object.__setattr__(made, "_watch", watch)
+    return made
+
+
+def element_copy(value: Any, origin: Checked | None = None) -> Any:
+    """A copy of an element of a list in a graph, which ``origin`` tells about."""
+    return copied(value, ElementCopy, Watch(None, origin))
+
+
+def chosen(
+    value: Any, matters: Callable[[], bool] | None, sources: Iterable[Any] = ()
+) -> Any:
+    """The copy with what would make a difference refused, by AG210.
+
+    That is a change of it if ``matters()`` says so then, and to read it after one of
+    the ``sources`` was changed. The compiler asks for it where the lists that a graph
+    chose among have other names by which they can be reached.
+    """
+    sources = list(sources)
+    watch = Watch(matters, Origin(sources) if sources else None)
+    if issubclass(type(value), ElementCopy):
+        return value
+    if issubclass(type(value), ChosenCopy):  # it is watched for other reasons, too
+        watch = watch.beside(watch_of(value))
+    return copied(value, ChosenCopy, watch)
+
+
+def unwatched(value: Any) -> Any:
+    """A copy as an ordinary container or object; other values themselves."""
+    if not issubclass(type(value), ChosenCopy):
+        return value
+    return nest.plain(value) if nest.is_nested(value) else value.__plain__()
+
+
+def in_one_kind(one: Any, other: Any) -> tuple[Any, ...] | None:
+    """Two values of which one is a copy, and the other may be changed: as copies both.
+
+    None for other values.
+    """
+    kinds = [type(value) for value in (one, other) if issubclass(type(value), Copy)]
+    if not kinds or plain_class(one) is not plain_class(other):
+        return None
+    if _kind_of(plain_class(one)) is None:
+        # The compiler watches what is made of the two.
+        return unwatched(one), unwatched(other)
+    if type(one) is type(other):
+        return None
+    copies = ElementCopy if issubclass(kinds[0], ElementCopy) else ChosenCopy
+    pair = (
+        v if issubclass(type(v), copies) else copied(v, copies) for v in (one, other)
+    )
+    return next(pair), next(pair)
+
+
+# --- what a branch works on -----------------------------------------------------------
+
+
+class BranchCopies:
+    """Copies of the lists in the state of a branch, and what each is a copy of.
+
+    A list that the branch leaves as it was is the original again, so that a list that
+    nothing changes stays the object that it is.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, value: Any) -> Any:
+        """The value with copies of the lists in it; one copy of each list."""
+        if id(value) in self._made:
+            return self._made[id(value)][1]
+        copy = value
+        cls = type(value)
+        if _of_graph(value) is not None and not issubclass(cls, (Copy, Reference)):
+            copy = _of_graph(value)(value)
+        elif cls is list:
+            copy = list(map(self.of, value))
+        elif cls is tuple or cls is dict:
+            parts = _parts(value)
+            copies = list(map(self.of, parts))
+            if not all(map(is_, parts, copies)):
+                copy = cls(copies if cls is tuple else zip(value, copies))
+        if copy is not value:
+            self._made[id(value)] = value, copy
+            self._made[id(copy)] = value, copy
+        return copy
+
+    def original(self, value: Any) -> Any:
+        """What a value is a copy of, if it is as it was; else the value."""
+        if id(value) not in self._made:
+            return value
+        original, _ = self._made[id(value)]
+        return original if self._unchanged(original, value) else value
+
+    def _unchanged(self, original: Any, copy: Any) -> bool:
+        if isinstance(original, dict) and list(original) != list(copy):
+            return False
+        one, other = _parts(original), _parts(copy)
+        return len(one) == len(other) and all(
+            a is self.original(b) for a, b in zip(one, other)
+        )
+
+
+def _of_graph(value: Any) -> Any:
+    """What makes a copy of a container of the graph; None for other values."""
+    kind = _kind_of(type(value))
+    return None if kind is None else kind.again
+
+
+def _parts(value: Any) -> list[Any]:
+    if _of_graph(value) is not None:
+        return list(value._flatten())
+    return list(value.values() if isinstance(value, dict) else value)
