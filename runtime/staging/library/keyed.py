@@ -14,6 +14,7 @@ from runtime.staging.library.tables import StagedDict, StagedTable, default_of, 
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import as_sequence
+from runtime.staging.objects.copy import replacing
 from runtime.staging.state.form import set_form_of_sets
 from runtime.tensor import Tensor
 
@@ -74,7 +75,7 @@ def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any]
         if default is None:
             return None
         value = taken_apart(default(), "values")[0]
-    return lambda: table_of(items, key, value)
+    return replacing(items, lambda: table_of(items, key, value))
 
 
 def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
@@ -88,7 +89,7 @@ def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
         element = StagedList.of(values, "items", None).element
     if not items and element is None:
         return None
-    return lambda: StagedList.of(items, "items", element)
+    return replacing(items, lambda: StagedList.of(items, "items", element))
 
 
 def _table_of_argument(items: Any, values: Any) -> StagedTable:

@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterable
 from operator import is_
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from runtime.graph import Graph
+from runtime.graph.context import current_graph
 from runtime.ops.elementwise.logical import logical_not
 from runtime.types import nest
 from runtime.where.user_code import state_error
@@ -46,6 +48,7 @@ __all__ = [
     "is_mutable",
     "plain_class",
     "register",
+    "replacing",
     "unlike",
     "unwatched",
 ]
@@ -276,8 +279,38 @@ class Origin:
                 raise state_error("AG210", *_STALE)
 
 
+#: The containers of Python that others of the graph have taken the places of.
+_replaced: WeakKeyDictionary[Graph, list[Any]] = WeakKeyDictionary()
+
+
+def replacing(value: Any, make: Callable[[], Any]) -> Callable[[], Any]:
+    """What makes the container of the graph that takes the places of one of Python.
+
+    It does so since the container is about to change: copies are stale from then on.
+    """
+
+    def made() -> Any:
+        graph = current_graph()
+        if graph is not None:
+            _replaced.setdefault(graph, []).append(value)
+        return make()
+
+    return made
+
+
+def _is_replaced(value: Any) -> bool:
+    graph = current_graph()
+    while graph is not None:
+        if any(value is old for old in _replaced.get(graph, ())):
+            return True
+        graph = graph.parent
+    return False
+
+
 def has_changed(value: Any, contents: list[Any]) -> bool:
     """Whether something else is in an object than these were its contents."""
+    if _is_replaced(value):
+        return True
     now = contents_of(value)
     return len(now) != len(contents) or not all(map(is_, now, contents))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from operator import is_
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit
-from runtime.staging.objects.copy import Reference, chosen
+from runtime.staging.objects.copy import Reference, chosen, replacing
 from runtime.staging.objects.views import is_chosen_of, set_chooser
 
 __all__ = ["OpenChoice"]
@@ -91,7 +92,7 @@ class OpenChoice(Reference, StagedList):
         plain = [row for row in self._rows if type(row) is list]
         if plain:
             makes = [
-                lambda row=row: StagedList.of(row, "row", self._element)
+                replacing(row, partial(StagedList.of, row, "row", self._element))
                 for row in plain
             ]
             new = dict(zip(map(id, plain), type(self).opened(plain, makes)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter, deque
 
 import pytest
 
@@ -47,7 +48,71 @@ def changed_list_of_an_open_length(n):
     return small, big
 
 
+def changed_set(n):
+    small, big = {1}, {2}
+    if n > 1:
+        big = small
+    big.add(7)
+    return len(small), len(big)
+
+
+def changed_deque(n):
+    small, big = deque([1]), deque([2])
+    if n > 1:
+        big = small
+    big.append(7)
+    return len(small), len(big)
+
+
+def changed_source_of_a_set(n):
+    small, big = {1}, {2}
+    chosen = small if n > 1 else big
+    small.add(n)
+    return len(chosen)
+
+
+def changed_source_of_a_deque(n):
+    small, big = deque([1]), deque([2])
+    chosen = small if n > 1 else big
+    small.append(7)
+    return chosen[-1]
+
+
+def changed_dict_of_the_graph(n):
+    small, big = {1: 1}, {2: 2}
+    small[n] = 1
+    big[n] = 2
+    chosen = small if n > 1 else big
+    chosen[n + 1] = 7
+    return len(small), len(big)
+
+
+def changed_set_of_the_graph(n):
+    small, big = {1}, {2}
+    small.add(n)
+    big.add(n)
+    chosen = small if n > 1 else big
+    chosen.update({n + 1, 8})
+    return len(small), len(big)
+
+
+def changed_counter_of_the_graph(n):
+    small, big = Counter(), Counter()
+    small[n] += 1
+    big[n] += 2
+    chosen = small if n > 1 else big
+    chosen.update([n, n + 1])
+    return len(small), len(big)
+
+
 REFUSED = [
+    changed_set,
+    changed_deque,
+    changed_source_of_a_set,
+    changed_source_of_a_deque,
+    changed_dict_of_the_graph,
+    changed_set_of_the_graph,
+    changed_counter_of_the_graph,
     changed_by_a_method,
     changed_at_once,
     changed_by_a_helper,
@@ -68,6 +133,34 @@ def read_alone(n):
     small, big = [1, 2], [3, 4, 5]
     chosen = small if n > 1 else big
     return sum(chosen), len(small)
+
+
+def read_set(n):
+    small, big = {1, 2}, {3}
+    chosen = small if n > 1 else big
+    return len(chosen), 3 in chosen, len(small)
+
+
+def read_deque(n):
+    small, big = deque([1, 2]), deque([3])
+    chosen = small if n > 1 else big
+    return chosen[0], len(chosen), len(small)
+
+
+def changed_copy_of_a_set(n):
+    small, big = {1}, {2}
+    chosen = (small if n > 1 else big).copy()
+    chosen.add(n)
+    return len(chosen), len(small), len(big)
+
+
+def changed_copy_of_a_dict_of_the_graph(n):
+    small, big = {1: 1}, {2: 2}
+    small[n] = 1
+    big[n] = 2
+    chosen = (small if n > 1 else big).copy()
+    chosen[n + 1] = 7
+    return len(chosen), len(small), len(big)
 
 
 def changed_after_a_branch(n):
@@ -197,6 +290,10 @@ def lists_of_two_lengths(n):
 
 
 ALLOWED = [
+    read_set,
+    read_deque,
+    changed_copy_of_a_set,
+    changed_copy_of_a_dict_of_the_graph,
     read_alone,
     changed_after_a_branch,
     changed_dict,
