@@ -31,13 +31,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from runtime.errors import InternalError
+from runtime.errors import InternalError, OpError
 from runtime.graph import Graph, Node
 from runtime.graph.context import building, name_scope
 from runtime.ops import record
+from runtime.ops.arrays import composites as _arrays  # noqa: F401
 from runtime.ops.define import attributes_with_tensors
 from runtime.ops.elementwise import composites as _elementwise  # noqa: F401
+from runtime.ops.linalg import composites as _linalg  # noqa: F401
 from runtime.ops.nn import composites as _nn  # noqa: F401
+from runtime.ops.reduce import composites as _reduce  # noqa: F401
 from runtime.optimize.editing import (
     CONTROL_FLOW,
     Editor,
@@ -108,6 +111,9 @@ def _decompose(
             values = found if isinstance(found, tuple) else (found,)
             results = [graph.capture(value) for value in values if value is not None]
         nodes = graph.nodes
+    except OpError:
+        # What is known of the shapes shows that the op fails: it says so when it runs.
+        return None
     finally:
         graph.nodes = before
     for made in nodes:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.ops.arrays.creation import ones, zeros
+from runtime.ops.arrays.dimensions import alike
 from runtime.ops.arrays.gather import where
-from runtime.ops.arrays.rearrange import broadcast_to
 from runtime.ops.arrays.shape import identity, shape
 from runtime.ops.convert import cast, constant
 from runtime.ops.elementwise.arithmetic import maximum, minimum, not_equal
@@ -25,6 +25,7 @@ from runtime.ops.elementwise.functions import (
     imag,
     log,
     log1p,
+    nextafter,
     real,
     rint,
     sqrt,
@@ -91,17 +92,9 @@ def _xlog1py(x: Any, y: Any) -> Any:
 def _add_n(*tensors: Any) -> Any:
     total = tensors[0]
     for tensor in tensors[1:]:
-        left, right = _alike(total, tensor)
+        left, right = alike(total, tensor)
         total = left + right
     return total
-
-
-def _alike(x: Any, y: Any) -> tuple[Any, Any]:
-    """The tensors, which must have one shape: they do not broadcast."""
-    if x.shape.is_fully_defined() and y.shape.is_fully_defined():
-        return x, y
-    # Only if the shapes are equal each tensor takes the shape of the other.
-    return broadcast_to(x, shape(y)), broadcast_to(y, shape(x))
 
 
 def _zero(x: Any) -> Any:
@@ -225,3 +218,22 @@ def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
     for coefficient in coefficients[1:-1]:
         value = (value + coefficient) * x
     return value + coefficients[-1]
+
+
+# --- neighbours -----------------------------------------------------------------------
+
+
+@decomposes("LastBelow")
+def _last_below(high: Any, low: Any) -> Any:
+    return where(high > low, _next_below(high, low), low)
+
+
+def _next_below(high: Any, low: Any) -> Any:
+    """The largest number below `high`, which is above `low`."""
+    if high.dtype is not dtypes.float16:
+        return nextafter(high, low)
+    # A step of 0.7 to 1.4 units in the last place is rounded to one.
+    wide = cast(high, dtypes.float32)
+    step = maximum(abs(wide) * 2.0**-10.5, 0.75 * 2.0**-24)
+    below = cast(wide - step, dtypes.float16)
+    return where(high == math.inf, constant(dtypes.float16.max, high.dtype), below)

@@ -58,7 +58,8 @@ def compare(case: Case) -> None:
         verify(low)
         left = {op for op in ops_of(low) if record.get(op).kind == "composite"}
         if KNOWLEDGE.index(knowledge) <= KNOWLEDGE.index(case.needs):
-            assert not left, knowledge
+            # A node stays where its shapes show that it fails.
+            assert not left or isinstance(outcome(low, case.inputs), type), knowledge
         else:
             assert left <= {case.op}, knowledge
         for old, new in zip(graph.outputs, low.outputs, strict=True):
