@@ -22,6 +22,7 @@ from runtime.ops.convert import cast
 from runtime.ops.elementwise.arithmetic import clip_by_value
 from runtime.ops.elementwise.logical import logical_or
 from runtime.tensor import EagerTensor, Tensor
+from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.joins import join_specs
 from runtime.tracing.subgraph import (
     emit_case,
@@ -30,7 +31,6 @@ from runtime.tracing.subgraph import (
     set_outputs,
     trace_subgraph,
 )
-from runtime.tracing.trace import Results, flatten_results
 from runtime.types import dtypes, nest
 from runtime.types.classes import defines
 
@@ -218,7 +218,8 @@ def _check_same(
     shown = nest.outline(first.structure), nest.outline(second.structure)
     try:
         nest.assert_same_structure(*shown)
-        if [r is None for r in first.leaves] != [r is None for r in second.leaves]:
+        same = first.form.has_places_of(second.form)
+        if not same or first.are_tensors != second.are_tensors:
             raise ValueError("what is None in one must be None in the other")
         nest.check_composites(first.structure, second.structure)
     except (TypeError, ValueError) as error:
@@ -226,13 +227,8 @@ def _check_same(
             f"{label} and {other_label} return different structures, {shown[0]!r} and "
             f"{shown[1]!r}: {error}"
         ) from None
-    parts: list[str] = []
-    for (path, _), recipe in zip(
-        nest.flatten_with_paths(first.structure), first.leaves
-    ):
-        parts += [path] * (0 if recipe is None else recipe[0])
-    for part, tensor, other_tensor in zip(parts, tensors, other_tensors):
-        what = f"the result{part and f' at {part}'} of {label} and {other_label}"
+    for place, tensor, other_tensor in zip(first.places, tensors, other_tensors):
+        what = f"the result{place and f' at {place}'} of {label} and {other_label}"
         join_specs(tensor.spec, other_tensor.spec, what)
 
 

@@ -16,6 +16,7 @@ from runtime.ops.arguments import int_argument
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.logical import logical_and
 from runtime.tensor import Tensor
+from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.joins import check_invariant, join_specs
 from runtime.tracing.subgraph import (
     predicate,
@@ -23,7 +24,6 @@ from runtime.tracing.subgraph import (
     state_tensor,
     trace_subgraph,
 )
-from runtime.tracing.trace import Results, flatten_results
 from runtime.tracing.widening import stage_while
 from runtime.types import nest
 from runtime.types.classes import defines
@@ -153,9 +153,8 @@ def _next_state(result: Any, start: Results) -> list[Tensor]:
     result = _as_structured(result, start.structure)
     result = nest.map_structure(_as_number, result)
     tensors, found = flatten_results(result, "body")
-    if [recipe and recipe[0] for recipe in found.leaves] != [
-        recipe and recipe[0] for recipe in start.leaves
-    ]:
+    same = found.form.has_places_of(start.form)
+    if not same or found.are_tensors != start.are_tensors:
         raise _other_structure(start.structure, result)
     nest.check_composites(start.structure, result)
     return tensors

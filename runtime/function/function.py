@@ -32,6 +32,7 @@ from runtime.function.tracer import Tracer, Turn
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph, functions_run_eagerly
 from runtime.tensor import SymbolicTensor
+from runtime.tracing.form import flatten_results
 from runtime.tracing.signature import (
     FlatCall,
     Signature,
@@ -39,7 +40,6 @@ from runtime.tracing.signature import (
     flatten_call,
     method_of,
 )
-from runtime.tracing.trace import flatten_results
 from runtime.types import nest
 from runtime.where.user_code import user_frames
 

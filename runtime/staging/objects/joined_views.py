@@ -18,8 +18,8 @@ from runtime.staging.objects.views import (
     same_kind,
     view_among,
 )
-from runtime.staging.state.optional import StagedOptional
-from runtime.staging.state.values import can_be_tensor, same_structure
+from runtime.staging.state.optional import StagedOptional, alike
+from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import SymbolicTensor
 from runtime.types import dtypes, nest
 from runtime.where.user_code import state_error
@@ -252,7 +252,7 @@ def _with_new(
     with building(graphs[1 - new]):
         inside = old.__autograph_alone__()
     leaves = (*nest.flatten(added), *nest.flatten(inside))
-    if not same_structure(added, inside) or not all(map(can_be_tensor, leaves)):
+    if not alike(added, inside) or not all(map(can_be_tensor, leaves)):
         return None
     if not same_kind([*rows, added]):
         return None

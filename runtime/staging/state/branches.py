@@ -15,12 +15,11 @@ from runtime.errors import ends_trace
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
-from runtime.staging.lists.rows import buffer_of
 from runtime.staging.objects.copy import BranchCopies
 from runtime.staging.objects.joined_views import NewObjects, WithNew
 from runtime.staging.state.form import common_form
 from runtime.staging.state.join import Side, absent
-from runtime.staging.state.optional import opened, under
+from runtime.staging.state.optional import alike, composed, opened, under
 from runtime.staging.state.recursion import check_known
 from runtime.staging.state.values import (
     MISSING,
@@ -29,13 +28,10 @@ from runtime.staging.state.values import (
     can_be_tensor,
     checked_name,
     checked_parts,
-    children,
     describe,
     missing_keys,
-    part_names,
     placeholder,
     same_object,
-    same_structure,
 )
 from runtime.tensor import Tensor
 from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
@@ -145,7 +141,7 @@ class _Merge:
             return known
         if isinstance(one, WithNew):
             return self._once(one, other, lambda: self._with_new(one, other, name))
-        if self._is_structure(one) or self._is_structure(other):
+        if composed(one) is not None or composed(other) is not None:
             return self._once(one, other, lambda: self._structure(one, other, name))
         return self._leaf(one, other, name)
 
@@ -183,30 +179,22 @@ class _Merge:
 
         return built
 
-    def _is_structure(self, value: Any) -> bool:
-        return not can_be_tensor(value) and children(value) is not None
-
     def _structure(self, one: Any, other: Any, name: str) -> _Rebuild:
-        template = other if isinstance(one, Marker) else one
-        inside = None if can_be_tensor(template) else children(template)
-        if inside is None:
-            return self._common(one, other, name)
-        leaves, pack = inside
-        if (one is MISSING or other is MISSING) and type(template) is tuple:
-            leaves, pack = list(template), tuple  # a list in it stays itself
-        if isinstance(one, Marker):
-            pairs = [(one, leaf) for leaf in leaves]
-        elif isinstance(other, Marker):
-            pairs = [(leaf, other) for leaf in leaves]
-        elif self._is_structure(other) and _have_same_parts(one, other):
-            beside = children(other)
-            assert beside is not None
-            pairs = list(zip(leaves, beside[0], strict=True))
+        """Merge two values part by part, or the parts of one that stands alone."""
+        inside, beside = composed(one), composed(other)
+        whole = inside or beside
+        assert whole is not None
+        if isinstance(one, Marker) or isinstance(other, Marker):
+            pairs = [
+                (one, part) if inside is None else (part, other) for part in whole.parts
+            ]
+        elif inside is not None and beside is not None and alike(one, other):
+            pairs = list(zip(inside.parts, beside.parts, strict=True))
         else:
             return self._common(one, other, name)
-        labels = part_names(template, name, len(leaves))
+        labels = whole.labels(name)
         parts = [self.value(*pair, label) for pair, label in zip(pairs, labels)]
-        return lambda outputs: pack([part(outputs) for part in parts])
+        return lambda outputs: whole.rebuild([part(outputs) for part in parts])
 
     def _leaf(self, one: Any, other: Any, name: str) -> _Rebuild:
         if one is not RAISED and other is not RAISED:
@@ -264,12 +252,6 @@ class _Merge:
 def _tensors(graph: Graph, values: list[Any]) -> list[Any]:
     with building(graph):
         return [None if value is _ANY else state_tensor(value) for value in values]
-
-
-def _have_same_parts(one: Any, other: Any) -> bool:
-    if (buffer_of(one) is None) != (buffer_of(other) is None):
-        return False
-    return same_structure(one, other)
 
 
 def _read(graph: Graph, value: Any, beside: Any) -> Any:

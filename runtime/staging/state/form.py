@@ -30,13 +30,14 @@ from runtime.staging.objects.copy import (
 from runtime.staging.objects.joined_views import alone, as_views
 from runtime.staging.objects.views import View
 from runtime.staging.state.join import Side, beside_each_other, in_one_form
+from runtime.staging.state.optional import composed
 from runtime.staging.state.values import (
     can_be_tensor,
     checked_parts,
     is_table,
     same_object,
-    same_structure,
 )
+from runtime.tracing.form import Form
 from runtime.types import nest
 from runtime.where.user_code import state_error
 
@@ -269,7 +270,8 @@ def _fit(one: Any, other: Any) -> bool:
         return False
     if can_be_tensor(one) or can_be_tensor(other):
         return can_be_tensor(one) and can_be_tensor(other)
-    if not nest.is_nested(one) or not same_structure(one, other):
-        return same_structure(one, other) and hasattr(one, "_flatten")
-    leaves = zip(nest.flatten(one), nest.flatten(other))
-    return all(_fit(a, b) for a, b in leaves)
+    form, leaves = Form.of(one, composed)
+    beside, others = Form.of(other, composed)
+    if form.is_leaf or not form.is_like(beside):
+        return False
+    return all(map(_fit, leaves, others))

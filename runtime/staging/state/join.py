@@ -10,13 +10,13 @@ from runtime.graph.context import building, current_graph
 from runtime.staging.state.optional import (
     NOTHING,
     StagedOptional,
-    leaves_of,
+    alike,
+    composed,
     opened,
-    packed,
-    same_form,
 )
 from runtime.staging.state.values import Marker, placeholder
 from runtime.tensor import Tensor
+from runtime.tracing.form import Form
 from runtime.types import nest
 
 __all__ = [
@@ -53,7 +53,7 @@ def in_one_form(
         return _filled(one, other._value, graphs[0]), other
     if other._value is NOTHING:
         return one, _filled(other, one._value, graphs[1])
-    if same_form(one._value, other._value):
+    if alike(one._value, other._value):
         return one, other
     values = common(one._value, other._value)
     if values is None:
@@ -110,11 +110,9 @@ def _wrapped(value: Any, name: str) -> StagedOptional:
 def _filled(empty: StagedOptional, like: Any, graph: Graph) -> StagedOptional:
     """The optional with something in it that has the structure of ``like``."""
     with building(graph):
-        leaves = [
-            placeholder(leaf.spec) if isinstance(leaf, Tensor) else leaf
-            for leaf in leaves_of(like)
-        ]
-        return StagedOptional(packed(like, leaves), empty._some, empty._name)
+        form, leaves = Form.of(like, composed)
+        held = [placeholder(x.spec) if isinstance(x, Tensor) else x for x in leaves]
+        return StagedOptional(form.pack(held), empty._some, empty._name)
 
 
 # --- The two values of a variable that branches, or the rounds of a loop, leave

@@ -22,7 +22,7 @@ from runtime.staging.objects.joined_views import carried, first_of, is_copied
 from runtime.staging.state.form import common_form, with_open_lists
 from runtime.staging.state.join import Side, adopted, without_none
 from runtime.staging.state.loop_options import LoopOptions, collecting
-from runtime.staging.state.optional import opened, same_form, taken_apart
+from runtime.staging.state.optional import composed
 from runtime.staging.state.values import (
     MISSING,
     Marker,
@@ -30,11 +30,11 @@ from runtime.staging.state.values import (
     checked_parts,
     describe,
     missing_keys,
-    part_names,
     placeholder,
     same_object,
 )
 from runtime.tensor import SymbolicTensor
+from runtime.tracing.form import Form
 from runtime.tracing.joins import check_invariant
 from runtime.tracing.subgraph import (
     predicate,
@@ -49,7 +49,7 @@ from runtime.variable import Variable
 from runtime.where.findings import Findings
 from runtime.where.user_code import state_error
 
-__all__ = ["Leaf", "LoopMemory", "Slot", "labels_of", "read_at_end", "slot_of"]
+__all__ = ["Leaf", "LoopMemory", "Slot", "read_at_end", "slot_of"]
 
 # --- What a loop was found to carry, for the next time that it is staged
 
@@ -109,7 +109,7 @@ class Slot:
 
     name: str
     leaves: list[Leaf]
-    pack: Callable[[list[Any]], Any]
+    form: Form
     template: Any = None
     #: Whether a copy is carried of what could be a view.
     copied: bool = False
@@ -117,11 +117,8 @@ class Slot:
 
 def slot_of(name: str, value: Any) -> Slot:
     """A variable with this value before the loop."""
-    inside = taken_apart(value)
-    if inside is None:
-        return Slot(name, [_leaf(value)], lambda leaves: leaves[0])
-    leaves, pack = inside
-    return Slot(name, [_leaf(leaf) for leaf in leaves], pack, value)
+    form, leaves = Form.of(value, composed)
+    return Slot(name, list(map(_leaf, leaves)), form, None if form.is_leaf else value)
 
 
 def _leaf(value: Any) -> Leaf:
@@ -129,14 +126,6 @@ def _leaf(value: Any) -> Leaf:
     if parts is not None:
         return Leaf(parts[0], carried=True, flagged=True, bound=parts[1])
     return Leaf(value, carried=can_be_tensor(value))
-
-
-def labels_of(slot: Slot) -> list[str]:
-    """What the leaves are called: as the variable, but for the flag of an optional."""
-    template, count = opened(slot.template), len(slot.leaves)
-    if hasattr(template, "_part_names"):
-        return part_names(template, slot.name, count)
-    return [slot.name] * count
 
 
 def read_at_end(leaf: Leaf, part: Any) -> Any:
@@ -182,8 +171,7 @@ class _Layout:
         values: list[Any] = []
         names: list[str] = []
         for slot in self.slots:
-            labels = labels_of(slot)
-            for leaf, label in zip(slot.leaves, labels):
+            for leaf, label in zip(slot.leaves, slot.form.labels(slot.name)):
                 if not leaf.carried:
                     continue
                 start = leaf.start
@@ -200,7 +188,7 @@ class _Layout:
         """The values of the variables, from the flat list."""
         remaining = iter(tensors)
         return tuple(
-            slot.pack([self._value(slot, leaf, remaining) for leaf in slot.leaves])
+            slot.form.pack([self._value(slot, leaf, remaining) for leaf in slot.leaves])
             for slot in self.slots
         )
 
@@ -271,7 +259,7 @@ class _Layout:
             return False
         with building(self._graph):
             starts = [placeholder(s) if type(s) is TensorSpec else s for s in starts]
-            value = first_of(slot.template, slot.pack(starts), after, self._graph)
+            value = first_of(slot.template, slot.form.pack(starts), after, self._graph)
         sides = Side(value, self._graph), Side(after, body)
         common = common_form(*sides, slot.name)
         if common is None:
@@ -280,7 +268,7 @@ class _Layout:
         self._memory.opened(slot.name, common[0])
         flagged = [leaf for leaf in slot.leaves if leaf.flagged]
         new = slot_of(slot.name, common[0])
-        slot.leaves, slot.pack, slot.template = new.leaves, new.pack, new.template
+        slot.leaves, slot.form, slot.template = new.leaves, new.form, new.template
         for leaf in slot.leaves:
             if flagged and leaf.carried:
                 leaf.flagged, leaf.bound = True, flagged[0].bound
@@ -291,17 +279,16 @@ class _Layout:
         missing = slot.template is None and slot.leaves[0].start is MISSING
         if missing:
             value = without_none(value, slot.name)
-        inside = taken_apart(value)
-        if inside is None:
+        form, leaves = Form.of(value, composed)
+        if form.is_leaf:
             if slot.template is not None and value is not MISSING:
                 raise _Misfit(slot.template, value)
             return [value] * len(slot.leaves)
-        leaves, pack = inside
         if missing:
             slot.leaves = [Leaf(MISSING, carried=False) for _ in leaves]
-            slot.pack, slot.template = pack, value
+            slot.form, slot.template = form, value
             return leaves
-        if slot.template is None or not same_form(slot.template, value):
+        if slot.template is None or not slot.form.is_like(form):
             before = slot.template  # maybe an empty tuple
             raise _Misfit(slot.leaves[0].start if before is None else before, value)
         return leaves

@@ -19,31 +19,24 @@ from runtime.ops.staged.flow import none_test, optional_parts, raise_error, requ
 from runtime.staging.lists.rows import buffer_of, rows_like
 from runtime.staging.objects.copy import identical
 from runtime.staging.state.path_facts import assuming, fact
-from runtime.staging.state.values import (
-    MISSING,
-    Marker,
-    can_be_tensor,
-    is_composite,
-    same_structure,
-)
+from runtime.staging.state.values import MISSING, Marker, can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.tracing.form import Composition, Form, flatten_results, nested
 from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
-from runtime.tracing.trace import flatten_results
 from runtime.types import nest
+from runtime.types.classes import defines
 from runtime.where.user_code import is_user_file, state_error
 
 __all__ = [
     "NOTHING",
     "StagedOptional",
+    "alike",
+    "composed",
     "is_none",
     "is_same",
     "known",
-    "leaves_of",
     "matched",
     "opened",
-    "packed",
-    "same_form",
-    "taken_apart",
     "under",
     "unwrapped",
 ]
@@ -87,18 +80,17 @@ class StagedOptional:
     # --- as a structure ---------------------------------------------------------------
 
     def _flatten(self) -> list[Any]:
-        return [self._some, *leaves_of(self._value)]
+        return [self._some] if self._value is NOTHING else [self._some, self._value]
 
     def _unflatten(self, parts: list[Any]) -> Any:
         """What the program sees of such a value made of other parts."""
-        some, *leaves = parts
+        some, value = parts if len(parts) == 2 else (*parts, NOTHING)
         if some is MISSING:
             return MISSING
         if isinstance(some, EagerTensor):  # the results of a call
-            some = bool(some) and self._value is not NOTHING
+            some = bool(some) and value is not NOTHING
         if some is False:
             return None
-        value = packed(self._value, leaves)
         if some is True:
             return value
         if value is not NOTHING and can_be_tensor(value):
@@ -108,16 +100,10 @@ class StagedOptional:
             return tensor
         return StagedOptional(value, some, self._name)
 
-    def _same_structure(self, other: StagedOptional) -> bool:
-        return same_form(self._value, other._value)
-
     def _part_names(self, name: str) -> list[str]:
         """What the parts are called in messages and in generated source."""
         flag = f"has_{name}" if name.isidentifier() else f"whether {name} is None"
-        if self._value is not NOTHING and can_be_tensor(self._value):
-            return [flag, name]
-        count = len(leaves_of(self._value))
-        return [flag, *(f"{name}[{index}]" for index in range(count))]
+        return [flag] if self._value is NOTHING else [flag, name]
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
         value = None if self._value is NOTHING else self._value
@@ -316,65 +302,40 @@ def _known_within(value: Any) -> Any:
     return value if same else nest.rebuild(value, parts)
 
 
-# --- structures with optionals in them ------------------------------------------------
+# --- what values are made of in a graph -----------------------------------------------
 
 
-def leaves_of(value: Any) -> list[Any]:
-    """The leaves of a structure, optionals and objects made of tensors taken apart."""
-    parts = _parts(value)
-    if parts is None:
-        return [] if value is NOTHING else [value]
-    return [leaf for part in parts[0] for leaf in leaves_of(part)]
+def composed(value: Any) -> Composition | None:
+    """The composition of a value that a graph carries; None for a leaf.
 
-
-def packed(like: Any, leaves: list[Any]) -> Any:
-    """What `leaves_of` took apart, with other leaves."""
-    return _pack(like, iter(leaves))
-
-
-def same_form(one: Any, other: Any) -> bool:
-    """Whether two values have their leaves in the same places."""
-    one, other = opened(one), opened(other)
-    if is_composite(one) or is_composite(other):
-        return same_structure(one, other)
-    if (buffer_of(one) is None) != (buffer_of(other) is None):
-        return False
-    inside, beside = nest.children(one), nest.children(other)
-    if inside is None or beside is None:
-        markers = one is NOTHING or other is NOTHING
-        return inside is beside and (one is other or not markers)
-    if [step for step, _ in inside] != [step for step, _ in beside]:
-        return False
-    pairs = zip(inside, beside)
-    return type(one) is type(other) and all(same_form(a, b) for (_, a), (_, b) in pairs)
-
-
-def taken_apart(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
-    """The `leaves_of` a structure and what packs others; None for a single value."""
-    if _parts(value) is None:
-        return None
-    return leaves_of(value), lambda leaves: packed(value, leaves)
-
-
-def _parts(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    A tensor that may be None is a flag and a value, a list whose items are the rows of
+    a tensor is that tensor, and an object that stands for tensors says by ``_flatten``
+    which. Everything else is made of what `types.nest` finds in it.
+    """
     value = opened(value)
-    if is_composite(value):
-        return list(value._flatten()), value._unflatten
-    buffer = buffer_of(value)
-    if buffer is not None:
-        return [buffer], lambda parts: rows_like(value, parts[0])
-    inside = nest.children(value)
-    if inside is None:
+    kind = type(value)
+    if defines(kind, "_flatten") and defines(kind, "_unflatten"):
+        parts = value._flatten()
+        steps = [f"[{index}]" for index in range(len(parts))]
+        names = value._part_names if defines(kind, "_part_names") else None
+        return Composition(value, steps, parts, value._unflatten, names)
+    if can_be_tensor(value):
         return None
-    return [part for _, part in inside], lambda parts: nest.rebuild(value, parts)
+    rows = buffer_of(value)
+    if rows is None:
+        return nested(value)
+    steps = [_outline(value)]
+    return Composition(value, steps, [rows], lambda parts: rows_like(value, parts[0]))
 
 
-def _pack(like: Any, leaves: Iterator[Any]) -> Any:
-    inside = _parts(like)
-    if inside is None:
-        return like if like is NOTHING else next(leaves)
-    parts, pack = inside
-    return pack([_pack(part, leaves) for part in parts])
+def _outline(items: list[Any]) -> Any:
+    """Which items of a list are lists, and how long they are."""
+    return [_outline(item) if isinstance(item, list) else None for item in items]
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values are made of leaves in the same way."""
+    return Form.of(one, composed)[0].is_like(Form.of(other, composed)[0])
 
 
 def _enclosing(graph: Graph | None) -> Iterator[Graph]:

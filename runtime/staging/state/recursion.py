@@ -21,18 +21,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import CodeType, FunctionType, MethodType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph, Node
 from runtime.graph.context import building, current_graph
+from runtime.ops.convert import cast_alike, convert_to_tensor
 from runtime.staging.state.form import common_form
 from runtime.staging.state.join import Side
-from runtime.staging.state.structures import Arguments, Results, with_dtype
+from runtime.staging.state.optional import composed
+from runtime.staging.state.values import can_be_tensor, same_object
 from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing.form import Form
 from runtime.tracing.signature import Signature
-from runtime.tracing.subgraph import set_outputs
+from runtime.tracing.subgraph import join_specs, set_outputs, state_tensor
 from runtime.tracing.trace import trace
+from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import swallowed
 from runtime.where.user_code import state_error
@@ -76,7 +80,7 @@ class _Level:
         self.as_graph = False
         self.captures: tuple[Tensor, ...] = ()
         #: What the calls give: None while that is not known.
-        self.results: Results | None = None
+        self.results: Leaves | None = None
         #: What it gave when it was traced before.
         self.found: Side | None = None
         #: Says what the function can reach that has changed since it was traced.
@@ -107,8 +111,8 @@ class _Level:
         graph = current_graph()
         assert graph is not None
         assert self.results is not None
-        tensors = self.arguments.tensors(arguments.parts.leaves)
-        specs = self.results.specs()
+        tensors = self.arguments.values.tensors(arguments.values.leaves)
+        specs = self.results.specs
         attrs = {"graph": self.graph}
         outputs = graph.add(
             "PartitionedCall", (*tensors, *captured), attrs, specs, self.name
@@ -184,10 +188,10 @@ def call(
         if level.function == function and level.is_around(graph)
     ]
     for level in reversed(levels):
-        if level.decides(graph) and level.arguments.take(arguments):
+        if level.decides(graph) and level.arguments.values.take(arguments.values):
             return level.repeat(arguments)
     for level in _finished(function, graph):
-        if level.arguments.take(arguments) and level.changed() is None:
+        if level.arguments.values.take(arguments.values) and level.changed() is None:
             return level.emit(arguments, level.captures)
     _widen(levels, arguments)
     level = _Level(function, arguments, graph)
@@ -209,11 +213,11 @@ def _widen(levels: Sequence[_Level], arguments: Arguments) -> None:
     if len(in_place) < LEVELS or in_place[0].exact:
         return
     try:
-        wide = in_place[0].arguments.widened(arguments)
+        wide = in_place[0].arguments.values.joined(arguments.values)
     except StagedStateError:
         return
     if wide is not None:
-        in_place[0].arguments = wide
+        in_place[0].arguments = in_place[0].arguments._replace(values=wide)
         in_place[0].repeated = True
         raise _Again(in_place[0])
 
@@ -222,7 +226,7 @@ def _in_place(level: _Level, watch: Watch) -> Any:
     """Trace the call into the graph being built, unless it makes itself again."""
     given = level.arguments
     mark = level.graph.mark()
-    args, kwargs = given.parts.pack(given.parts.leaves)
+    args, kwargs = given.bound
     with _tracing(level):
         try:
             result = level.function(*args, **kwargs)
@@ -264,7 +268,7 @@ def _as_graph(level: _Level, given: Arguments, watch: Watch) -> Any:
     for _ in range(PASSES):
         with _tracing(level):
             value = _trace(level, watch)
-        found = Results.of(value)
+        found = Leaves.of(value)
         side = Side(value, level.graph)
         if level.results is None:
             level.results, level.found = found, side
@@ -272,8 +276,8 @@ def _as_graph(level: _Level, given: Arguments, watch: Watch) -> Any:
         results = _settled(level, found, side)
         level.found = side
         captures = tuple(level.graph.captures)
-        settled = results.parts is level.results.parts
-        settled = settled and results.forms == level.results.forms
+        settled = results.form is level.results.form
+        settled = settled and results.patterns == level.results.patterns
         if settled and captures == level.captures:
             _set_outputs(level, found)
             _owner(level).recursive.append(level)
@@ -298,14 +302,15 @@ def _trace(level: _Level, watch: Watch) -> Any:
     graph.is_recursive = True
     arguments = level.arguments
     leaves = [
-        graph.add_input(form, label) if isinstance(form, TensorSpec) else form
-        for form, label in zip(arguments.forms, arguments.labels)
+        graph.add_input(pattern, label) if isinstance(pattern, TensorSpec) else pattern
+        for pattern, label in zip(arguments.values.patterns, arguments.labels)
     ]
     for tensor in level.captures:
         graph.capture(tensor)
-    args, kwargs = arguments.parts.pack(leaves)
-    level.changed = watch(level.function, list(arguments.signature.named(args, kwargs)))
     with building(graph):
+        args, kwargs = arguments.values.form.pack(leaves)
+        named = list(arguments.signature.named(args, kwargs))
+        level.changed = watch(level.function, named)
         try:
             result = level.function(*args, **kwargs)
         except UnknownResultError:
@@ -316,7 +321,7 @@ def _trace(level: _Level, watch: Watch) -> Any:
     return result
 
 
-def _settled(level: _Level, found: Results, side: Side) -> Results:
+def _settled(level: _Level, found: Leaves, side: Side) -> Leaves:
     """What the function gives, and what its calls were taken to give, in one."""
     assert level.results is not None
     try:
@@ -325,7 +330,7 @@ def _settled(level: _Level, found: Results, side: Side) -> Results:
         raise _refused(level, str(error)) from None
     if results is None and level.found is not None:
         pair = common_form(level.found, side, "the result")
-        results = None if pair is None else Results.of(pair[1])
+        results = None if pair is None else Leaves.of(pair[1])
     if results is None:
         raise _refused(
             level, "it gives values of different structure, or different objects"
@@ -333,14 +338,14 @@ def _settled(level: _Level, found: Results, side: Side) -> Results:
     return results
 
 
-def _set_outputs(level: _Level, found: Results) -> None:
+def _set_outputs(level: _Level, found: Leaves) -> None:
     assert level.results is not None
     graph = level.graph
-    wanted = level.results.specs()
+    wanted = level.results.specs
     leaves = [
         leaf
-        for leaf, form in zip(found.parts.leaves, level.results.forms)
-        if isinstance(form, TensorSpec)
+        for leaf, pattern in zip(found.leaves, level.results.patterns)
+        if isinstance(pattern, TensorSpec)
     ]
     set_outputs(graph, leaves)
     with building(graph):
@@ -371,3 +376,129 @@ def check_known(*graphs: Graph) -> None:
             last.attrs.get("exception"), UnknownResultError
         ):
             raise UnknownResultError
+
+
+# --- what calls take and give ---------------------------------------------------------
+
+
+class Leaves(NamedTuple):
+    """The leaves of a value, with a pattern for each.
+
+    A pattern is the spec of a tensor of the graph, or a Python value that stays itself.
+    """
+
+    form: Form
+    leaves: list[Any]
+    patterns: list[Any]
+
+    @classmethod
+    def of(cls, value: Any, tensors: type[Tensor] = Tensor) -> Leaves:
+        """Take a value apart; ``tensors`` are those that may be others each time."""
+        form, leaves = Form.of(value, composed)
+        patterns = [leaf.spec if isinstance(leaf, tensors) else leaf for leaf in leaves]
+        return cls(form, leaves, patterns)
+
+    @property
+    def specs(self) -> list[TensorSpec]:
+        """The specs of the tensors."""
+        return [spec for spec in self.patterns if isinstance(spec, TensorSpec)]
+
+    def pack(self, tensors: Sequence[Any]) -> Any:
+        """The value around other tensors."""
+        values = iter(tensors)
+        return self.form.pack(
+            [next(values) if isinstance(p, TensorSpec) else p for p in self.patterns]
+        )
+
+    def tensors(self, leaves: Sequence[Any]) -> list[Tensor]:
+        """Those of other leaves that are tensors here, in the dtypes that they have."""
+        return [
+            with_dtype(state_tensor(leaf), pattern)
+            for pattern, leaf in zip(self.patterns, leaves)
+            if isinstance(pattern, TensorSpec)
+        ]
+
+    def take(self, other: Leaves) -> bool:
+        """Whether a graph made for these can be used for the others."""
+        same = self.form.is_like(other.form)
+        return same and all(map(takes, self.patterns, other.leaves))
+
+    def joined(self, other: Leaves) -> Leaves | None:
+        """Leaves of patterns that take both; None if there are none."""
+        if not self.form.is_like(other.form):
+            return None
+        patterns = list(map(joined, self.patterns, other.patterns))
+        pairs = zip(patterns, self.patterns)
+        if any(new is None and old is not None for new, old in pairs):
+            return None
+        return self._replace(patterns=patterns)
+
+
+class Arguments(NamedTuple):
+    """The arguments of a call taken apart, and what the leaves are called."""
+
+    signature: Signature
+    #: ``(args, kwargs)`` in canonical form, and taken apart.
+    bound: tuple[tuple[Any, ...], dict[str, Any]]
+    values: Leaves
+    labels: list[str]
+
+    @classmethod
+    def of(cls, signature: Signature, args: Any, kwargs: Any) -> Arguments:
+        """The arguments of a call."""
+        bound = signature.bind(args, kwargs)
+        labels = [
+            name
+            for name, value in signature.named(*bound)
+            for _ in range(Form.of(value, composed)[0].size)
+        ]
+        return cls(signature, bound, Leaves.of(bound, SymbolicTensor), labels)
+
+
+def takes(pattern: Any, value: Any) -> bool:
+    """Whether what was traced for a pattern can be used for a value."""
+    if not isinstance(pattern, TensorSpec):
+        return same_object(pattern, value)
+    spec = spec_of(value)
+    if spec is None:
+        return False
+    if spec.weak and pattern.weak:
+        if (spec.dtype.kind, pattern.dtype.kind) == ("i", "f"):
+            spec = TensorSpec(spec.shape, pattern.dtype, weak=True)
+    return spec.is_subtype_of(pattern)
+
+
+def joined(one: Any, other: Any) -> Any:
+    """The pattern that takes what either of two takes; None if there is none.
+
+    Raises:
+        StagedStateError: tensors of different dtypes.
+    """
+    if same_object(one, other):
+        return one
+    specs = spec_of(one), spec_of(other)
+    if specs[0] is None or specs[1] is None:
+        return None
+    wide = join_specs(specs[0], specs[1], "the value")
+    return TensorSpec(wide.shape, wide.dtype, weak=wide.weak)
+
+
+def spec_of(value: Any) -> TensorSpec | None:
+    """The spec of a pattern, or of a value as a tensor; None for any other object."""
+    if isinstance(value, TensorSpec):
+        return value
+    if isinstance(value, SymbolicTensor):
+        return value.spec
+    if type(value) is int:
+        return TensorSpec((), dtypes.int32, weak=True)
+    if type(value) is float:
+        return TensorSpec((), dtypes.float32, weak=True)
+    if not can_be_tensor(value):
+        return None
+    found: TensorSpec = convert_to_tensor(value).spec
+    return found
+
+
+def with_dtype(tensor: Tensor, spec: TensorSpec) -> Tensor:
+    """A weak tensor in the dtype in which it was found to be used."""
+    return tensor if tensor.dtype is spec.dtype else cast_alike(tensor, spec.dtype)

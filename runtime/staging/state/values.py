@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -10,10 +9,9 @@ import numpy as np
 
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.staged.flow import optional_parts
-from runtime.staging.lists.rows import buffer_of, rows_like
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import state_tensor
-from runtime.types import dtypes, nest
+from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
 
@@ -70,66 +68,9 @@ def checked_name(value: Any) -> str | None:
     return name
 
 
-def children(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
-    """The leaves of a structure and what puts others in their place; else None.
-
-    Objects made of tensors within it are taken apart, too.
-    """
-    if is_composite(value):
-        return list(value._flatten()), value._unflatten
-    buffer = buffer_of(value)
-    if buffer is not None:
-        return [buffer], lambda parts: rows_like(value, parts[0])
-    if not nest.is_nested(value):
-        return None
-    leaves = nest.flatten(value)
-    if not any(map(is_composite, leaves)):
-        return leaves, lambda parts: nest.pack_sequence_as(value, parts)
-    inside = [list(x._flatten()) if is_composite(x) else [x] for x in leaves]
-
-    def pack(parts: list[Any]) -> Any:
-        rest = iter(parts)
-        packed = []
-        for leaf, own in zip(leaves, inside):
-            taken = [next(rest) for _ in own]
-            packed.append(leaf._unflatten(taken) if is_composite(leaf) else taken[0])
-        return nest.pack_sequence_as(value, packed)
-
-    return [part for own in inside for part in own], pack
-
-
-def is_composite(value: Any) -> bool:
-    """Whether an object is made of tensors, which its ``_flatten()`` tells."""
-    return hasattr(value, "_flatten") and not isinstance(value, type)
-
-
 def is_table(value: Any) -> bool:
     """Whether a value is a dict or set whose keys the graph knows: see `tables`."""
     return hasattr(type(value), "in_common")
-
-
-def same_structure(one: Any, other: Any) -> bool:
-    """Whether two structures have leaves in the same places."""
-    if is_composite(one) or is_composite(other):
-        alike = getattr(one, "_same_structure", None)
-        return type(one) is type(other) and (alike is None or alike(other))
-    try:
-        nest.assert_same_structure(one, other)
-    except (ValueError, TypeError):
-        return False
-    if not nest.is_nested(one):
-        return True
-    pairs = zip(nest.flatten(one), nest.flatten(other))
-    return all(same_structure(a, b) for a, b in pairs if a is not b)
-
-
-def part_names(value: Any, name: str, count: int) -> list[str]:
-    """What the parts of a structure are called that is called ``name``."""
-    named = getattr(value, "_part_names", None)
-    if named is not None:
-        found: list[str] = named(name)
-        return found
-    return [f"{name}[{index}]" for index in range(count)]
 
 
 def placeholder(spec: TensorSpec) -> Tensor:

@@ -28,7 +28,8 @@ from runtime.staging.builtins.truth import StagedTruth
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.objects.views import View
-from runtime.staging.state.values import children, is_table
+from runtime.staging.state.optional import composed
+from runtime.staging.state.values import is_table
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.types import dtypes
 from runtime.variable import Variable
@@ -84,13 +85,12 @@ class Values:
         if type(value) in (set, frozenset):
             kind, members = type(value), list(map(self.fill, value))
             return lambda found: kind(fill(found) for fill in members)
-        inside = None if isinstance(value, _ATOMS) else children(value)
+        inside = None if isinstance(value, _ATOMS) else composed(value)
         if inside is None or is_tensor(value):
             shown = value if isinstance(value, _ATOMS) else _Shown(value)
             return lambda found: shown
-        leaves, pack = inside
-        fills = [self.fill(leaf) for leaf in leaves]
-        return lambda found: pack([fill(found) for fill in fills])
+        fills = list(map(self.fill, inside.parts))
+        return lambda found: inside.rebuild([fill(found) for fill in fills])
 
     def _tensor(self, tensor: Tensor) -> Fill:
         index = len(self.tensors)
