@@ -120,6 +120,8 @@ def _delete(buffer: Array, count: Array, index: Array, owned: bool = False) -> A
     place = int(index)
     if place == size - 1:
         return buffer
+    if not place:  # a queue takes constant time: what is left stays where it is
+        return buffer[1:] if owned else buffer[1:].copy()
     rows = buffer if owned else buffer.copy()
     rows[place : size - 1] = rows[place + 1 : size].copy()
     return rows
@@ -157,7 +159,7 @@ def _infer_set(
 def _infer_delete(
     buffer: TensorSpec, count: TensorSpec, index: TensorSpec
 ) -> TensorSpec:
-    return buffer
+    return _infer_rows(buffer, count)
 
 
 def register_writer(

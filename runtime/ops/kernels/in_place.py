@@ -34,6 +34,20 @@ def _references_of_one_variable() -> int:
 _ALONE = _references_of_one_variable()
 
 
+def _is_only_view(base: Array) -> bool:
+    """Whether nobody but one view, and the variable of the caller, holds an array."""
+    return base.base is None and sys.getrefcount(base) <= _ONE_VIEW
+
+
+def _references_of_one_view() -> int:
+    view = np.zeros(2)[1:]
+    base: Any = view.base
+    return _references(base, 0)
+
+
+_ONE_VIEW = _references_of_one_view()
+
+
 def in_place(kernel: Callable[..., Array]) -> Callable[..., Array]:
     """The kernel for callers that give away the first argument, a variable of theirs.
 
@@ -41,8 +55,11 @@ def in_place(kernel: Callable[..., Array]) -> Callable[..., Array]:
     """
 
     def write(array: Array, *rest: Any, **attrs: Any) -> Array:
-        # Views of the array hold it, and a view has another array as its base.
-        owned = sys.getrefcount(array) <= _ALONE and getattr(array, "base", 0) is None
+        # Views of an array hold it: none is there if only this variable does.
+        owned = sys.getrefcount(array) <= _ALONE
+        base = getattr(array, "base", 0)
+        if base is not None:
+            owned = owned and type(base) is np.ndarray and _is_only_view(base)
         return kernel(array, *rest, owned=owned, **attrs)
 
     return write

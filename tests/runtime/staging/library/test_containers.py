@@ -227,6 +227,22 @@ def turned(n):
     return total, last, len(queue), queue[0], queue[-1], list(queue), 3 in queue
 
 
+def queues_beside_each_other(n):
+    queue, items = deque([n, n]), [n, 1]
+    for i in range(n):
+        queue.append(i)
+        items.append(i)
+    before, copy = list(queue), queue.copy()
+    for i in range(2 * n):
+        if i % 3 == 0:
+            before = list(queue)
+        queue.append(queue.popleft() + i)
+        copy.append(copy.popleft() - i)
+        items.append(items.pop(0) * 2)
+        items.append(items[0])
+    return before, copy, queue, items
+
+
 def emptied(n):
     queue = deque([1])
     for i in range(n):
@@ -431,6 +447,7 @@ PROGRAMS: list[tuple[Any, tuple[Any, ...]]] = [
     *((program, (4,)) for program in (anew_in_each_iteration, in_an_object)),
     (filled_by_a_helper, (3,)),
     *((program, (4,)) for program in (searched_by_breadth, turned, heaped)),
+    *((queues_beside_each_other, (n,)) for n in (1, 9)),
     *((emptied, (n,)) for n in (2, 3)),
     *((program, (4,)) for program in (heap_of_some, heap_that_is_empty, kept_in_order)),
     *((program, (6,)) for program in (ordered, ordered_python, texts_in_order)),
