@@ -14,6 +14,7 @@ tracing with Tensor("a:0", shape=(), dtype=int32)
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import sys
@@ -85,11 +86,12 @@ class Methods:
 class BoundFunction:
     """A `Function` as a method of an instance: ``model.predict``."""
 
-    __slots__ = ("__self__", "bound_function")
+    __slots__ = ("__self__", "_method", "bound_function")
 
-    def __init__(self, function: Function, instance: Any) -> None:
+    def __init__(self, method: Function, function: Function, instance: Any) -> None:
         self.bound_function = function
         self.__self__ = instance
+        self._method = method
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the method."""
@@ -97,6 +99,9 @@ class BoundFunction:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.bound_function, name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self._method.__get__(copy.deepcopy(self.__self__, memo))
 
     def __repr__(self) -> str:
         return f"<bound {self.bound_function!r} of {self.__self__!r}>"
@@ -154,7 +159,8 @@ class Function:
         self._turn = Turn()
         self._cache = TraceCache(reduce_retracing, max_traces)
         self._retraces = RetraceLog(self._signature, reduce_retracing)
-        make_method = functools.partial(
+        #: Makes a function of another callable, with the same options.
+        self._make = functools.partial(
             Function,
             name=self._name,
             input_signature=input_signature,
@@ -165,7 +171,7 @@ class Function:
             guards=guards,
             max_traces=max_traces,
         )
-        self._methods = Methods(python_function, make_method)
+        self._methods = Methods(python_function, self._make)
 
     # --- calling ----------------------------------------------------------------------
 
@@ -343,11 +349,25 @@ class Function:
     def __repr__(self) -> str:
         return f"<tf.function {self._name}>"
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        """A function of its own for what the copied callable is bound to.
+
+        It has no traces yet, since those refer to the variables of this function.
+        """
+        python_function = copy.deepcopy(self._python_function, memo)
+        if id(self) in memo:  # The object that it is bound to holds this function.
+            known: Function = memo[id(self)]
+            return known
+        made = memo[id(self)] = self._make(python_function)
+        new = {name: vars(self)[name] for name in vars(self).keys() - vars(made).keys()}
+        vars(made).update(copy.deepcopy(new, memo))
+        return made
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As a method: a function with traces of its own for each instance."""
         if instance is None:
             return self
-        return BoundFunction(self._methods.of(instance), instance)
+        return BoundFunction(self, self._methods.of(instance), instance)
 
 
 # --- the decorator --------------------------------------------------------------------

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
-__all__ = ["defines", "remembered"]
+__all__ = ["defines", "derived", "remembered"]
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -47,5 +47,24 @@ def remembered(function: Callable[[_K], _V]) -> Callable[[_K], _V]:
             value = function(key)
             found[place] = ref(key, lambda _: found.pop(place, None)), value
             return value
+
+    return ask
+
+
+def derived(make: Callable[[type], type]) -> Callable[[type], type]:
+    """A function that derives one class from each class, as long as it is in use.
+
+    Neither class is kept alive. A derived class keeps its base, so the id of the base
+    stays its own.
+
+    >>> child = derived(lambda base: type("Child", (base,), {}))
+    >>> child(int) is child(int), child(int) is child(str)
+    (True, False)
+    """
+    found: WeakValueDictionary[int, type] = WeakValueDictionary()
+
+    def ask(base: type) -> type:
+        made = found.get(id(base))
+        return found.setdefault(id(base), make(base)) if made is None else made
 
     return ask

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, cast
 
@@ -12,6 +11,7 @@ from runtime.staging.objects.copy import identical, is_mutable, unlike
 from runtime.staging.objects.views import View, register
 from runtime.tensor import Tensor
 from runtime.types import nest
+from runtime.types.classes import derived
 from runtime.where.user_code import state_error
 
 __all__ = ["DictView"]
@@ -167,7 +167,7 @@ def _attributes(rows: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys((*fields, *own)))
 
 
-@functools.lru_cache(maxsize=1_000)
+@derived
 def _kind_of(cls: type) -> type:
     own: dict[str, Any] = {"stands_for": cls}
     if cls.__eq__ is cast(Any, object.__eq__):
