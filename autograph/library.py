@@ -11,7 +11,7 @@ import functools
 import importlib.util
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from fnmatch import fnmatchcase
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -32,6 +32,10 @@ _ROOTS = tuple(
 
 #: The code that all functions made by `functools.singledispatch` share.
 _DISPATCHER = getattr(functools.singledispatch(lambda _: None), "__code__")  # noqa: B009
+#: The code that all methods made by `functools.singledispatchmethod` share.
+_METHOD_DISPATCHER = getattr(  # noqa: B009
+    functools.singledispatchmethod(lambda _: None).__get__(object()), "__code__"
+)
 
 
 class Rule(Enum):
@@ -215,6 +219,19 @@ def is_marked(obj: Any) -> bool:
 def is_dispatcher(obj: Any) -> bool:
     """Whether an object is what `functools.singledispatch` makes of a function."""
     return getattr(obj, "__code__", None) is _DISPATCHER
+
+
+def dispatcher_of_method(function: FunctionType) -> Callable[[type], Any] | None:
+    """What finds the bound implementation for a class, if a function is a method made
+    by `functools.singledispatchmethod`.
+    """
+    if function.__code__ is not _METHOD_DISPATCHER:
+        return None
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    found = dict(zip(function.__code__.co_freevars, cells, strict=True))
+    dispatch = found.get("dispatch")  # from Python 3.13 on
+    dispatch = dispatch or found["self"].dispatcher.dispatch
+    return lambda cls: dispatch(cls).__get__(found["obj"], found["cls"])
 
 
 def rule_for_module(name: str, options: ConversionOptions = DEFAULT) -> Rule:

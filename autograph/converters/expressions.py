@@ -8,6 +8,7 @@ lambdas, evaluated only where Python would; everything else stays as it is.
     a if t else b               ag.cond(t, lambda: a, lambda: b)
     helper(x)                   ag.call(helper)(x)
     len(x)                      ag.len(x)
+    x.__class__ is C            ag.class_of(x) is C
     x in xs                     ag.in_(x, xs)
     x is y                      ag.is_(x, y)
     f"{x:.2f} m"                ag.fstring('{:.2f} m', x)
@@ -40,6 +41,8 @@ _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annota
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
 #: Builtins that look for the hash of each item.
 _KEYING = frozenset({"dict", "frozenset", "set"})
+#: Builtins that ask for the class of their first argument.
+_CLASS_TESTS = frozenset({"hasattr", "isinstance", "type"})
 #: Builtins that show also what is in a list.
 _SHOWING = frozenset({"format", "print", "repr", "str"})
 _SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
@@ -88,6 +91,8 @@ class Expressions(Values):
         #: converted; None where there is none.
         self.hoisted: list[Any] | None = None
         self._operands = 0
+        #: The operands of comparisons that read ``x.__class__``.
+        self._compared: set[Any] = set()
         body = facts.node.body
         parts = body if isinstance(body, list) else [body]
         #: The names that the function's comprehensions bind.
@@ -168,6 +173,7 @@ class Expressions(Values):
         return self.operator("cond", args, node, state=bound_by(values, node))
 
     def visit_Compare(self, node: Any) -> Any:
+        self._compared.update(filter(_is_class, (node.left, *node.comparators)))
         test = none_test(node)
         if test is not None:
             return self._none_test(node, test)
@@ -230,6 +236,12 @@ class Expressions(Values):
             args.append(visit(operand))
         return self.operator("compare", args, node)
 
+    def visit_Attribute(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        if node not in self._compared or self._is_plain(node.value):
+            return new
+        return self.operator("class_of", [new.value], node)
+
     # Calls -------------------------------------------------------------------------
 
     def visit_Call(self, node: Any) -> Any:
@@ -265,6 +277,9 @@ class Expressions(Values):
 
     def _are_python(self, name: str, call: Any) -> bool:
         """Whether a builtin surely needs no tensor library for its arguments."""
+        if name in _CLASS_TESTS:
+            makes_class = name == "type" and len(call.args) > 1
+            return makes_class or all(map(self._is_plain, call.args[:1]))
         if name in _SHOWING or name in _KEYING:
             return all(map(self._holds_no_tensor, call.args))
         if name in _ASKING:
@@ -375,6 +390,11 @@ class Expressions(Values):
 
 def _is_simple(node: gast.AST) -> bool:
     return isinstance(node, (gast.Name, gast.Constant))
+
+
+def _is_class(operand: Any) -> bool:
+    """Whether an expression is ``x.__class__``."""
+    return isinstance(operand, gast.Attribute) and operand.attr == "__class__"
 
 
 def _compares_items(pair: Any) -> bool:

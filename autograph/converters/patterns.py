@@ -189,10 +189,10 @@ class _Chain:
     def _class_test(self, pattern: Any, subject: Any) -> Any:
         """``isinstance(subject, int)``, for ``int()`` and ``int(n)``."""
         parts, name = pattern.patterns, getattr(pattern.cls, "id", "")
-        is_class = isinstance(getattr(builtins, name, None), type)
-        if not (is_class and all(map(self._matching.is_builtin, (name, "isinstance")))):
+        is_builtin = self._matching.is_builtin
+        if pattern.kwd_attrs or not is_builtin("isinstance"):
             return None
-        if pattern.kwd_attrs or len(parts) > (name in _SELF_MATCHING):
+        if len(parts) > (name in _SELF_MATCHING and is_builtin(name)):
             return None
         function = nodes.name("isinstance", pattern)
         test = nodes.call(function, [clone(subject), pattern.cls], pattern)

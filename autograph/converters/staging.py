@@ -134,6 +134,8 @@ class Staging:
                 return True
             if case.guard is not None and not facts.is_python_bool(case.guard):
                 return True
+            if not python and any(map(_asks_for_class, nodes)):
+                return True
             for node in nodes:
                 if isinstance(node, gast.MatchValue):
                     if not (python and facts.is_plain(node.value)):
@@ -170,6 +172,13 @@ class Staging:
         for block in blocks(statement):
             for inner in block:
                 self._include_returning_loops(inner, inside)
+
+
+def _asks_for_class(pattern: Any) -> bool:
+    """Whether a pattern is a mere test of a class that may be one of containers."""
+    if not isinstance(pattern, gast.MatchClass):
+        return False
+    return not pattern.patterns and not pattern.kwd_attrs
 
 
 def _singletons(pattern: Any, subject: Any) -> Iterator[tuple[bool | None, gast.AST]]:

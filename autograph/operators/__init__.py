@@ -13,6 +13,7 @@ from .assertions import holds
 from .bindings import and_binding, or_binding
 from .builtins import functions as _builtin_functions
 from .calls import call, set_converter
+from .class_tests import class_of
 from .comprehensions import generator, list_comp, unrolled
 from .control_flow import case, cond, for_loop, while_loop
 from .dispatch import (
@@ -50,6 +51,7 @@ __all__ = [
     "backend_of",
     "call",
     "case",
+    "class_of",
     "compare",
     "cond",
     "decided",

@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
-from . import text
+from . import class_tests, text
 from .calls import call
 from .comprehensions import generator, list_comp
 from .consumers import consumed
@@ -19,8 +19,8 @@ from .generators import is_generator
 from .items import backend_within
 from .protocols import METHODS, asking_methods
 
-#: The names for which conversion calls ``ag.<name>`` instead of the builtin.
-NAMES = (
+#: The builtins that ask the libraries of their arguments.
+_DISPATCHING = (
     "all",
     "any",
     "bool",
@@ -197,6 +197,10 @@ def aware(value: Any) -> Any:
 
 
 functions: dict[str, Callable[..., Any]] = {
-    **{name: _dispatching(name) for name in NAMES},
+    **{name: _dispatching(name) for name in _DISPATCHING},
+    **class_tests.functions,
     **text.functions,
 }
+
+#: The names for which conversion calls ``ag.<name>`` instead of the builtin.
+NAMES = frozenset(functions)

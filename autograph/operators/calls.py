@@ -19,8 +19,15 @@ from types import (
 from typing import Any
 from weakref import ref
 
-from ..library import CONVERTED, compares_items, is_dispatcher, is_marked
+from ..library import (
+    CONVERTED,
+    compares_items,
+    dispatcher_of_method,
+    is_dispatcher,
+    is_marked,
+)
 from ..options import DEFAULT, ConversionOptions
+from .class_tests import class_of
 from .classes import defines
 from .constructors import constructor, make
 from .dispatch import backend_of
@@ -97,7 +104,10 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         if _watcher is not None and compares_items(function):
             return module_function(function)
         if is_dispatcher(function):
-            return _dispatched(function, options)
+            return _dispatched(function, vars(function)["dispatch"], options)
+        dispatch = dispatcher_of_method(function)
+        if dispatch is not None:
+            return _dispatched(function, dispatch, options)
         if _converter is not None:
             function = _converter(function, options)
         return function if _watcher is None else _watcher(function)
@@ -210,15 +220,19 @@ def _is_staged(values: tuple[Any, ...]) -> bool:
     )
 
 
-def _dispatched(function: Any, options: ConversionOptions) -> Any:
-    """A function of `functools.singledispatch`, each implementation converted."""
+def _dispatched(
+    function: Any, dispatch: Callable[[type], Any], options: ConversionOptions
+) -> Any:
+    """A function or method of `functools.singledispatch`, each implementation
+    converted.
+    """
     if is_marked(function):
         return function
 
     def dispatched(*args: Any, **kwargs: Any) -> Any:
         if not args:
             return function(**kwargs)  # the TypeError is its own
-        implementation = function.dispatch(args[0].__class__)
+        implementation = dispatch(class_of(args[0]))
         return call(implementation, options)(*args, **kwargs)
 
     return dispatched

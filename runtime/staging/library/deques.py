@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,7 +11,6 @@ from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import Parts, emit, index_tensor
 from runtime.staging.objects.copy import plain_class
 from runtime.staging.state.join import beside_each_other
-from runtime.where.user_code import is_user_file
 
 __all__ = ["StagedDeque", "common_deques"]
 
@@ -107,10 +105,8 @@ class StagedDeque(StagedList):
         columns = [emit("ListRotate", column, count) for column in self._columns()]
         self._become(columns, self._count)
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        is_users = is_user_file(sys._getframe(1).f_code.co_filename)
-        return deque if is_users else type(self)
+    def __autograph_type__(self) -> type:
+        return deque
 
     def __repr__(self) -> str:
         return f"<deque {self.name!r} of {self.element.describe()}>"

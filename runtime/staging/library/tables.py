@@ -60,6 +60,9 @@ class TableView(StagedList):
         view.view_of = table
         return view
 
+    def __autograph_type__(self) -> type:
+        raise self._cannot("be asked for its type", "the graph has a list of it")
+
 
 class Unasked(Untold):
     """What Python cannot be told about a dict or set in a graph: it refuses to ask."""
@@ -165,6 +168,9 @@ class StagedTable(Unasked):
         self._lists = list(lists)
         #: The variable that holds it, for messages.
         self.name = name
+
+    def __autograph_type__(self) -> type:
+        return type(self.shown(*([] for _ in self.lists_shown())))
 
     @property
     def _keys(self) -> StagedList:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import operator
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
@@ -35,7 +34,7 @@ from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import is_user_file, state_error
+from runtime.where.user_code import state_error
 
 __all__ = [
     "Parts",
@@ -314,11 +313,8 @@ class Parts(Untold):
             self._count,
         )
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        # The user's code is told what it would be told of a list.
-        is_users = is_user_file(sys._getframe(1).f_code.co_filename)
-        return list if is_users else type(self)
+    def __autograph_type__(self) -> type:
+        return list
 
     def __lt__(self, other: Any) -> NoReturn:
         raise self._cannot("be ordered", "a graph compares lists by == alone")

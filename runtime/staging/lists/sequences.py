@@ -60,6 +60,9 @@ class StagedRange(StagedSequence):
     start: Any
     step: Any
 
+    def __autograph_type__(self) -> type:
+        return range
+
 
 def weakened(tensor: Any) -> Any:
     """The tensor as one that stands for a Python number: it takes dtypes it meets."""

@@ -366,6 +366,11 @@ class Copy:
     why: ClassVar[_Why]
     _watch: Watch = _ALWAYS
 
+    def __autograph_type__(self) -> type:
+        plain: type = type(self).plain
+        of_graph: Any = getattr(super(), "__autograph_type__", None)
+        return plain if of_graph is None else of_graph()
+
     def __autograph_is__(self, other: Any) -> Any:
         """``self is other``: False, or refused where the other may be meant."""
         if can_change(other):

@@ -132,7 +132,7 @@ class _ObjectView(View):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return type(self).stands_for
+        return type(self).stands_for  # for the ``__eq__`` of dataclasses
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("__") or name in _OWN:

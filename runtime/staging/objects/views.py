@@ -8,7 +8,6 @@ has the objects and the tensor, and reads and changes them as they are then.
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Sequence, Sized
 from operator import is_
 from typing import Any, ClassVar, NoReturn, cast
@@ -24,7 +23,7 @@ from runtime.staging.lists.rows import emit
 from runtime.staging.objects.copy import Reference, identical, is_mutable
 from runtime.staging.state.values import can_be_tensor
 from runtime.types import dtypes, nest
-from runtime.where.user_code import is_user_file, state_error
+from runtime.where.user_code import state_error
 
 __all__ = [
     "View",
@@ -56,7 +55,7 @@ class View(Reference):
 
     __slots__ = ("__weakref__", "_index", "_kept", "_rows")
 
-    #: What the user's code is told that a view is.
+    #: The class of the objects.
     stands_for: ClassVar[type]
 
     def __init__(self, rows: Sequence[Any], index: Any) -> None:
@@ -65,10 +64,8 @@ class View(Reference):
         #: A copy of what was in the view at the end of a body.
         self._kept: Any = None
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        is_users = is_user_file(sys._getframe(1).f_code.co_filename)
-        return type(self).stands_for if is_users else type(self)
+    def __autograph_type__(self) -> type:
+        return type(self).stands_for
 
     # --- in the state of a statement --------------------------------------------------
 

@@ -8,7 +8,6 @@ may be None is a `StagedOptional` around it. To a graph both are a value and a f
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -25,7 +24,7 @@ from runtime.tracing.form import Composition, Form, flatten_results, nested
 from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
 from runtime.types import nest
 from runtime.types.classes import defines
-from runtime.where.user_code import is_user_file, state_error
+from runtime.where.user_code import state_error
 
 __all__ = [
     "NOTHING",
@@ -139,16 +138,8 @@ class StagedOptional:
         """``bool(x)``: None is false, and so is an empty value."""
         return self._some if self._value is not NOTHING and self._value else False
 
-    @property  # type: ignore[misc]  # of objects in general it can be set
-    def __class__(self) -> type:
-        # isinstance asks for it once `type` has failed. In the user's code its answer
-        # would be one for None and the value alike.
-        frame = sys._getframe(1)
-        if frame.f_globals.get("__name__") == "abc" and frame.f_back is not None:
-            frame = frame.f_back  # of whom asks about an abstract class
-        if is_user_file(frame.f_code.co_filename):
-            raise self._misuse("asked for its type")
-        return StagedOptional
+    def __autograph_type__(self) -> type:
+        raise self._misuse("asked for its type")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
