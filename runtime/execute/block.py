@@ -25,7 +25,7 @@ from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
-from runtime.execute.regions import FUSED, LARGE
+from runtime.execute.regions import FUSED
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.containers.tensor_arrays import IN_PLACE
@@ -35,6 +35,9 @@ from runtime.tensor import SymbolicTensor
 __all__ = ["END", "StraightBlock"]
 
 END = math.inf
+
+#: Arrays with so many elements take much memory: their variables are used again.
+LARGE = 1 << 14
 
 #: A longer expression is not written inside another one.
 LONG = 60

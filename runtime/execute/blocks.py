@@ -1,71 +1,95 @@
 """Writing the function of blocks for a region: see `runtime.execute.in_blocks`.
 
-Values that are as large as a block lie in scratch or in the blocks of results. A
-statement may write its result over an operand that nobody reads any more, so that few
-blocks are in use at a time and all of them stay in the cache.
+Each value of a region lies in a *slot*, an array of the size of a block. A statement
+may write its result over an operand that nobody reads any more, so that few blocks are
+in use at a time and all of them stay in the cache. A slot that has a result in the end
+is the block of that result; the others are scratch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from runtime.execute.elementwise import REDUCTIONS, is_total, needs_rows, steps_of
-from runtime.execute.regions import role
+from runtime.execute.elementwise import steps_of
+from runtime.execute.regions import dims_of, role
 from runtime.execute.text import scalar_text
 from runtime.graph import Graph, Node
-from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["BlockText", "first_array", "write_blocks"]
-
-#: So many results are considered as scratch.
-FEW = 8
+__all__ = ["first_array", "write_blocks"]
 
 #: Wider lines are split.
 WIDTH = 88
 
 #: Ops whose result must not lie where an operand lies.
-_APART = frozenset({"Erf", "Softmax"})
+_APART = frozenset({"Erf"})
 
 #: Ops that NumPy is slow at where one operand is a number.
 _EXTREMES = frozenset({"Maximum", "Minimum"})
 
-#: Names of the values that rows are reduced to.
-_REDUCED = {"Max": "largest", "Mean": "mean", "Min": "smallest", "Sum": "total"}
-
-
-@dataclass(frozen=True)
-class BlockText:
-    """A function of blocks as source."""
-
-    lines: list[str]
-
-    def calls(self, function: str) -> bool:
-        """Whether some statement calls this function."""
-        return any(f"{function}(" in line for line in self.lines)
+#: The names that the function reads.
+_GLOBALS = frozenset({"np", "erf", "extreme", "select"})
 
 
 def write_blocks(
     name: str, body: Graph, hints: Mapping[SymbolicTensor, str]
-) -> BlockText:
+) -> list[str]:
     """The source of the function of that name for the body of a region.
 
     `hints` are names for inputs and outputs of the body.
     """
-    writer = _Writer(body, hints)
-    writer.write()
-    kinds = [f'"{kind}"' for kind in writer.kinds()]
-    if any(map(needs_rows, body.nodes)):
-        kinds.append("whole_rows=True")
-    if any(node.attrs.get("dtype") for node in body.nodes if node.op in REDUCTIONS):
-        kinds.append("casts=True")
-    head = [
-        *_listed("@in_blocks(", kinds, ")"),
-        *_listed(f"def {name}(", writer.parameters(), "):"),
+    slots, homes = _slots(body)
+    taken = set(_GLOBALS)
+    inputs = [_free(hints.get(tensor, "x"), taken) for tensor in body.inputs]
+    for tensor in body.outputs:
+        homes[tensor].name = _free(hints.get(tensor, "y"), taken)
+    results = [homes[tensor] for tensor in body.outputs]
+    scratch = [slot for slot in slots if slot not in results]
+    for slot in scratch:
+        slot.name = _free("t", taken)
+    names = dict(zip(body.inputs, inputs))
+    names |= {tensor: slot.name for tensor, slot in homes.items()}
+    kinds = [
+        *_roles(body),
+        *(f"scratch {slot.dtype}" for slot in scratch),
+        *(f"result {slot.dtype}" for slot in results),
     ]
-    return BlockText([*head, *(f"    {line}" for line in writer.lines)])
+    parameters = [*inputs, *(slot.name for slot in (*scratch, *results))]
+    lines = [
+        *_listed("@in_blocks(", [f'"{kind}"' for kind in kinds], ")"),
+        *_listed(f"def {name}(", parameters, "):"),
+    ]
+    for node in _operations(body):
+        operands = _operands(node, names)
+        for step in _steps(node):
+            lines.append("    " + step.format(*operands, out=names[node.outputs[0]]))
+    return lines
+
+
+def first_array(body: Graph) -> int:
+    """The number of the input that tells how large the arrays of a region are."""
+    return _roles(body).index("array")
+
+
+def _roles(body: Graph) -> list[str]:
+    """What each input is beside the arrays of the region."""
+    whole = dims_of(body.outputs[0])
+    assert whole is not None
+    return [str(role(dims_of(tensor), whole)) for tensor in body.inputs]
+
+
+def _operations(body: Graph) -> list[Node]:
+    return [node for node in body.nodes if node.op != "Const"]
+
+
+def _free(hint: str, taken: set[str]) -> str:
+    """A name that is not taken, which it is from now on."""
+    name, number = hint, 1
+    while name in taken:
+        name, number = f"{hint}_{number}", number + 1
+    taken.add(name)
+    return name
 
 
 def _listed(start: str, parts: Sequence[str], end: str) -> list[str]:
@@ -76,239 +100,77 @@ def _listed(start: str, parts: Sequence[str], end: str) -> list[str]:
     return [start, *(f"    {part}," for part in parts), end]
 
 
+# --- slots ----------------------------------------------------------------------------
+
+
 @dataclass(eq=False)
 class _Slot:
-    """A parameter that takes results: scratch, or the block of a result."""
+    """An array of the size of a block, which one value after the other lies in."""
 
     dtype: str
     name: str = ""
-    #: What it holds; None if that is not needed any more.
+    #: The value in it; None if nobody reads that any more.
     value: SymbolicTensor | None = None
 
 
-class _Writer:
-    def __init__(self, body: Graph, hints: Mapping[SymbolicTensor, str]) -> None:
-        self._body = body
-        self._names: dict[SymbolicTensor, str] = {}
-        self._taken: set[str] = {
-            "np",
-            "erf",
-            "extreme",
-            "select",
-            "short_rows",
-            "softmax_rows",
-            "sums",
-        }
-        self.lines: list[str] = []
-        self._scratch: list[_Slot] = []
-        self._results: dict[SymbolicTensor, _Slot] = {}
-        self._whole = _shape_of_region(body)
-        for tensor in body.inputs:
-            self._names[tensor] = self._free(hints.get(tensor, "x"))
-        self._inputs = dict(self._names)
-        for tensor in body.outputs:
-            slot = _Slot(tensor.dtype.name, self._free(hints.get(tensor, "y")))
-            self._results[tensor] = slot
-        #: Where the values lie that are no results.
-        self._homes: dict[SymbolicTensor, _Slot] = {}
-        self._last: dict[SymbolicTensor, int] = {}
-        self._nodes = _near_use(body)
-        self._places = {node: index for index, node in enumerate(self._nodes)}
-        for index, node in enumerate(self._nodes):
-            self._last.update(dict.fromkeys(node.inputs, index))
-
-    def _free(self, hint: str) -> str:
-        name, number = hint, 1
-        while name in self._taken:
-            name, number = f"{hint}_{number}", number + 1
-        self._taken.add(name)
-        return name
-
-    # --- parameters -------------------------------------------------------------------
-
-    def kinds(self) -> list[str]:
-        """The kinds of the parameters."""
-        found = [str(role(_dims(t), self._whole)) for t in self._body.inputs]
-        found += [f"scratch {slot.dtype}" for slot in self._scratch]
-        for tensor, slot in self._results.items():
-            if is_total(tensor.node):
-                found.append(f"{tensor.node.op.lower()} {slot.dtype}")
-                continue
-            column = "" if _dims(tensor) == self._whole else "column "
-            kept = " kept" if column and tensor.shape.rank == len(self._whole) else ""
-            found.append(f"{column}result{kept} {slot.dtype}")
-        return found
-
-    def parameters(self) -> list[str]:
-        """Their names."""
-        names = [self._inputs[tensor] for tensor in self._body.inputs]
-        return names + [s.name for s in (*self._scratch, *self._results.values())]
-
-    # --- statements -------------------------------------------------------------------
-
-    def write(self) -> None:
-        """Write all statements."""
-        for index, node in enumerate(self._nodes):
-            (output,) = node.outputs
-            operands = self._operands(node)
-            if is_total(node):
-                self._total(node, operands)
-            elif node.op in REDUCTIONS or _dims(output) != self._whole:
-                self._reduced(node, operands)
-            else:
-                self._elementwise(index, node, operands)
-            for tensor in (*node.inputs, output):
-                slot = self._homes.get(tensor)
-                if slot is not None and self._last.get(tensor, -1) <= index:
-                    del self._homes[tensor]
-                    if slot.value is tensor:
-                        slot.value = None
-
-    def _operands(self, node: Node) -> list[str]:
-        numbers = [_number(tensor) for tensor in node.inputs]
-        texts = []
-        for tensor, number in zip(node.inputs, numbers):
-            if tensor.node.op != "Const":
-                texts.append(self._names[tensor])
-            elif number is not None and len(numbers) == 2 and None in numbers:
-                texts.append(number)
-            else:
-                text = scalar_text(tensor.node.attrs["value"])
-                assert text is not None
-                texts.append(text.code)
-        return texts
-
-    def _reduced(self, node: Node, operands: Sequence[str]) -> None:
-        """One value for each row: it is small, and gets a name of its own."""
+def _slots(body: Graph) -> tuple[list[_Slot], dict[SymbolicTensor, _Slot]]:
+    """The slots that a region needs, and the one of each value."""
+    nodes = _operations(body)
+    last: dict[SymbolicTensor, float] = {}
+    for index, node in enumerate(nodes):
+        last.update(dict.fromkeys(node.inputs, index))
+    last.update(dict.fromkeys(body.outputs, len(nodes)))
+    slots: list[_Slot] = []
+    homes: dict[SymbolicTensor, _Slot] = {}
+    for index, node in enumerate(nodes):
         (output,) = node.outputs
-        code: str | None
-        if node.attrs.get("has_short_rows"):
-            ufunc = "maximum" if node.op == "Max" else "minimum"
-            code = f"short_rows(np.{ufunc}, {operands[0]})[:, None]"
-        elif node.op in REDUCTIONS:
-            source = get(node.op).source
-            assert callable(source)
-            attrs = {**node.attrs, "axis": -1, "keepdims": True}
-            code = source(list(operands), attrs)
-            assert code is not None
-        else:
-            steps = [step.format(*operands, out="@") for step in steps_of(node)]
-            code = steps[0].replace(", out=@", "")
-        slot = self._results.get(output)
-        name = self._names[output] = self._free(_REDUCED.get(node.op, "value"))
-        self.lines.append(f"{name} = {code}")
-        if node.op not in REDUCTIONS:
-            for step in steps[1:]:
-                self.lines.append(step.replace("@", name))
-        if slot is not None:
-            self.lines.append(f"np.copyto({slot.name}, {name})")
-
-    def _total(self, node: Node, operands: Sequence[str]) -> None:
-        """What a block contributes to the total of the array."""
-        (output,) = node.outputs
-        reduce = "sum" if node.op == "Mean" else node.op.lower()
-        dtype = node.attrs.get("dtype")
-        wide = f", dtype=np.{dtype.name}" if dtype is not None else ""
-        name = self._results[output].name
-        self.lines.append(f"{name}[0] = np.{reduce}({operands[0]}{wide})")
-
-    def _elementwise(self, index: int, node: Node, operands: Sequence[str]) -> None:
-        (output,) = node.outputs
-        result = self._results.get(output)
-        slot = result or self._slot(index, node)
-        slot.value = output
-        if result is None:
-            self._homes[output] = slot
-        self._names[output] = slot.name
-        steps = steps_of(node)
-        if node.op in _EXTREMES and any(map(_number, node.inputs)):
-            steps = [f"extreme(np.{node.op.lower()}, {{0}}, {{1}}, out={{out}})"]
-        for step in steps:
-            self.lines.append(step.format(*operands, out=slot.name))
-
-    def _slot(self, index: int, node: Node) -> _Slot:
-        """A place for the result of a node: that of an operand if nobody needs it."""
-        (output,) = node.outputs
-        waiting = [
-            slot
-            for result, slot in islice(self._results.items(), FEW)
-            if self._may_wait_in(slot, output, result, index)
-        ]
-        slots = [
-            slot
-            for slot in (*waiting, *self._scratch)
-            if slot.dtype == output.dtype.name
-        ]
+        dying = {t for t in node.inputs if last[t] == index and _may_overwrite(node, t)}
+        usable = [slot for slot in slots if slot.dtype == output.dtype.name]
+        free = [slot for slot in usable if slot.value in dying]
+        free += [slot for slot in usable if slot.value is None]
+        if not free:
+            free.append(_Slot(output.dtype.name))
+            slots += free
+        homes[output] = free[0]
+        free[0].value = output
         for slot in slots:
-            held = slot.value
-            if held is not None and self._last[held] == index and _reads(node, held):
-                if _may_overwrite(node, held):
-                    return slot
-        for slot in slots:
-            if slot.value is None:
-                return slot
-        slot = _Slot(output.dtype.name, self._free("t"))
-        self._scratch.append(slot)
-        return slot
-
-    def _may_wait_in(
-        self,
-        slot: _Slot,
-        value: SymbolicTensor,
-        result: SymbolicTensor,
-        index: int,
-    ) -> bool:
-        """Whether the block of a result is free for a value until it is computed."""
-        place, last = self._places[result.node], self._last.get(value, -1)
-        if _dims(result) != self._whole or place <= index:
-            return False
-        return last < place or (last == place and _may_overwrite(result.node, value))
-
-
-def _reads(node: Node, tensor: SymbolicTensor) -> bool:
-    return any(found is tensor for found in node.inputs)
+            if slot.value is not None and last[slot.value] <= index:
+                slot.value = None
+    return slots, homes
 
 
 def _may_overwrite(node: Node, operand: SymbolicTensor) -> bool:
     """Whether no statement reads the operand after the first has written its result."""
     if node.op in _APART:
         return False
-    steps = steps_of(node)
     places = [i for i, tensor in enumerate(node.inputs) if tensor is operand]
-    return not any(f"{{{place}}}" in step for place in places for step in steps[1:])
+    later = steps_of(node)[1:]
+    return not any(f"{{{place}}}" in step for place in places for step in later)
 
 
-def _near_use(body: Graph) -> list[Node]:
-    """The operations, each shortly before its first use: this takes least scratch."""
-    order: dict[Node, None] = {}
-    stack = [(tensor.node, False) for tensor in reversed(body.outputs)]
-    while stack:
-        node, ready = stack.pop()
-        if node in order or node.op in ("Const", "Placeholder"):
-            continue
-        if ready:
-            order[node] = None
+# --- statements -----------------------------------------------------------------------
+
+
+def _steps(node: Node) -> Sequence[str]:
+    if node.op in _EXTREMES and any(map(_number, node.inputs)):
+        return [f"extreme(np.{node.op.lower()}, {{0}}, {{1}}, out={{out}})"]
+    return steps_of(node)
+
+
+def _operands(node: Node, names: Mapping[SymbolicTensor, str]) -> list[str]:
+    """How the inputs are written: constants as Python's numbers where that is exact."""
+    numbers = [_number(tensor) for tensor in node.inputs]
+    texts = []
+    for tensor, number in zip(node.inputs, numbers):
+        if tensor.node.op != "Const":
+            texts.append(names[tensor])
+        elif number is not None and len(numbers) == 2 and None in numbers:
+            texts.append(number)
         else:
-            stack.append((node, True))
-            stack += [(tensor.node, False) for tensor in reversed(node.inputs)]
-    return list(order)
-
-
-def first_array(body: Graph) -> int:
-    """The number of the input that tells how large the arrays of a region are."""
-    whole = _shape_of_region(body)
-    return [role(_dims(tensor), whole) for tensor in body.inputs].index("array")
-
-
-def _shape_of_region(body: Graph) -> tuple[int | None, ...]:
-    first = next(node for node in body.nodes if node.op != "Const")
-    reduces = first.op in REDUCTIONS
-    tensors: Iterable[SymbolicTensor] = first.inputs if reduces else ()
-    return _dims(next(iter(tensors), first.outputs[0]))
-
-
-def _dims(tensor: SymbolicTensor) -> tuple[int | None, ...]:
-    return tuple(tensor.shape)
+            text = scalar_text(tensor.node.attrs["value"])
+            assert text is not None
+            texts.append(text.code)
+    return texts
 
 
 def _number(tensor: SymbolicTensor) -> str | None:

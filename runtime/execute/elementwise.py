@@ -8,20 +8,11 @@ use; what they compute is to the last bit what the kernel of the op computes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from runtime.graph import Node
 from runtime.ops.static import static_value
 
-__all__ = [
-    "REDUCTIONS",
-    "fits",
-    "is_expression",
-    "is_simple",
-    "is_total",
-    "needs_rows",
-    "steps_of",
-]
+__all__ = ["fits", "is_simple", "steps_of"]
 
 #: Ops that are ufuncs of NumPy, for all dtypes that they take here.
 _UFUNCS = {
@@ -54,11 +45,6 @@ _STEPS = {
     "Erf": ("erf({0}, out={out})",),
     "FloorDiv": ("np.floor_divide({0}, {1}, out={out})",),
     "FloorMod": ("np.remainder({0}, {1}, out={out})",),
-    "LogSoftmax": (
-        "np.subtract({0}, np.maximum.reduce({0}, axis=-1, keepdims=True), out={out})",
-        "sums = np.add.reduce(np.exp({out}), axis=-1, keepdims=True)",
-        "np.subtract({out}, np.log(sums), out={out})",
-    ),
     "MulNoNan": (
         "np.multiply({0}, {1}, out={out})",
         "np.copyto({out}, 0, where={1} == 0)",
@@ -76,7 +62,6 @@ _STEPS = {
         "np.add({out}, 1, out={out})",
         "np.divide(1, {out}, out={out})",
     ),
-    "Softmax": ("softmax_rows({0}, out={out})",),
     "Softplus": (
         "np.abs({0}, out={out})",
         "np.negative({out}, out={out})",
@@ -95,18 +80,8 @@ _STEPS = {
     ),
 }
 
-#: Reductions along the last axis: each row of a block is one row of the array.
-REDUCTIONS = frozenset({"Max", "Mean", "Min", "Sum"})
-
-_SOFTMAX = frozenset({"LogSoftmax", "Softmax"})
-
 #: Ops that refuse some integers.
 _CAREFUL = frozenset({"FloorDiv", "FloorMod", "Pow"})
-
-
-def needs_rows(node: Node) -> bool:
-    """Whether the operation looks at all elements of a row at once."""
-    return node.op in _SOFTMAX or (node.op in REDUCTIONS and not is_total(node))
 
 
 def is_simple(node: Node) -> bool:
@@ -127,34 +102,7 @@ def is_simple(node: Node) -> bool:
         return complete and isinstance(known, int) and known > 0
     if node.op == "Round":
         return source == "f"
-    if node.op in _SOFTMAX:
-        return _is_last(node.attrs["axis"], node)
-    if node.op in REDUCTIONS:
-        return _is_total(node) if is_total(node) else _is_row_reduction(node)
     return node.op in _UFUNCS or node.op in _STEPS or node.op == "LeakyRelu"
-
-
-def _is_row_reduction(node: Node) -> bool:
-    attrs = node.attrs
-    if "operands" in attrs or attrs.get("maybe_empty"):
-        return False
-    return node.inputs[0].shape.rank != 1 and _is_last(attrs["axis"], node)
-
-
-def _is_total(node: Node) -> bool:
-    """Whether blocks can be reduced on their own: see `runtime.execute.totals`."""
-    attrs, dtype = node.attrs, node.outputs[0].dtype
-    if "operands" in attrs or attrs.get("maybe_empty") or attrs["keepdims"]:
-        return False
-    # Half precision is added in another way, and integers have no exact mean.
-    return dtype.size > 2 and (dtype.is_floating or node.op != "Mean")
-
-
-def _is_last(axis: Any, node: Node) -> bool:
-    if type(axis) is tuple and len(axis) == 1:
-        (axis,) = axis
-    rank = node.inputs[0].shape.rank
-    return type(axis) is int and rank is not None and axis in (-1, rank - 1)
 
 
 def fits(node: Node) -> bool:
@@ -164,18 +112,8 @@ def fits(node: Node) -> bool:
     return len(several) < 2 or known
 
 
-def is_total(node: Node) -> bool:
-    """Whether the operation reduces a whole array to one number."""
-    return node.op in REDUCTIONS and not node.outputs[0].shape.rank
-
-
-def is_expression(node: Node) -> bool:
-    """Whether the first statement can be written without ``out=``, for a new array."""
-    return node.op != "Cast"
-
-
 def steps_of(node: Node) -> Sequence[str]:
-    """The statements for the node, which is no reduction."""
+    """The statements for the node."""
     if node.op in _UFUNCS:
         places = ", ".join(f"{{{index}}}" for index in range(len(node.inputs)))
         return (f"np.{_UFUNCS[node.op]}({places}, out={{out}})",)

@@ -23,7 +23,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from runtime.execute.prune import Live
-from runtime.execute.regions import LARGE
 from runtime.execute.scalars import Scalars
 from runtime.graph import Node
 from runtime.ops.define import Operand
@@ -32,6 +31,9 @@ from runtime.tensor import SymbolicTensor
 __all__ = ["Filled", "appended_by", "filled_by", "is_there", "wide_shape"]
 
 Users = Mapping[SymbolicTensor, list[tuple[float, Node | None]]]
+
+#: Arrays with so many elements are not repeated in front of a loop.
+WIDE = 1 << 14
 
 _EXACT = frozenset({"AddV2", "Sub", "Mul", "RealDiv"})
 
@@ -154,6 +156,6 @@ def wide_shape(live: Live, tensor: SymbolicTensor) -> tuple[Any, ...] | None:
     if len(shapes) != 1:
         return None
     (found,) = shapes
-    if found == tensor.shape.as_tuple() or not 0 < math.prod(found) < LARGE:
+    if found == tensor.shape.as_tuple() or not 0 < math.prod(found) < WIDE:
         return None
     return found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from runtime.execute import in_blocks
 from runtime.execute.blocks import first_array
 from runtime.execute.labels import find_labels
 from runtime.execute.loops import LoopBlock, indented
 from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.prune import Live, has_effects, is_recursive_call
-from runtime.execute.regions import FUSED, LARGE
+from runtime.execute.regions import FUSED
 from runtime.execute.text import Line, Step, Text, negated
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -172,7 +173,7 @@ class Block(LoopBlock):
         first = args[first_array(body)].code
         size = body.inputs[first_array(body)].shape.num_elements()
         if size is None:
-            call += f" if {first}.size >= {LARGE} else None"
+            call += f" if {first}.size >= {in_blocks.LARGE} else None"
         inputs = self._captured(body, live, node.inputs)
         child = self._child(body, live, inputs, kept, targets)
         child.assign_targets(targets, self._forms(node, targets))

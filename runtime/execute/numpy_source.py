@@ -41,10 +41,8 @@ _freed: list[str] = []
 HELPERS = {
     "kernels.special": "erf",
     "kernels.extremes": "extreme",
-    "reduce.reductions": "short_rows",
     "kernels.select": "select",
     "kernels.small_products": "product",
-    "nn.softmax": "softmax_rows",
 }
 
 #: Wider calls are written with one argument on each line.
@@ -186,14 +184,15 @@ def compile_graph(graph: Graph) -> Executable:
     if program.blocks:
         head.append("from runtime.execute.in_blocks import in_blocks")
     written = [line.code for _, lines in functions for line in lines]
+    written += [line for lines in program.blocks for line in lines]
     for module, helper in HELPERS.items():
         called = any(f"{helper}(" in code for code in written)
-        if called or any(block.calls(helper) for block in program.blocks):
+        if called:
             head.append(f"from runtime.ops.{module} import {helper}")
     if program.header:
         head += ["", *program.header]
     for block in program.blocks:
-        head += ["", "", *block.lines]
+        head += ["", "", *block]
     steps: dict[int, tuple[Step, ...]] = {}
     text = head.copy()
     for definition, lines in functions:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.execute.blocks import BlockText, write_blocks
+from runtime.execute.blocks import write_blocks
 from runtime.execute.in_blocks import in_blocks
 from runtime.execute.integers import checked_range, wrapping
 from runtime.execute.precedence import ATOM
@@ -30,9 +30,7 @@ from runtime.ops.kernels.select import select
 from runtime.ops.kernels.small_products import product
 from runtime.ops.kernels.special import erf
 from runtime.ops.kernels.threads import at_once
-from runtime.ops.nn.softmax import softmax_rows
 from runtime.ops.record import get
-from runtime.ops.reduce.reductions import short_rows
 from runtime.tensor import SymbolicTensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
@@ -58,8 +56,6 @@ RESERVED = frozenset(
         "kernel_on_values",
         "kernel_in_place",
         "select",
-        "short_rows",
-        "softmax_rows",
     }
     | {"float", "product", "range", "tuple"}
 )
@@ -87,7 +83,7 @@ class Program:
         #: The graphs that are functions of their own, with their names.
         self.functions: dict[Graph, str] = {}
         #: The functions of blocks, in the order of their names' use.
-        self.blocks: list[BlockText] = []
+        self.blocks: list[list[str]] = []
         #: What is known of the numbers in the function that is being written.
         self.scalars: Scalars
         #: Writes to arrays that a loop fills, with the positions of the index and the
@@ -257,9 +253,7 @@ class Program:
             "at_once": at_once,
             "in_blocks": in_blocks,
             "select": select,
-            "short_rows": short_rows,
             "product": product,
-            "softmax_rows": softmax_rows,
             "kernel": lambda op: get(op).kernel,
             "kernel_on_values": kernel_on_values,
             "kernel_in_place": IN_PLACE.get,

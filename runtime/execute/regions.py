@@ -1,10 +1,10 @@
-"""Finding operations that can be computed together, in blocks that fit the cache.
+"""Finding elementwise operations to compute together, in blocks that fit the cache.
 
-A *region* is a set of elementwise operations on arrays of one shape, with the
-reductions of their rows among them. `with_regions` puts one node ``Fused`` in place of
-each: its body is a graph of its own, its outputs are those tensors of the region that
-are used elsewhere. It runs where the last of its operations stood; nothing between the
-first and the last needs its results or could tell the difference.
+A *region* is a set of elementwise operations on arrays of one shape, with rows, columns
+and scalars beside them. `with_regions` puts one node ``Fused`` in place of each: its
+body is a graph of its own, its outputs are those tensors of the region that are used
+elsewhere. It runs where the last of its operations stood; nothing between the first and
+the last needs its results or could tell the difference.
 """
 
 from __future__ import annotations
@@ -13,46 +13,25 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from runtime.execute.elementwise import (
-    REDUCTIONS,
-    fits,
-    is_expression,
-    is_simple,
-    is_total,
-    needs_rows,
-)
+from runtime.execute import in_blocks
+from runtime.execute.elementwise import fits, is_simple, steps_of
 from runtime.execute.parallel import with_groups
 from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
 
-__all__ = [
-    "FUSED",
-    "LARGE",
-    "LONG_ROW",
-    "MANY",
-    "Role",
-    "role",
-    "with_regions",
-]
+__all__ = ["FUSED", "MANY", "Role", "dims_of", "role", "with_regions"]
 
 #: The op of the nodes that stand for regions. It is known to the writer of source only.
 FUSED = "Fused"
 
-#: Arrays with fewer elements are faster in the ordinary way.
-LARGE = 1 << 14
-
-#: The longest rows that are looked at as a whole.
-LONG_ROW = 1 << 18
-
-#: Where the size is not known, this many operations are worth two ways to compute them.
+#: Where the size is not known, this many statements are worth two ways to compute them.
 MANY = 3
 
-#: Ops with several passes over memory are worth a region of their own.
-_HEAVY = frozenset(
-    {"Elu", "LeakyRelu", "LogSoftmax", "Relu", "SelectV2", "Sigmoid", "Softmax"}
-)
+#: Ops whose one statement is faster in blocks than what is written elsewhere.
+_FASTER = frozenset({"Relu", "SelectV2"})
 
+#: Ops in front of which a region may be computed, or behind them.
 _CALM = frozenset({"Const", "Identity", "StopGradient", FUSED})
 
 Dims = tuple["int | None", ...]
@@ -61,7 +40,8 @@ Dims = tuple["int | None", ...]
 Role = str
 
 
-def _dims(tensor: SymbolicTensor) -> Dims | None:
+def dims_of(tensor: SymbolicTensor) -> Dims | None:
+    """The dimensions, as far as they are known; None if their number is not."""
     shape = tensor.shape
     return None if shape.rank is None else tuple(shape)
 
@@ -95,9 +75,6 @@ class _Region:
     made: set[SymbolicTensor] = field(default_factory=set)
     #: Whether shapes are known to fit, so that nothing in it can fail.
     is_safe: bool = True
-    #: Whether it looks at rows, and whether at the whole array: only one of them.
-    in_rows: bool = False
-    has_totals: bool = False
     #: The place of the last node.
     last: int = 0
 
@@ -106,54 +83,29 @@ class _Region:
         self.nodes[node] = self.last = place
         self.made.update(node.outputs)
         self.is_safe &= fits(node)
-        self.has_totals |= is_total(node)
-        roles = {role(_dims(tensor), self.dims) for tensor in node.inputs}
-        self.in_rows |= needs_rows(node) or bool({"row", "column"} & roles)
 
     def join(self, other: _Region) -> None:
         """Take over another region of this shape."""
         self.nodes |= other.nodes
         self.made |= other.made
         self.is_safe &= other.is_safe
-        self.in_rows |= other.in_rows
-        self.has_totals |= other.has_totals
 
     def is_worth_it(self) -> bool:
-        """Whether arrays may be large enough, and operations enough."""
-        count = len(self.nodes) + sum(node.op in _HEAVY for node in self.nodes)
+        """Whether arrays may be large enough, and statements enough."""
+        count = sum(len(steps_of(node)) + (node.op in _FASTER) for node in self.nodes)
         return count >= (MANY if None in self.dims else 2)
 
 
 def _takes(regions: Sequence[_Region], node: Node) -> bool:
-    """Whether all that the node does is work on arrays of the shape of the regions,
-    which become one with it.
+    """Whether the node only works on arrays of the shape of the regions.
+
+    These become one with it.
     """
     whole = regions[0].dims
     if any(region.dims != whole for region in regions):
         return False
-    inside = [any(t in region.made for region in regions) for t in node.inputs]
-    roles = [role(_dims(tensor), whole) for tensor in node.inputs]
-    for found, is_made in zip(roles, inside):
-        if found is None or (is_made and found in ("row", "scalar")):
-            return False
-    in_rows = needs_rows(node) or "row" in roles or "column" in roles
-    in_rows = in_rows or any(region.in_rows for region in regions)
-    if in_rows and (is_total(node) or any(region.has_totals for region in regions)):
-        return False
-    if is_total(node):
-        return roles == ["array"]
-    if needs_rows(node):
-        return roles == ["array"] and len(whole) > 1 and whole[-1] != 1
-    dims = _dims(node.outputs[0])
-    if dims == whole:
-        return "array" in roles
-    # An operation on what the reduction of rows gave.
-    if dims != (*whole[:-1], 1) or not is_expression(node):
-        return False
-    return all(
-        found == "scalar" or (found == "column" and is_made)
-        for found, is_made in zip(roles, inside)
-    )
+    roles = [role(dims_of(tensor), whole) for tensor in node.inputs]
+    return None not in roles and "array" in roles and dims_of(node.outputs[0]) == whole
 
 
 def with_regions(graph: Graph, live: Live) -> Live:
@@ -210,10 +162,9 @@ def _find(live: Live) -> Iterable[_Region]:
         for region in touched:
             del grows[region]
         if grows and node.op not in _CALM and not (begun is not None and begun.is_safe):
-            if has_effects(node):
-                grows = {}
-            elif not all(region.is_safe for region in grows):
-                grows = {region: None for region in grows if region.is_safe}
+            # What may fail, or has effects, must not change places with these.
+            stops = has_effects(node)
+            grows = {r: None for r in grows if r.is_safe and not stops}
         if begun is not None:
             found[begun] = grows[begun] = None
             maker[node.outputs[0]] = begun
@@ -221,9 +172,12 @@ def _find(live: Live) -> Iterable[_Region]:
 
 
 def _begin(node: Node, place: int) -> _Region | None:
-    reads = node.inputs if node.op in REDUCTIONS else node.outputs
-    dims = _dims(reads[0])
-    if not dims or (None not in dims and math.prod(dims) < LARGE):  # type: ignore[arg-type]
+    """A region with this node, if its arrays are large or of an unknown size."""
+    dims = dims_of(node.outputs[0])
+    if not dims:
+        return None
+    known = [size for size in dims if size is not None]
+    if len(known) == len(dims) and math.prod(known) < in_blocks.LARGE:
         return None
     region = _Region(dims)
     if not _takes([region], node):

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from runtime.execute import in_blocks, interpreter, nested, regions
+from runtime.execute import in_blocks, interpreter
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.ops.kernels import extremes, select, threads
@@ -28,11 +28,8 @@ Run = Callable[[Sequence[Any]], Sequence[Any]]
 #: Constants that decide by the size of arrays how they are computed, with values for
 #: arrays of a few elements.
 SMALL: list[tuple[ModuleType, str, int]] = [
-    (regions, "LARGE", 8),
-    (nested, "LARGE", 8),
     (in_blocks, "LARGE", 8),
     (in_blocks, "BLOCK", 32),
-    (in_blocks, "SHARED", 16),
     (select, "FEW", 8),
     (select, "BLOCK", 8),
     (extremes, "FEW", 8),

@@ -6,35 +6,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runtime as tf
-from runtime.execute import in_blocks, interpreter, nested, regions
+from runtime.execute import interpreter
 from runtime.execute.numpy_source import compile_graph
-from runtime.ops.kernels import threads
-from runtime.optimize import optimize
+from tests.runtime.execute import agreement
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch):
-    """Small arrays count as large, blocks have few numbers, and two threads work."""
-    for module in (regions, nested, in_blocks):
-        monkeypatch.setattr(module, "LARGE", 1)
-    monkeypatch.setattr(in_blocks, "BLOCK", 64)
-    monkeypatch.setattr(in_blocks, "SHARED", 1)
-    monkeypatch.setattr(threads, "CORES", 2)
+def _small():
+    """Small arrays count as large, blocks have few elements, and two threads work."""
+    with agreement.small_blocks():
+        yield
 
 
 def check(function, *values):
-    """The graph, traced and optimised, against the interpreter; inputs stay alone."""
-    traced = tf.function(function).get_concrete_function(*values).graph
-    arrays = [np.asarray(value) for value in values]
-    before = [array.copy() for array in arrays]
-    expected = interpreter.run(traced, arrays)
-    for graph in (traced, optimize(traced)):
-        for found in (compile_graph(graph)(arrays), interpreter.run(graph, arrays)):
-            for array, same in zip(arrays, before, strict=True):
-                np.testing.assert_array_equal(array, same)
-            for one, other in zip(found, expected, strict=True):
-                one, other = np.asarray(one), np.asarray(other)
-                np.testing.assert_array_equal(one, other, strict=True)
+    """The graph in every way there is to run it."""
+    graph = tf.function(function).get_concrete_function(*values).graph
+    agreement.check(graph, [np.asarray(value) for value in values])
 
 
 def numbers(*shape, seed=0):
