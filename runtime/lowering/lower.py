@@ -23,7 +23,7 @@ graph capped(%0: float32[?] 'x'):
 A decomposition computes the same: integers, comparisons, moves and ``+ - * / sqrt``
 to the bit, functions within 6 units in the last place (numbers below the smallest
 normal one may be 0), sums and products within n roundings. It raises errors of the same
-type. Where too little is known of a shape to write an op out, the node stays.
+type. Where too little is known of a shape, the node stays; so do some ops on texts.
 """
 
 from __future__ import annotations
@@ -36,10 +36,13 @@ from runtime.graph import Graph, Node
 from runtime.graph.context import building, name_scope
 from runtime.ops import record
 from runtime.ops.arrays import composites as _arrays  # noqa: F401
+from runtime.ops.checks import composites as _checks  # noqa: F401
+from runtime.ops.containers import composites as _containers  # noqa: F401
 from runtime.ops.define import attributes_with_tensors
 from runtime.ops.elementwise import composites as _elementwise  # noqa: F401
 from runtime.ops.linalg import composites as _linalg  # noqa: F401
 from runtime.ops.nn import composites as _nn  # noqa: F401
+from runtime.ops.random import composites as _random  # noqa: F401
 from runtime.ops.reduce import composites as _reduce  # noqa: F401
 from runtime.optimize.editing import (
     CONTROL_FLOW,
@@ -52,6 +55,7 @@ from runtime.optimize.editing import (
 )
 from runtime.tensor import SymbolicTensor
 from runtime.types.specs import TensorSpec
+from runtime.variable import composites as _variable  # noqa: F401
 
 __all__ = ["lower", "lowered"]
 
