@@ -28,7 +28,6 @@ from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
 from runtime.execute.regions import FUSED
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
-from runtime.ops.containers.tensor_arrays import IN_PLACE
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
@@ -150,7 +149,7 @@ class StraightBlock:
         if any(self.texts[tensor].steps for tensor in node.inputs):
             repeated = repeated_arguments(node)
             self.flush_inputs([node.inputs[index] for index in repeated])
-        in_place = node.op in IN_PLACE
+        in_place = get(node.op).kernel_in_place is not None
         if in_place:
             # Only what is a variable can be given away.
             self.flush_inputs(node.inputs[:1])

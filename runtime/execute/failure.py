@@ -19,9 +19,8 @@ from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
 from runtime.ops.apply import kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
-from runtime.ops.containers.lists import LIST_ERRORS
 from runtime.ops.record import get
-from runtime.ops.staged.python_calls import PYTHON_CALLS, call_python
+from runtime.ops.staged.python_calls import call_python
 from runtime.where.user_code import Place, user_frames
 
 __all__ = [
@@ -32,20 +31,14 @@ __all__ = [
     "too_deep",
 ]
 
-#: Ops that raise the user's own exceptions: these pass as they are.
-USER_ERRORS = (LIST_ERRORS | PYTHON_CALLS) | {
-    *("Raise", "RequireBound", "RequireSome"),
-    *("AskText", "FormatText", "PrintText", "TextItem", "TextPlace"),
-    *("PythonFloat", "PythonInt", "PowerModulo"),
-}
-
 
 def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:
     """What the node's kernel gives; an error is raised as from the node's line."""
     try:
-        if node.op in USER_ERRORS:
-            return get(node.op).kernel(*arrays, **node.attrs)
-        return run_kernel(get(node.op), arrays, node.attrs)
+        op = get(node.op)
+        if op.raises_for_program:
+            return op.kernel(*arrays, **node.attrs)
+        return run_kernel(op, arrays, node.attrs)
     except Exception as error:
         raise_from_node(error, node, function)
 
@@ -62,7 +55,7 @@ def check_node(
 
 def kernel_failure(node: Node, arrays: Sequence[Any], error: Exception) -> Exception:
     """What `run_node` would raise for an error that came from the bare kernel."""
-    if node.op in USER_ERRORS:
+    if get(node.op).raises_for_program:
         return error
     if isinstance(error, OpError):
         return error.for_op(node.op)
@@ -91,7 +84,7 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
 
     What a Python function raised, which the node called, comes from its own line there.
     """
-    inner = _called_frames(error.__traceback__) if node.op in PYTHON_CALLS else None
+    inner = _called_frames(error.__traceback__) if get(node.op).calls_python else None
     error = error.with_traceback(inner)
     if node.location is None:
         raise error

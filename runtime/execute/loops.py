@@ -12,7 +12,7 @@ from runtime.execute.program import clean
 from runtime.execute.prune import Live
 from runtime.execute.text import Line, Text, negated
 from runtime.graph import Graph, Node
-from runtime.ops.containers.tensor_arrays import IN_PLACE
+from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["LoopBlock", "indented"]
@@ -269,7 +269,7 @@ class LoopBlock(StraightBlock):
         ((user, _),) = self.users[item]
         between = self.live.nodes[self.index + 1 : None if user == END else int(user)]
         bodies = self.live.bodies
-        return any(node.op in IN_PLACE or node in bodies for node in between)
+        return any(node in bodies or get(node.op).kernel_in_place for node in between)
 
     def _write_row(self, node: Node) -> None:
         """Assign a row of an array that the loop fills."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from runtime.execute.elementwise import fits, is_simple
 from runtime.execute.prune import CONTROL_FLOW, Live
 from runtime.graph import Node
-from runtime.ops.record import get
+from runtime.ops.record import get, register_structure
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["AT_ONCE", "with_groups"]
@@ -22,6 +22,7 @@ __all__ = ["AT_ONCE", "with_groups"]
 #: The op of the nodes that stand for several others. It is known to the writer of
 #: source only.
 AT_ONCE = "AtOnce"
+register_structure(AT_ONCE)
 
 #: How long an operation has to take, by the estimate in nanoseconds.
 LONG = 1_000_000

@@ -23,8 +23,6 @@ from runtime.execute.text import (
     scalar_text,
 )
 from runtime.graph import Graph, Node
-from runtime.ops.containers.tensor_arrays import IN_PLACE
-from runtime.ops.define import kernel_on_values
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
 from runtime.ops.kernels.small_products import product
@@ -185,7 +183,7 @@ class Program:
                 text = self._attribute(value, f"{node.op}_{key}", texts)
                 parts.append(f"{key}={text}")
         maker = "kernel_on_values" if operands else "kernel"
-        if gives_away and node.op in IN_PLACE:
+        if gives_away and get(node.op).kernel_in_place:
             maker = "kernel_in_place"
         return f"{self._kernel(node.op, maker)}({', '.join(parts)})"
 
@@ -255,8 +253,8 @@ class Program:
             "select": select,
             "product": product,
             "kernel": lambda op: get(op).kernel,
-            "kernel_on_values": kernel_on_values,
-            "kernel_in_place": IN_PLACE.get,
+            "kernel_on_values": lambda op: get(op).kernel_on_values,
+            "kernel_in_place": lambda op: get(op).kernel_in_place,
             "checked_range": checked_range,
             "wrapping": wrapping,
         }

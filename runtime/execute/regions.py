@@ -18,12 +18,14 @@ from runtime.execute.elementwise import fits, is_simple, steps_of
 from runtime.execute.parallel import with_groups
 from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.graph import Graph, Node
+from runtime.ops.record import register_structure
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["FUSED", "MANY", "Role", "dims_of", "role", "with_regions"]
 
 #: The op of the nodes that stand for regions. It is known to the writer of source only.
 FUSED = "Fused"
+register_structure(FUSED)
 
 #: Where the size is not known, this many statements are worth two ways to compute them.
 MANY = 3

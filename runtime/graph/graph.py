@@ -42,16 +42,6 @@ __all__ = [
     "set_begin_and_end",
 ]
 
-#: Ops that give back a value that may be read, and raise where it may not.
-_CHECKS = frozenset({"RequireBound", "RequireSome"})
-
-#: How nodes are called that TensorFlow does not call by their op.
-_NAMES = {
-    "Case": "indexed_case", "ConcatV2": "concat", "If": "cond", "OneHot": "one_hot",
-    "Ones": "ones", "Pack": "stack", "Split": "split", "Transpose": "transpose",
-    "Unpack": "unstack", "While": "while", "Zeros": "zeros",
-}  # fmt: skip
-
 
 class Node:
     """One operation of a graph.
@@ -153,6 +143,11 @@ class Graph:
 
     #: Makes the outputs of nodes; `runtime.tensor` fills it in.
     tensor_type: ClassVar[type[SymbolicTensor]]
+    #: Ops that give back a value that may be read, and raise where it may not;
+    #: `runtime.ops.record` adds them.
+    guards: ClassVar[set[str]] = set()
+    #: What nodes are called where that is not the name of their op; `record` adds it.
+    node_names: ClassVar[dict[str, str]] = {}
     #: Writes graphs in other forms; `runtime.graph_export` fills it in.
     exports: ClassVar[Any]
 
@@ -226,7 +221,7 @@ class Graph:
         if name is not None and name.endswith("/"):
             unique = name[:-1]
         else:
-            unique = self.unique_name(name or _NAMES.get(op, op))
+            unique = self.unique_name(name or self.node_names.get(op, op))
         node = Node(self, op, own_inputs, attrs, unique, user_location())
         tensor_type = self.tensor_type
         node.outputs = tuple(
@@ -268,7 +263,7 @@ class Graph:
             raise leak_error(tensor, self)
         assert self.parent is not None
         outer = self.parent.capture(tensor)
-        if outer.node.op in _CHECKS:
+        if outer.node.op in self.guards:
             return self._check_here(outer)
         inner = self.captures.get(outer)
         if inner is None:

@@ -9,8 +9,8 @@ import numpy as np
 from runtime.graph import Node
 from runtime.graph.graph_def import AttrValue, TensorValue
 from runtime.graph.text import attr_text
-from runtime.graph_export.forms import Form
 from runtime.ops.define import Slice
+from runtime.ops.record import RESULT, Export, get
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.types.shapes import TensorShape
@@ -153,7 +153,6 @@ def shape_list(specs: list[TensorSpec]) -> AttrValue:
 
 #: Attributes that say nothing in a GraphDef, or are written in another way.
 _UNWRITTEN = {"names", "operands"}
-_LOGICAL = {"LogicalAnd", "LogicalNot", "LogicalOr"}
 _PARTS = {
     "then_graph": ("then_branch", "true"),
     "else_graph": ("else_branch", "false"),
@@ -176,7 +175,7 @@ def part(label: str) -> tuple[str, str]:
     return _PARTS[label]
 
 
-def of(node: Node, form: Form) -> dict[str, AttrValue]:
+def of(node: Node) -> dict[str, AttrValue]:
     """The attributes of a node but for those that hold functions."""
     specs = [tensor.spec for tensor in node.inputs]
     results = [tensor.spec for tensor in node.outputs]
@@ -188,52 +187,33 @@ def of(node: Node, form: Form) -> dict[str, AttrValue]:
         found["Index"] = type_value(dtypes.int32)
         found["T"] = type_value(results[0].dtype)
         return found
-    if "PyFunc" in node.op:
+    op = get(node.op)
+    if op.calls_python:
         token = AttrValue("s", attr_text(node.attrs["func"]))
         return {"Tin": dtype_list(specs), "Tout": dtype_list(results), "token": token}
-    if node.op in ("Cast", "CastExactly"):
-        return {
-            "DstT": type_value(results[0].dtype),
-            "SrcT": type_value(specs[0].dtype),
-        }
-    attrs = _types(node, form, specs, results)
-    if form.op in ("Fill", "Range"):
-        return attrs
-    moved = {key for _, key, _ in form.inputs}
+    attrs = _types(node, op.export, specs, results)
+    moved = {key for _, key, _ in op.export.inputs}.union(op.export.unwritten)
     for key, value in node.attrs.items():
         if value is None or key in moved or key in _UNWRITTEN:
             continue
         if value is variable_of(node):
             continue
-        attrs[form.renamed.get(key, key)] = attr_value(value)
+        attrs[op.export.renamed.get(key, key)] = attr_value(value)
     return attrs
 
 
 def _types(
-    node: Node, form: Form, specs: list[TensorSpec], results: list[TensorSpec]
+    node: Node, form: Export, specs: list[TensorSpec], results: list[TensorSpec]
 ) -> dict[str, AttrValue]:
     """What dtypes a node takes and gives, under the names that are usual."""
-    op = form.op
-    if op in _LOGICAL:
-        return {}
     variable = variable_of(node)
-    if variable is not None:
-        attrs = {"dtype": type_value(variable.dtype)}
-        if op.startswith("ResourceScatter"):
-            attrs["Tindices"] = type_value(specs[0].dtype)
-        return attrs
-    if op in ("Fill", "Range"):
-        return {"T" if op == "Fill" else "Tidx": type_value(results[0].dtype)}
-    if op == "GatherV2":
-        return {
-            "Tindices": type_value(specs[1].dtype),
-            "Tparams": type_value(specs[0].dtype),
-        }
-    if not specs:
-        return {}
-    # The first input of a selection is its condition.
-    attrs = {"T": type_value(specs[1 if op == "SelectV2" else 0].dtype)}
-    if op in ("AddN", "ConcatV2", "Pack"):
+    attrs = {} if variable is None else {"dtype": type_value(variable.dtype)}
+    for name, place in form.types:
+        if place == RESULT:
+            attrs[name] = type_value(results[0].dtype)
+        elif specs:
+            attrs[name] = type_value(specs[place].dtype)
+    if form.is_counted:
         attrs["N"] = AttrValue("i", len(specs) - node.attrs.get("operands", 0))
     return attrs
 

@@ -1,9 +1,10 @@
 """A graph as TensorFlow's GraphDef.
 
-The nodes are written in order, each in the form that TensorFlow gives it
-(`forms.form_of`): static arguments that are inputs there become constants in front of
-the node. Branches, loop bodies and called functions go to the library. Effects keep
-their order through control inputs (``^name``).
+In a graph of ours ``tf.reshape(x, [2, 3])`` is ``Reshape(x, shape=(2, 3))``; in a
+GraphDef the shape is an input, the constant ``Reshape/shape``. The nodes are written in
+order, each as the record of its op says (`Export`); an op that TensorFlow does not have
+keeps its name and its attributes. Branches, loop bodies and called functions go to the
+library. Effects keep their order through control inputs (``^name``).
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from runtime.graph_export.attributes import (
     type_value,
     variable_of,
 )
-from runtime.graph_export.forms import Form, form_of, output_name
 from runtime.ops.define import Operand
+from runtime.ops.record import Export, get
 from runtime.tensor import SymbolicTensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
@@ -43,6 +44,9 @@ __all__ = ["graph_def", "node_def", "op_type"]
 
 #: Static arguments that are numbers of the node's own dtype; the others are int32.
 _OF_ITS_DTYPE = ("delta", "high", "limit", "low", "start", "value")
+
+#: The ops that fill an array with one number, and that number.
+_FILLS = {"Zeros": 0, "Ones": 1}
 
 
 def graph_def(graph: Graph) -> GraphDef:
@@ -75,7 +79,28 @@ def op_type(node: Node) -> str:
     """The name of the op in TensorFlow."""
     if node.op == "Placeholder":
         return node.op
-    return form_of(node, has_effects(node)).op
+    return _op_of(node, has_effects(node))
+
+
+def _op_of(node: Node, effects: bool) -> str:
+    """As `op_type`; a part of control flow is stateless or has effects."""
+    record = get(node.op)
+    if node.op == "PartitionedCall":
+        return f"Stateful{node.op}" if effects else node.op
+    if record.family == "structure":
+        return node.op if effects else f"Stateless{node.op}"
+    if _is_constant(node):
+        return "Const"
+    op = record.export.op
+    return (op if isinstance(op, str) else op(node.attrs)) or node.op
+
+
+def _is_constant(node: Node) -> bool:
+    """Whether TensorFlow writes zeros or ones as a constant rather than a ``Fill``."""
+    if node.op not in _FILLS:
+        return False
+    size = node.outputs[0].shape.num_elements()
+    return "operands" not in node.attrs and size is not None and size < 1000
 
 
 class _Library:
@@ -187,28 +212,28 @@ class _Writer:
 
     def _write(self, node: Node) -> None:
         effects = has_effects(node)
-        form = form_of(node, effects)
-        if form.op == "Const":
+        if _is_constant(node):
             spec = node.outputs[0].spec
-            one = np.array(node.op == "Ones", spec.dtype.np_dtype)
+            one = np.array(_FILLS[node.op], spec.dtype.np_dtype)
             array = np.broadcast_to(one, [int(size or 0) for size in spec.shape])
             self.texts[node.outputs[0]] = self.constant(node.name, array)
             return
+        form = get(node.op).export
         inputs = self._inputs(node, form)
-        attrs = attributes.of(node, form)
+        attrs = attributes.of(node)
         self._functions(node, attrs)
         if effects:
             inputs += self._order(node)
         elif not self.is_function and self.last and self._is_result(node):
             inputs.append(f"^{self.last}")
-        self._add(node.name, form.op, inputs, attrs)
+        self._add(node.name, _op_of(node, effects), inputs, attrs)
         self.nodes[-1].device = node.device
         for tensor in node.outputs:
-            self.texts[tensor] = self._text(node.name, form.op, tensor.index)
+            self.texts[tensor] = self._text(node.name, form.output, tensor.index)
 
-    def _inputs(self, node: Node, form: Form) -> list[str]:
-        if node.op in ("Zeros", "Ones"):
-            fill = np.array(node.op == "Ones", node.outputs[0].dtype.np_dtype)
+    def _inputs(self, node: Node, form: Export) -> list[str]:
+        if node.op in _FILLS:
+            fill = np.array(_FILLS[node.op], node.outputs[0].dtype.np_dtype)
             return [
                 self._argument(node, "shape", f"{node.name}/dims"),
                 self.constant(f"{node.name}/Const", fill),
@@ -324,7 +349,7 @@ class _Writer:
                 "shape": shape_value(variable.shape),
                 "shared_name": AttrValue("s", shared),
             }
-            handle = self._add(shared, "VarHandleOp", [], attrs)
+            handle = self._add(shared, "VarHandleOp", [], attrs, "resource")
             self._handles[shared] = handle
         return handle
 
@@ -334,7 +359,12 @@ class _Writer:
     # --- names ------------------------------------------------------------------------
 
     def _add(
-        self, name: str, op: str, inputs: Sequence[str], attrs: dict[str, AttrValue]
+        self,
+        name: str,
+        op: str,
+        inputs: Sequence[str],
+        attrs: dict[str, AttrValue],
+        output: str = "output",
     ) -> str:
         """Append a node; gives the name of its first output."""
         if name in self._own:
@@ -342,11 +372,11 @@ class _Writer:
         else:
             name = self._unique(name)
         self.nodes.append(NodeDef(name, op, list(inputs), attrs))
-        return self._text(name, op, 0)
+        return self._text(name, output, 0)
 
-    def _text(self, name: str, op: str, index: int) -> str:
+    def _text(self, name: str, output: str, index: int) -> str:
         if self.is_function:
-            return f"{name}:{output_name(op)}:{index}"
+            return f"{name}:{output}:{index}"
         return f"{name}:{index}" if index else name
 
     def _unique(self, name: str) -> str:

@@ -25,7 +25,7 @@ from runtime.graph.context import current_graph
 from runtime.ops.record import Op, get
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types.specs import TensorSpec
-from runtime.where.handlers import check_op
+from runtime.where.handlers import check_op, facts
 
 __all__ = [
     "add_node",
@@ -33,6 +33,7 @@ __all__ = [
     "apply_eagerly",
     "apply_one",
     "as_array",
+    "check_handlers",
     "infer_specs",
     "kernel_error",
     "replace_eager",
@@ -106,7 +107,7 @@ def add_node(
     name: str | None = None,
 ) -> Any:
     """Append the operation to `graph`; gives what `apply` gives."""
-    if check_op(definition.name, definition.stateful, tensors):
+    if check_handlers(definition, tensors):
         tensors = list(map(_as_read, tensors))
     specs = [tensor.spec for tensor in tensors]
     try:
@@ -120,6 +121,25 @@ def add_node(
     results = tuple([s.with_weak(weak and not s.dtype.is_bool) for s in results])
     outputs = graph.add(definition.name, tensors, attrs, results, name)
     return outputs if type(inferred) is tuple else outputs[0]
+
+
+def check_handlers(definition: Op, tensors: Sequence[Tensor]) -> bool:
+    """Refuse the operation in a ``try`` that would catch what it raises when the graph
+    runs; gives whether one of the tensors may be missing.
+    """
+    missing = next(filter(None, map(_missing, tensors)), None)
+    raises = definition.raises
+    has_effect = definition.stateful and not raises and definition.family != "check"
+    check_op(definition.name, raises or missing, has_effect)
+    return missing is not None
+
+
+def _missing(tensor: Tensor) -> Exception | None:
+    """What Python raises for a value that may be missing, where it is used."""
+    node = getattr(tensor, "node", None)
+    if node is None or node.op not in Graph.guards or facts.get().get(node.inputs[1]):
+        return None
+    return get(node.op).raises
 
 
 def infer_specs(

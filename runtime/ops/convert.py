@@ -19,7 +19,7 @@ from runtime.errors import ConversionError, DTypeMismatchError, UnimplementedErr
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply_one
 from runtime.ops.eager import attempt
-from runtime.ops.record import Op, register
+from runtime.ops.record import RESULT, Export, Fails, Op, register
 from runtime.ops.values import compatible, fit_array, to_array, weak_dtype
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes
@@ -101,6 +101,9 @@ register(
         kernel=lambda value: value,
         infer=lambda value: TensorSpec(value.shape, of_array(value)),
         strong=True,
+        family="creation",
+        fails=Fails.NEVER,
+        picks=True,
     )
 )
 
@@ -122,7 +125,20 @@ def _cast_infer(spec: TensorSpec, dtype: DType) -> TensorSpec:
     return TensorSpec(spec.shape, dtype)
 
 
-register(Op("Cast", kernel=_cast_kernel, infer=_cast_infer, strong=True))
+register(
+    Op(
+        "Cast",
+        kernel=_cast_kernel,
+        infer=_cast_infer,
+        strong=True,
+        family="elementwise",
+        fails=Fails.NEVER,
+        bounds=lambda x: x,
+        export=Export(
+            output="y", types=(("DstT", RESULT), ("SrcT", 0)), unwritten=("dtype",)
+        ),
+    )
+)
 
 
 # --- making tensors -------------------------------------------------------------------

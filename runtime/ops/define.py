@@ -23,10 +23,11 @@ from runtime.errors import DTypeMismatchError
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply, as_array
 from runtime.ops.eager import FALL_BACK, quiet
-from runtime.ops.record import Op, register
+from runtime.ops.record import Op, get, register
 from runtime.ops.shapes import Unknown
 from runtime.ops.static import plain, static_value
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.types import dtypes
 from runtime.types.dtypes import DType, of_array
 from runtime.types.specs import TensorSpec
 
@@ -37,7 +38,6 @@ __all__ = [
     "bare",
     "code",
     "define",
-    "kernel_on_values",
     "run",
     "template",
 ]
@@ -77,6 +77,7 @@ def define(
     takes: str = "",
     stateful: bool = False,
     strong: bool = True,
+    **facts: Any,
 ) -> None:
     """Register the op `name`; its attributes may be tensors.
 
@@ -112,23 +113,21 @@ def define(
     def run_on_values(*arrays: Any, **attrs: Any) -> Any:
         return run_kernel(*arrays, **{key: _number(attrs[key]) for key in attrs})
 
-    _on_values[name] = run_on_values
-    if not stateful:
-        _pure[name] = kernel, takes
     rule = template(source) if isinstance(source, str) else source
-    register(Op(name, run_kernel, run_infer, stateful, rule, strong))
-
-
-_on_values: dict[str, Callable[..., Any]] = {}
-#: For ops without effects the kernel, and what its first input may be.
-_pure: dict[str, tuple[Callable[..., Any], str]] = {}
-
-
-def kernel_on_values(op: str) -> Callable[..., Any]:
-    """The kernel of an op in the form that generated source calls: with the operands in
-    the places of the attributes that they are for, as arrays or NumPy's scalars.
-    """
-    return _on_values[op]
+    register(
+        Op(
+            name,
+            run_kernel,
+            run_infer,
+            stateful,
+            rule,
+            strong,
+            takes=tuple(dtype for dtype in dtypes.ALL if dtype.kind in takes),
+            bare_kernel=None if stateful else kernel,
+            kernel_on_values=run_on_values,
+            **facts,
+        )
+    )
 
 
 def _number(value: Any) -> Any:
@@ -153,10 +152,10 @@ def run(op: str, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any
 
 def _run_quickly(op: str, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     """The results of a kernel without effects; None: it takes the general way."""
-    known = _pure.get(op)
-    if known is None:
+    definition = get(op)
+    kernel, numbers = definition.bare_kernel, definition.numbers
+    if kernel is None:
         return None
-    kernel, takes = known
     if not _PLAIN.issuperset(map(type, attrs.values())):
         for value in attrs.values():
             items = value if type(value) is tuple else (value,)
@@ -167,7 +166,7 @@ def _run_quickly(op: str, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> A
         if type(tensor) is not EagerTensor:
             return None
         arrays.append(tensor._array)
-    if takes and arrays[0].dtype.kind not in takes:
+    if numbers and arrays[0].dtype.num not in numbers:
         return None
     try:
         result = quiet.run(kernel, *arrays, **attrs)

@@ -1,21 +1,112 @@
 """The record of an operation, and the table of all records.
 
->>> get("AddV2").source
-'{0} + {1}'
+All that is known of an op is said once, where the op is defined. Executors, rewrites
+and exports ask the record; a table of names of ops elsewhere would be a second place.
+
+>>> get("AddV2").source, get("AddV2").is_symmetric
+('{0} + {1}', True)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from runtime.errors import InternalError
+from runtime.graph import Graph
+from runtime.types.dtypes import DType
 
-__all__ = ["Kind", "Op", "Source", "decomposes", "get", "names", "register"]
+__all__ = [
+    "AXIS_INPUT",
+    "REDUCTION",
+    "RESULT",
+    "SHAPE_INPUT",
+    "Bounds",
+    "Export",
+    "Fails",
+    "Family",
+    "Kind",
+    "Op",
+    "Source",
+    "decomposes",
+    "get",
+    "names",
+    "register",
+    "register_structure",
+]
 
+Kernel = Callable[..., Any]
 Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
 Kind = Literal["primitive", "composite", "host"]
+
+#: The least and the greatest value of an integer.
+Bounds = tuple[int, int]
+
+#: What an op does with the elements of its inputs.
+Family = Literal[
+    "elementwise",  # computes each element from those in its place
+    "movement",  # moves elements and computes none
+    "creation",  # makes elements of attributes and shapes
+    "scatter",  # writes elements to places that an input names
+    "reduction",  # makes fewer elements: of rows, of groups
+    "scan",  # makes each element of those before it
+    "order",  # sorts or searches
+    "contraction",  # adds products
+    "window",  # looks at neighbours: convolutions and pools
+    "linalg",  # decomposes matrices and solves equations
+    "random",  # draws numbers
+    "buffer",  # reads or writes growing arrays and lists
+    "state",  # reads or writes variables and generators
+    "check",  # raises where a condition does not hold
+    "text",  # strings
+    "python",  # calls code of Python
+    "structure",  # inputs, calls, branches, loops: executors know how they run
+]
+
+
+class Fails(Enum):
+    """The operands, of numbers or bools that an op takes, for which it raises."""
+
+    NEVER = "none, whatever their shapes are"
+    UNFIT = "those whose shapes do not broadcast"
+    DIVISOR = "those of `UNFIT`, and integers where the second one is zero"
+    UNKNOWN = "none once all shapes are known, none is of nothing, attributes are known"
+    VALUES = "any"
+
+
+#: In `Export.types`: the result, in place of the number of an input.
+RESULT = -1
+
+
+@dataclass(frozen=True)
+class Export:
+    """How a GraphDef of TensorFlow has the nodes of an op."""
+
+    #: The name of the op there, perhaps by the attributes; "": its own name.
+    op: str | Callable[[dict[str, Any]], str] = ""
+    #: ``(position, attribute, name)``: the attribute becomes an input, which is called
+    #: ``node/name`` if it is a constant. Position -1 is the end.
+    inputs: tuple[tuple[int, str, str], ...] = ()
+    #: Other names for attributes.
+    renamed: dict[str, str] = field(default_factory=dict)
+    #: The name of the output, as in ``add:z:0``.
+    output: str = "output"
+    #: Attributes for dtypes, each with the number of the input that has it.
+    types: tuple[tuple[str, int], ...] = (("T", 0),)
+    #: Attributes that are not written.
+    unwritten: tuple[str, ...] = ()
+    #: Whether the attribute ``N`` counts the inputs.
+    is_counted: bool = False
+
+
+AXIS_INPUT = Export(inputs=((-1, "axis", "axis"),))
+SHAPE_INPUT = Export(inputs=((-1, "shape", "shape"),))
+REDUCTION = Export(
+    inputs=((-1, "axis", "reduction_indices"),), renamed={"keepdims": "keep_dims"}
+)
 
 
 @dataclass(frozen=True)
@@ -24,27 +115,80 @@ class Op:
 
     ``kernel(*arrays, **attrs)`` gives an array or a tuple of arrays;
     ``infer(*specs, **attrs)`` gives their TensorSpec, or a tuple of them, from partial
-    ones. A stateful op is neither removed, repeated nor reordered. ``source`` is what
-    generated NumPy source says, such as ``'{0} + {1}'``; None calls the kernel. The
-    results of a ``strong`` op are never weak, whatever its inputs are. A kernel that
-    ``calls_python`` runs the program's own code.
-
-    ``kind`` says who knows the op. Compilers and gradients have rules for primitives; a
-    composite has a ``decomposition`` into other ops; a host op needs Python or text.
+    ones.
     """
 
     name: str
-    kernel: Callable[..., Any]
+    kernel: Kernel
     infer: Callable[..., Any]
+    #: Whether it has effects: then it is neither removed, repeated nor reordered.
     stateful: bool = False
+    #: What generated NumPy source says, such as ``'{0} + {1}'``; None calls the kernel.
     source: Source | None = None
+    #: Whether results are never weak, whatever the inputs are.
     strong: bool = False
+    #: Whether the kernel runs functions of the program.
     calls_python: bool = False
+    family: Family = field(kw_only=True)
+    #: The dtypes that the first input may have; empty: any.
+    takes: tuple[DType, ...] = ()
+    #: What nodes are called where the program does not name them; "": like the op.
+    label: str = ""
+    export: Export = Export()
+    #: Who knows the op: compilers and gradients have rules for primitives, a composite
+    #: has a decomposition, a host op needs Python or text.
     kind: Kind = "primitive"
     #: ``decomposition(*tensors, **attrs)`` computes what the kernel does by applying
     #: other ops, and gives NotImplemented where too little is known of the shapes.
     #: Attributes may be tensors, as those of public functions may.
     decomposition: Callable[..., Any] | None = None
+
+    # --- facts that rewrites use ---
+
+    fails: Fails = Fails.VALUES
+    #: Whether two operands may be swapped, NaNs aside.
+    is_symmetric: bool = False
+    #: Whether an op that is not of the family "movement" moves elements all the same.
+    picks: bool = False
+    #: Whether the results of two equal nodes are two objects: nodes change what this
+    #: one made, or call code outside of this package.
+    is_own: bool = False
+    #: An exception that the op is there to raise.
+    raises: Exception | None = None
+    #: Whether exceptions of the kernel are for the program, as they are.
+    raises_for_program: bool = False
+    #: Whether the result is the first input, which may be missing: whoever captures it
+    #: checks it again.
+    guards_input: bool = False
+
+    # --- facts that executors use ---
+
+    #: The kernel without the tensors among the attributes, for ops without effects.
+    bare_kernel: Kernel | None = None
+    #: The kernel as generated source calls it: operands in the places of attributes.
+    kernel_on_values: Kernel | None = None
+    #: The kernel for a first input that the caller gives away.
+    kernel_in_place: Kernel | None = None
+    #: The function of NumPy that computes the same for all dtypes but strings.
+    ufunc: str = ""
+    #: What Python writes for the op on its own ints, or its own bools.
+    python: str = ""
+    #: The bounds of an integer result that is not wrapped around, by those of inputs.
+    bounds: Callable[..., Bounds | None] | None = None
+    #: Inputs that the kernel takes as Python ints.
+    takes_ints: frozenset[int] = frozenset()
+    #: About how many nanoseconds each element of the largest operand takes, if many.
+    cost: int = 0
+
+    @property
+    def moves(self) -> bool:
+        """Whether results are elements of the inputs: a NaN comes from another op."""
+        return self.picks or self.family == "movement"
+
+    @cached_property
+    def numbers(self) -> frozenset[int]:
+        """NumPy's numbers of the dtypes in `takes`."""
+        return frozenset(dtype.np_dtype.num for dtype in self.takes)
 
 
 _ops: dict[str, Op] = {}
@@ -55,7 +199,20 @@ def register(definition: Op) -> Op:
     if definition.name in _ops:
         raise ValueError(f"the op {definition.name!r} is registered already")
     _ops[definition.name] = definition
+    if definition.guards_input:
+        Graph.guards.add(definition.name)
+    if definition.label:
+        Graph.node_names[definition.name] = definition.label
     return definition
+
+
+def register_structure(name: str, label: str = "") -> None:
+    """Add an op that has no kernel: executors and rewrites know it themselves."""
+
+    def unknown(*args: Any, **attrs: Any) -> Any:
+        raise InternalError(f"{name} has no kernel")
+
+    register(Op(name, unknown, unknown, family="structure", label=label))
 
 
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])

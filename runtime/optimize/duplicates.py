@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from runtime.graph import Graph, Node
+from runtime.ops.record import get
 from runtime.optimize.editing import (
     CONTROL_FLOW,
     Editor,
@@ -35,11 +36,6 @@ from runtime.tensor import SymbolicTensor
 from runtime.types.dtypes import DType
 
 __all__ = ["duplicates"]
-
-#: Operands that may stand in any order, as long as they are no floats: of two NaNs
-#: NumPy gives the first one.
-_SYMMETRIC = frozenset({"AddV2", "BitwiseAnd", "BitwiseOr", "Equal", "LogicalAnd"})
-_SYMMETRIC |= {"LogicalOr", "Maximum", "Minimum", "Mul", "NotEqual"}
 
 #: Larger constants are told apart by identity.
 MAX_BYTES = 1 << 12
@@ -117,8 +113,8 @@ class _Search:
         """The outputs that are there already; else those of the node are, from now."""
         stands_for = self.stands_for
         inputs = [stands_for.get(id(x), id(x)) for x in node.inputs]
-        if node.op in _SYMMETRIC and node.inputs[0].dtype.kind in "iub":
-            inputs.sort()
+        if get(node.op).is_symmetric and node.inputs[0].dtype.kind in "iub":
+            inputs.sort()  # of two NaNs NumPy gives the first one
         attrs = node.attrs
         static = [(key, _frozen(attrs[key])) for key in attrs] if attrs else ()
         key = (node.op, node.device, *inputs, *static)

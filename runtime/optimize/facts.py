@@ -8,8 +8,7 @@ import numpy as np
 
 from runtime.execute.prune import CONTROL_FLOW
 from runtime.graph import Node
-from runtime.ops.record import get
-from runtime.ops.staged.python_calls import PYTHON_CALLS
+from runtime.ops.record import Fails, get
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["can_drop", "cannot_fail", "constant", "is_pure", "number", "same_shape"]
@@ -18,38 +17,6 @@ Array = np.ndarray[Any, Any]
 
 #: How many nodes `can_drop` looks at.
 MAX_LOOKED_AT = 32
-
-#: Pure ops that are left alone: what they make is changed in place by later nodes, or
-#: what they call is not of this package.
-_ALONE = PYTHON_CALLS | {"AskText", "TensorArrayV3"}
-
-#: Never fail on numbers, whatever the shape is.
-_UNARY = frozenset(
-    {"Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh"}
-    | {"Elu", "Erf", "Erfc", "Exp", "Expm1", "Floor", "Identity", "Invert", "IsFinite"}
-    | {"IsInf", "IsNan", "IsNone", "IsNotNone", "LeakyRelu", "Log", "Log1p"}
-    | {"LogicalNot", "Neg", "OnesLike", "Rank", "Reciprocal", "Relu", "Relu6", "Rint"}
-    | {"Round", "Rsqrt", "Selu", "Shape", "Sigmoid", "Sign", "Sin", "Sinh", "Size"}
-    | {"Softplus", "Softsign", "Sqrt", "Square", "StopGradient", "Tan", "Tanh"}
-    | {"ZerosLike", "Cast"}
-)
-
-#: Never fail on numbers of shapes that go together.
-_POINTWISE = frozenset(
-    {"AddV2", "Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Greater"}
-    | {"GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "Maximum"}
-    | {"Minimum", "Mul", "NotEqual", "RealDiv", "SelectV2", "SquaredDifference", "Sub"}
-)
-
-#: Never fail once all shapes are known and have been found to fit.
-_SHAPED = frozenset(
-    {"BatchMatMulV2", "BroadcastTo", "ConcatV2", "ExpandDims", "MatMul", "Mean"}
-    | {"Ones", "Pack", "Range", "Reshape", "Softmax", "StridedSlice", "Sum", "Tile"}
-    | {"Transpose", "Zeros"}
-)
-
-#: Fail on integers for some second operands: zero, or negative ones.
-_DIVISIONS = frozenset({"FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod"})
 
 
 def constant(tensor: SymbolicTensor) -> Array | None:
@@ -74,8 +41,8 @@ def is_pure(node: Node) -> bool:
 
     So it may be computed once for all nodes that are like it. It may still fail.
     """
-    op = node.op
-    return op not in CONTROL_FLOW and op not in _ALONE and not get(op).stateful
+    op = get(node.op)
+    return op.family != "structure" and not op.is_own and not op.stateful
 
 
 def cannot_fail(node: Node) -> bool:
@@ -83,18 +50,16 @@ def cannot_fail(node: Node) -> bool:
 
     Then it may run earlier than it stands, or though it would not have run at all.
     """
-    op = node.op
+    fails = get(node.op).fails
     tensors = (*node.inputs, *node.outputs)
     if any(tensor.dtype.kind == "O" for tensor in tensors):
-        return op == "Const"
-    if op in _UNARY or op == "Const":
-        return True
-    if op in _POINTWISE:
-        return _shapes_known(tensors) or _one_shape(node.inputs)
-    if op in _DIVISIONS:
+        return node.op == "Const"
+    if fails is Fails.UNFIT or fails is Fails.DIVISOR:
         fits = _shapes_known(tensors) or _one_shape(node.inputs)
-        return fits and _divides(node.inputs[1])
-    return op in _SHAPED and not node.attrs.get("operands") and _is_regular(tensors)
+        return fits and (fails is Fails.UNFIT or _divides(node.inputs[1]))
+    if fails is Fails.UNKNOWN:
+        return not node.attrs.get("operands") and _is_regular(tensors)
+    return fails is Fails.NEVER
 
 
 def can_drop(tensor: SymbolicTensor) -> bool:

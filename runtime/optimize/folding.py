@@ -40,9 +40,6 @@ MAX_MADE = 1
 #: The most elements that are read for one.
 MAX_READ = 1 << 16
 
-#: Random results, which a seed decides, and buffers that are filled in place.
-_LEFT = ("Stateless", "TensorArray", "List")
-
 
 def constant_folding(graph: Graph) -> int:
     """Replace nodes whose inputs are constants, and shapes that are known."""
@@ -56,7 +53,8 @@ def _fold(node: Node, editor: Editor) -> Tensors | None:
             return None
     if len(node.outputs) != 1 or not _is_small(node) or not is_pure(node):
         return None
-    if node.op.startswith(_LEFT):
+    # A seed decides random results, and buffers are filled in place.
+    if get(node.op).family in ("random", "buffer"):
         return None
     arrays = [tensor.node.attrs["value"] for tensor in inputs]
     try:

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from runtime.execute.prune import has_effects
 from runtime.graph import Graph, Node
-from runtime.ops.staged.python_calls import PYTHON_CALLS
+from runtime.ops.record import get
 from runtime.optimize.editing import (
     CONTROL_FLOW,
     Editor,
@@ -236,7 +236,7 @@ def _assigned_in(graphs: list[Graph]) -> set[int] | None:
         if graph.is_recursive:
             return None
         for node in graph.nodes:
-            if node.op in PYTHON_CALLS:
+            if get(node.op).calls_python:
                 return None
             if node.op in CONTROL_FLOW:
                 waiting += bodies_of(node)

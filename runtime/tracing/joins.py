@@ -10,7 +10,7 @@ import numpy as np
 from runtime.errors import InvalidArgumentError
 from runtime.ops.apply import apply
 from runtime.ops.convert import cast_alike
-from runtime.ops.record import Op, register
+from runtime.ops.record import RESULT, Export, Op, register
 from runtime.ops.values import weak_dtype
 from runtime.tensor import SymbolicTensor
 from runtime.types.dtypes import DType, as_dtype, of_array
@@ -44,6 +44,10 @@ register(
         _cast_exactly,
         lambda spec, dtype: TensorSpec(spec.shape, dtype),
         strong=True,
+        family="elementwise",
+        export=Export(
+            "Cast", types=(("DstT", RESULT), ("SrcT", 0)), unwritten=("dtype",)
+        ),
     )
 )
 

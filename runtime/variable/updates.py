@@ -18,7 +18,7 @@ from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.define import define
 from runtime.ops.eager import FALL_BACK, quiet
 from runtime.ops.elementwise.define import beside
-from runtime.ops.record import Op, get, register
+from runtime.ops.record import Export, Op, get, register
 from runtime.ops.shapes import dims_of, merge_dims, show
 from runtime.tensor import EagerTensor
 from runtime.types.dtypes import DType
@@ -54,6 +54,9 @@ class Storage(Protocol):
         """The shape and dtype as one record."""
 
 
+#: A node that reads or changes a variable has the variable's ``dtype``.
+_PLAIN, _SCATTER = Export(types=()), Export(types=(("Tindices", 0),))
+
 # --- reading and assigning ------------------------------------------------------------
 
 register(
@@ -63,6 +66,9 @@ register(
         infer=lambda variable: variable.spec,
         stateful=True,
         strong=True,
+        family="state",
+        picks=True,
+        export=Export(output="value", types=()),
     )
 )
 
@@ -113,7 +119,18 @@ for _op, _kernel in (
     ("AssignAddVariableOp", _add),
     ("AssignSubVariableOp", _subtract),
 ):
-    register(Op(_op, _kernel, _infer_assign, stateful=True, strong=True))
+    register(
+        Op(
+            _op,
+            _kernel,
+            _infer_assign,
+            stateful=True,
+            strong=True,
+            family="state",
+            picks=_kernel is _assign,
+            export=_PLAIN,
+        )
+    )
 
 
 def check_arithmetic(dtype: DType, symbol: str, variable: str) -> None:
@@ -156,7 +173,9 @@ def assign_quickly(op: str, variable: Storage, value: Any) -> bool:
 # --- parts ----------------------------------------------------------------------------
 
 
-def _updating(name: str, compute: Compute, infer: Compute) -> None:
+def _updating(
+    name: str, compute: Compute, infer: Compute, export: Export = _PLAIN
+) -> None:
     """An op whose result, a tensor like the old value, replaces that.
 
     `compute` takes the old value and the inputs, `infer` the same as specs.
@@ -177,7 +196,14 @@ def _updating(name: str, compute: Compute, infer: Compute) -> None:
         infer(variable.spec, *specs, **attrs)
         return variable.spec
 
-    define(name, kernel, infer_update, stateful=True)
+    define(
+        name,
+        kernel,
+        infer_update,
+        stateful=True,
+        family="state",
+        export=export,
+    )
 
 
 #: The ops behind ``scatter_nd_*``, by the pure op that each is made of.
@@ -189,7 +215,7 @@ SCATTER_ND = {
     "TensorScatterMax": "ResourceScatterNdMax",
 }
 for _pure, _op in SCATTER_ND.items():
-    _updating(_op, get(_pure).kernel, get(_pure).infer)
+    _updating(_op, get(_pure).kernel, get(_pure).infer, _SCATTER)
 
 
 def _divide_at(target: Array, index: Any, updates: Array) -> None:
@@ -255,7 +281,7 @@ for _op, _write in (
     ("ResourceScatterMul", np.multiply.at),
     ("ResourceScatterDiv", _divide_at),
 ):
-    _updating(_op, _scatter(_write), _infer_scatter)
+    _updating(_op, _scatter(_write), _infer_scatter, _SCATTER)
 
 
 def _batch_update(old: Array, indices: Array, updates: Array) -> Array:
@@ -346,4 +372,5 @@ define(
     _count_up_to,
     lambda *, variable, limit: variable.spec,
     stateful=True,
+    family="state",
 )

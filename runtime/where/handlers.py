@@ -21,7 +21,6 @@ from contextvars import ContextVar
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple, TypeVar, cast
 
-from runtime.errors import InvalidArgumentError
 from runtime.where.user_code import is_user_file, raise_location, state_error
 
 __all__ = [
@@ -49,26 +48,6 @@ class _Cleanup(NamedTuple):
     last: int
     statement: str
 
-
-#: What operations raise that are there to raise, as Python or TensorFlow would.
-_RAISING: dict[str, Exception] = {
-    "Assert": InvalidArgumentError("an assertion"),
-    "AssertRelation": InvalidArgumentError("an assertion"),
-    "CheckNumericsV2": InvalidArgumentError("a check"),
-    "ListFind": ValueError("not in the list"),
-    "ListGet": IndexError("list index out of range"),
-    "ListPlace": IndexError("list index out of range"),
-    "ListSet": IndexError("list assignment index out of range"),
-    "ListSetRows": ValueError("attempt to assign to an extended slice"),
-    "TextItem": IndexError("string index out of range"),
-    "TextPlace": ValueError("substring not found"),
-}
-
-#: What Python raises for a variable where it is used, by the op that checks it.
-_UNUSABLE: dict[str, Exception] = {
-    "RequireBound": UnboundLocalError("a variable without a value"),
-    "RequireSome": TypeError("a variable that is None"),
-}
 
 #: Flags and tests whose value is known where the graph is being built: see
 #: `runtime.staging.state.path_facts`.
@@ -115,37 +94,22 @@ def check_raise(error: BaseException) -> None:
                 cleanups.append(_Cleanup(frame, line, end, "with"))
 
 
-def check_op(op: str, stateful: bool, inputs: Sequence[Any]) -> bool:
-    """Refuse an operation that may raise inside a ``try`` that would catch that.
-
-    That is, one that is there to raise, or whose inputs may be unbound or None; and
-    refuse an effect of the graph that an exception of the graph would pass over. Gives
-    whether there are such inputs.
+def check_op(op: str, error: Exception | None, has_effect: bool) -> None:
+    """Refuse an operation that may raise `error` inside a ``try`` that would catch it,
+    and an effect of the graph that an exception of the graph would pass over.
 
     Raises:
         StagedStateError: AG208.
     """
-    missing = next(filter(None, map(_missing, inputs)), None)
     cleanups = _cleanups.get()
     if cleanups is None:
-        return missing is not None
-    error = _RAISING.get(op)
-    if error is None and stateful and cleanups and op != "Raise":
+        return
+    if has_effect and cleanups:
         _check_effect(op, cleanups)
-    error = error or missing
     if error is not None:
         count = len(cleanups)
         check_raise(error)
         del cleanups[count:]  # as for operations that may fail for other reasons
-    return missing is not None
-
-
-def _missing(tensor: Any) -> Exception | None:
-    """What Python raises for a value that may be none, where it is used."""
-    node = getattr(tensor, "node", None)
-    if node is None or node.op not in _UNUSABLE or facts.get().get(node.inputs[1]):
-        return None
-    return _UNUSABLE[node.op]
 
 
 def _check_effect(op: str, cleanups: Sequence[_Cleanup]) -> None:

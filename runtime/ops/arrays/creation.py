@@ -13,6 +13,7 @@ from runtime.ops.arguments import INTS, int_argument, shape_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
+from runtime.ops.record import RESULT, Export, Fails
 from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
 from runtime.types import dtypes
 from runtime.types.dtypes import DType, as_dtype
@@ -46,7 +47,15 @@ def _fill(value: Array, *, dims: Any) -> Array:
     return np.full(dims, value, value.dtype)
 
 
-define("Fill", _fill, _infer_fill, source="np.full({dims}, {0}, {0}.dtype)")
+define(
+    "Fill",
+    _fill,
+    _infer_fill,
+    source="np.full({dims}, {0}, {0}.dtype)",
+    family="creation",
+    picks=True,
+    export=Export(inputs=((0, "dims", "dims"),), types=(("T", RESULT),)),
+)
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Any:
@@ -70,12 +79,25 @@ def _zeros(*, shape: Any, dtype: DType) -> Array:
     )
 
 
-define("Zeros", _zeros, _infer_filled, source="np.zeros({shape}, {dtype})")
+define(
+    "Zeros",
+    _zeros,
+    _infer_filled,
+    source="np.zeros({shape}, {dtype})",
+    family="creation",
+    label="zeros",
+    fails=Fails.UNKNOWN,
+    export=Export("Fill", types=(("T", RESULT),), unwritten=("dtype", "shape")),
+)
 define(
     "Ones",
     lambda *, shape, dtype: np.ones(shape, dtype.np_dtype),
     _infer_filled,
     source="np.ones({shape}, {dtype})",
+    family="creation",
+    label="ones",
+    fails=Fails.UNKNOWN,
+    export=Export("Fill", types=(("T", RESULT),), unwritten=("dtype", "shape")),
 )
 
 
@@ -122,12 +144,18 @@ define(
     lambda x, *, dtype: _zeros(shape=x.shape, dtype=dtype),
     _infer_like,
     source="np.zeros({0}.shape, {dtype})",
+    family="creation",
+    fails=Fails.NEVER,
+    export=Export(output="y"),
 )
 define(
     "OnesLike",
     lambda x, *, dtype: np.ones(x.shape, dtype.np_dtype),
     _infer_like,
     source="np.ones({0}.shape, {dtype})",
+    family="creation",
+    fails=Fails.NEVER,
+    export=Export(output="y"),
 )
 
 
@@ -177,7 +205,7 @@ def _eye_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     return f"np.tile({matrix}, (*{code(attrs['batch'], args)}, 1, 1))"
 
 
-define("Eye", _eye, _infer_eye, source=_eye_source)
+define("Eye", _eye, _infer_eye, source=_eye_source, family="creation")
 
 
 def eye(

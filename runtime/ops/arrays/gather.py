@@ -15,6 +15,7 @@ from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
 from runtime.ops.kernels.select import select
+from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import (
     Dims,
     broadcast,
@@ -123,7 +124,16 @@ def _batch_indices(shape: tuple[int, ...], batch_dims: int) -> list[Array]:
     ]
 
 
-define("GatherV2", _gather, _infer_gather)
+define(
+    "GatherV2",
+    _gather,
+    _infer_gather,
+    family="movement",
+    cost=4,
+    export=Export(
+        inputs=((-1, "axis", "axis"),), types=(("Tindices", 1), ("Tparams", 0))
+    ),
+)
 
 
 def _gather_quickly(params: Array, indices: Any, axis: int) -> Any:
@@ -214,7 +224,7 @@ def _gather_nd(params: Array, indices: Array, *, batch_dims: int) -> Array:
     return picked
 
 
-define("GatherNd", _gather_nd, _infer_gather_nd)
+define("GatherNd", _gather_nd, _infer_gather_nd, family="movement", cost=4)
 
 
 def gather_nd(
@@ -249,12 +259,24 @@ def _infer_where(condition: TensorSpec) -> TensorSpec:
     return spec((None, condition.shape.rank), dtypes.int64)
 
 
-define("SelectV2", select, _infer_select, source="np.where({0}, {1}, {2})", takes="b")
+define(
+    "SelectV2",
+    select,
+    _infer_select,
+    source="np.where({0}, {1}, {2})",
+    takes="b",
+    family="elementwise",
+    fails=Fails.UNFIT,
+    picks=True,
+    export=Export(types=(("T", 1),)),
+)
 define(
     "Where",
     lambda condition: np.argwhere(condition).astype(np.int64, copy=False),
     _infer_where,
     source="np.argwhere({0})",
+    family="order",
+    cost=4,
 )
 
 

@@ -20,6 +20,7 @@ from runtime.ops.arrays.gather import boolean_mask
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.define import Slice, code, define, run
 from runtime.ops.eager import attempt
+from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import Unknown, dims_of, dims_value, known_int, show, spec
 from runtime.tensor import EagerTensor, operators
 from runtime.types.specs import TensorSpec
@@ -97,7 +98,12 @@ def _strided_slice_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
 
 
 define(
-    "StridedSlice", _strided_slice, _infer_strided_slice, source=_strided_slice_source
+    "StridedSlice",
+    _strided_slice,
+    _infer_strided_slice,
+    source=_strided_slice_source,
+    family="movement",
+    fails=Fails.UNKNOWN,
 )
 
 # --- x[key] ---------------------------------------------------------------------------
@@ -231,7 +237,13 @@ def _slice(x: Array, *, begin: Any, size: Any) -> Array:
     return result
 
 
-define("Slice", _slice, _infer_slice)
+define(
+    "Slice",
+    _slice,
+    _infer_slice,
+    family="movement",
+    export=Export(inputs=((-1, "begin", "begin"), (-1, "size", "size"))),
+)
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:

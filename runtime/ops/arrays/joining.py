@@ -13,6 +13,7 @@ from runtime.ops.arguments import int_argument, ints_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
+from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -94,6 +95,10 @@ define(
         f"np.concatenate({listed(args[: len(args) - attrs.get('operands', 0)])}, "
         f"axis={code(attrs['axis'], args)})"
     ),
+    family="movement",
+    label="concat",
+    fails=Fails.UNKNOWN,
+    export=Export(inputs=((-1, "axis", "axis"),), is_counted=True),
 )
 
 
@@ -159,6 +164,10 @@ define(
         if attrs["axis"] == 0
         else f"np.stack({listed(args)}, axis={attrs['axis']})"
     ),
+    family="movement",
+    label="stack",
+    fails=Fails.UNKNOWN,
+    export=Export(is_counted=True),
 )
 
 
@@ -227,6 +236,8 @@ define(
         else f"np.moveaxis({args[0]}, {attrs['axis']}, 0)",
         attrs["num"],
     ),
+    family="movement",
+    label="unstack",
 )
 
 
@@ -292,7 +303,14 @@ def _split(value: Array, *, num_split: int, axis: int) -> Any:
     return _cut(value, (size,) * num_split, axis)
 
 
-define("Split", _split, _infer_split)
+define(
+    "Split",
+    _split,
+    _infer_split,
+    family="movement",
+    label="split",
+    export=Export(inputs=((0, "axis", "split_dim"),)),
+)
 
 
 def _infer_split_v(value: TensorSpec, *, size_splits: Any, num: int, axis: Any) -> Any:
@@ -331,7 +349,15 @@ def _split_v(value: Array, *, size_splits: Any, num: int, axis: int) -> Any:
     return _cut(value, _sizes(tuple(size_splits), value.shape[axis]), axis)
 
 
-define("SplitV", _split_v, _infer_split_v)
+define(
+    "SplitV",
+    _split_v,
+    _infer_split_v,
+    family="movement",
+    export=Export(
+        inputs=((-1, "size_splits", "size_splits"), (-1, "axis", "split_dim"))
+    ),
+)
 
 
 def split(

@@ -11,6 +11,7 @@ from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import axes_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import Operand, bare, code, define, run
+from runtime.ops.record import AXIS_INPUT, SHAPE_INPUT, Export, Fails
 from runtime.ops.shapes import (
     Unknown,
     broadcast,
@@ -54,7 +55,15 @@ def _tile(x: Array, *, multiples: Any) -> Array:
     return np.tile(x, multiples)
 
 
-define("Tile", _tile, _infer_tile, source="np.tile({0}, {multiples})")
+define(
+    "Tile",
+    _tile,
+    _infer_tile,
+    source="np.tile({0}, {multiples})",
+    family="movement",
+    fails=Fails.UNKNOWN,
+    export=Export(inputs=((-1, "multiples", "multiples"),)),
+)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
@@ -102,6 +111,7 @@ define(
     lambda x, *, repeats, axis: np.repeat(x, repeats, axis),
     _infer_repeat,
     source="np.repeat({0}, {repeats}, axis={axis})",
+    family="movement",
 )
 
 
@@ -139,6 +149,9 @@ define(
     lambda x, *, shape: np.broadcast_to(x, shape),
     _infer_broadcast_to,
     source="np.broadcast_to({0}, {shape})",
+    family="movement",
+    fails=Fails.UNKNOWN,
+    export=SHAPE_INPUT,
 )
 
 
@@ -231,8 +244,23 @@ def _pad_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     return f"np.pad({args[0]}, {widths}, mode={_MODES[attrs['mode']]!r})"
 
 
-define("PadV2", _pad, _infer_pad)
-define("MirrorPad", _pad, _infer_pad, source=_pad_source)
+define(
+    "PadV2",
+    _pad,
+    _infer_pad,
+    family="movement",
+    export=Export(
+        inputs=((-1, "paddings", "paddings"), (-1, "value", "constant_values"))
+    ),
+)
+define(
+    "MirrorPad",
+    _pad,
+    _infer_pad,
+    source=_pad_source,
+    family="movement",
+    export=Export(inputs=((-1, "paddings", "paddings"),)),
+)
 
 
 def pad(
@@ -280,6 +308,8 @@ define(
     lambda x, *, axis: np.flip(x, axis),
     _infer_reverse,
     source=lambda args, attrs: f"np.flip({args[0]}, {axes_code(attrs['axis'], args)})",
+    family="movement",
+    export=AXIS_INPUT,
 )
 
 
@@ -304,6 +334,8 @@ define(
     lambda x, *, shift, axis: np.roll(x, shift, axis),
     _infer_roll,
     source="np.roll({0}, {shift}, {axis})",
+    family="movement",
+    export=Export(inputs=((-1, "shift", "shift"), (-1, "axis", "axis"))),
 )
 
 

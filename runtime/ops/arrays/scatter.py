@@ -10,11 +10,11 @@ import numpy as np
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.gather import check_bounds
-from runtime.ops.containers.tensor_arrays import IN_PLACE
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.kernels.in_place import in_place
+from runtime.ops.record import SHAPE_INPUT
 from runtime.ops.shapes import Dims, dims_of, dims_value, merge_dims, show, spec
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
@@ -105,9 +105,15 @@ def _scatter_op(name: str, write: Callable[..., None]) -> None:
         _check(dims_of(tensor), indices, updates)
         return spec(dims_of(tensor), tensor.dtype)
 
-    define(name, kernel, infer)
-    # Or a loop that fills a tensor item by item would take quadratic time.
-    IN_PLACE[name] = in_place(kernel)
+    define(
+        name,
+        kernel,
+        infer,
+        family="scatter",
+        picks=write is _write,
+        # Or a loop that fills a tensor item by item would take quadratic time.
+        kernel_in_place=in_place(kernel),
+    )
 
 
 _scatter_op("TensorScatterUpdate", _write)
@@ -131,7 +137,14 @@ def _infer_scatter_nd(
     return spec(target, updates.dtype)
 
 
-define("ScatterNd", _scatter_nd, _infer_scatter_nd)
+define(
+    "ScatterNd",
+    _scatter_nd,
+    _infer_scatter_nd,
+    family="scatter",
+    cost=4,
+    export=SHAPE_INPUT,
+)
 
 # --- functions ------------------------------------------------------------------------
 

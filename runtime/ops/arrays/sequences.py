@@ -17,6 +17,7 @@ from runtime.ops.convert import as_tensor, cast, promote_all
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.arithmetic import less, maximum
+from runtime.ops.record import RESULT, Export, Fails
 from runtime.ops.reduce.reductions import reduce_max
 from runtime.ops.shapes import Unknown, broadcast, dims_of, known_int, normal_axis, spec
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -73,7 +74,19 @@ def _range_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
     return f"np.arange({bounds}{step}, dtype={code(attrs['dtype'], args)})"
 
 
-define("Range", _range, _infer_range, source=_range_source)
+define(
+    "Range",
+    _range,
+    _infer_range,
+    source=_range_source,
+    family="creation",
+    fails=Fails.UNKNOWN,
+    export=Export(
+        inputs=((-1, "start", "start"), (-1, "limit", "limit"), (-1, "delta", "delta")),
+        types=(("Tidx", RESULT),),
+        unwritten=("dtype",),
+    ),
+)
 
 #: The dtypes of ranges, narrower before wider.
 _RANGE_DTYPES = (
@@ -190,6 +203,8 @@ define(
     _infer_linspace,
     source="np.linspace({0}, {1}, {num}, axis={axis}, dtype={0}.dtype)",
     takes="fc",
+    family="creation",
+    export=Export(inputs=((-1, "num", "num"),)),
 )
 
 
@@ -254,7 +269,15 @@ def _one_hot_quickly(indices: Array, depth: Any, axis: Any, dtype: DType) -> Arr
     return _one_hot(indices, on, off, depth=depth, axis=-1 if axis is None else axis)
 
 
-define("OneHot", _one_hot, _infer_one_hot, takes="iu")
+define(
+    "OneHot",
+    _one_hot,
+    _infer_one_hot,
+    takes="iu",
+    family="creation",
+    label="one_hot",
+    export=Export(inputs=((1, "depth", "depth"),)),
+)
 
 
 def one_hot(

@@ -19,6 +19,7 @@ from runtime.ops.arguments import (
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import bare, code, define, run
 from runtime.ops.eager import attempt
+from runtime.ops.record import SHAPE_INPUT, Export, Fails
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -60,8 +61,24 @@ def _same(x: TensorSpec) -> TensorSpec:
     return spec(dims_of(x), x.dtype)
 
 
-define("Identity", lambda x: x, _same, source="{0}", strong=False)
-define("StopGradient", lambda x: x, _same, source="{0}")
+define(
+    "Identity",
+    lambda x: x,
+    _same,
+    source="{0}",
+    strong=False,
+    family="movement",
+    fails=Fails.NEVER,
+    bounds=lambda x: x,
+)
+define(
+    "StopGradient",
+    lambda x: x,
+    _same,
+    source="{0}",
+    family="movement",
+    fails=Fails.NEVER,
+)
 
 
 def identity(input: Any, name: str | None = None) -> Any:
@@ -90,7 +107,7 @@ def _ensure_shape(x: Array, *, shape: Dims | None) -> Array:
     return x
 
 
-define("EnsureShape", _ensure_shape, _infer_ensure_shape)
+define("EnsureShape", _ensure_shape, _infer_ensure_shape, family="movement")
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
@@ -160,6 +177,9 @@ define(
     _reshape,
     _infer_reshape,
     source="{0}.reshape({shape})",
+    family="movement",
+    fails=Fails.UNKNOWN,
+    export=SHAPE_INPUT,
 )
 
 
@@ -217,7 +237,16 @@ def _transpose_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     return f"{args[0]}.transpose({perm}){conj}"
 
 
-define("Transpose", _transpose, _infer_transpose, source=_transpose_source)
+define(
+    "Transpose",
+    _transpose,
+    _infer_transpose,
+    source=_transpose_source,
+    family="movement",
+    label="transpose",
+    fails=Fails.UNKNOWN,
+    export=Export(inputs=((-1, "perm", "perm"),), output="y"),
+)
 
 
 def transpose(
@@ -267,6 +296,9 @@ define(
     _expand_dims,
     _infer_expand_dims,
     source=_expand_dims_source,
+    family="movement",
+    fails=Fails.UNKNOWN,
+    export=Export(inputs=((-1, "axis", "dim"),)),
 )
 
 
@@ -314,6 +346,8 @@ define(
         if attrs["axis"] is None
         else f"{args[0]}.squeeze({bare(attrs['axis'], args)})"
     ),
+    family="movement",
+    export=Export(renamed={"axis": "squeeze_dims"}),
 )
 
 
@@ -341,18 +375,24 @@ define(
     lambda x, *, out_type: np.array(x.shape, out_type.np_dtype),
     _infer_shape,
     source="np.array({0}.shape, {out_type})",
+    family="creation",
+    fails=Fails.NEVER,
 )
 define(
     "Size",
     lambda x, *, out_type: np.array(x.size, out_type.np_dtype),
     _infer_count,
     source="np.array({0}.size, {out_type})",
+    family="creation",
+    fails=Fails.NEVER,
 )
 define(
     "Rank",
     lambda x, *, out_type: np.array(x.ndim, out_type.np_dtype),
     _infer_count,
     source="np.array({0}.ndim, {out_type})",
+    family="creation",
+    fails=Fails.NEVER,
 )
 
 

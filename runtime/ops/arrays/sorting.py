@@ -11,6 +11,7 @@ from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
+from runtime.ops.record import Export
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 from runtime.types import dtypes
 from runtime.types.dtypes import DType, as_dtype
@@ -68,8 +69,16 @@ def _sort_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
     return f"np.flip({ordered}, {attrs['axis']})" if attrs["descending"] else ordered
 
 
-define("Sort", _sort, _infer_sort, source=_sort_source, takes="fiub")
-define("ArgSort", _argsort, _infer_argsort, takes="fiub")
+define(
+    "Sort",
+    _sort,
+    _infer_sort,
+    source=_sort_source,
+    takes="fiub",
+    family="order",
+    cost=30,
+)
+define("ArgSort", _argsort, _infer_argsort, takes="fiub", family="order", cost=60)
 
 
 def sort(
@@ -167,7 +176,15 @@ def _largest(x: Array, k: int) -> Array | None:
     return np.take_along_axis(places, order, -1).reshape(*x.shape[:-1], k)
 
 
-define("TopKV2", _top_k, _infer_top_k, takes="fiu")
+define(
+    "TopKV2",
+    _top_k,
+    _infer_top_k,
+    takes="fiu",
+    family="order",
+    cost=60,
+    export=Export(inputs=((-1, "k", "k"),)),
+)
 
 
 def top_k(
@@ -215,7 +232,7 @@ def _in_top_k(targets: Array, predictions: Array, *, k: int) -> Array:
     return found
 
 
-define("InTopKV2", _in_top_k, _infer_in_top_k, takes="iu")
+define("InTopKV2", _in_top_k, _infer_in_top_k, takes="iu", family="order")
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
@@ -298,7 +315,7 @@ def _classes(x: Array) -> tuple[Array, Array, Array]:
     return first[kept], which[numbers], counts[kept]
 
 
-define("UniqueWithCounts", _unique, _infer_unique)
+define("UniqueWithCounts", _unique, _infer_unique, family="order", cost=60)
 
 
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
@@ -373,7 +390,17 @@ def _bisected(rows: Array, values: Array, side: str) -> Array:
     return low
 
 
-define("SearchSorted", _searchsorted, _infer_searchsorted, takes="fiu")
+define(
+    "SearchSorted",
+    _searchsorted,
+    _infer_searchsorted,
+    takes="fiu",
+    family="order",
+    cost=30,
+    export=Export(
+        lambda attrs: "LowerBound" if attrs["side"] == "left" else "UpperBound"
+    ),
+)
 
 
 def searchsorted(

@@ -43,7 +43,15 @@ def _infer_assert(condition: TensorSpec, *data: TensorSpec, **attrs: Any) -> tup
     return ()
 
 
-define("Assert", _assert, _infer_assert, takes="b", stateful=True)
+define(
+    "Assert",
+    _assert,
+    _infer_assert,
+    takes="b",
+    stateful=True,
+    family="check",
+    raises=InvalidArgumentError("an assertion"),
+)
 
 
 def Assert(
@@ -119,7 +127,15 @@ def _differences(
         yield tensor_text(part, -1)
 
 
-define("AssertRelation", _assert_relation, _infer_assert, takes="b", stateful=True)
+define(
+    "AssertRelation",
+    _assert_relation,
+    _infer_assert,
+    takes="b",
+    stateful=True,
+    family="check",
+    raises=InvalidArgumentError("an assertion"),
+)
 
 
 def assert_relation(
@@ -203,7 +219,15 @@ def _check_numerics(x: Array, *, message: str) -> Array:
     return x
 
 
-define("CheckNumericsV2", _check_numerics, _infer_check, takes="fc", stateful=True)
+define(
+    "CheckNumericsV2",
+    _check_numerics,
+    _infer_check,
+    takes="fc",
+    stateful=True,
+    family="check",
+    raises=InvalidArgumentError("a check"),
+)
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:

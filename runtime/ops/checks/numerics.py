@@ -16,7 +16,7 @@ import numpy as np
 from runtime.errors import InvalidArgumentError
 from runtime.locks import new_lock
 from runtime.ops import apply, eager
-from runtime.ops.record import Op
+from runtime.ops.record import Op, get
 from runtime.tensor import Tensor
 from runtime.where.user_code import user_place
 
@@ -30,19 +30,6 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, Any]
-
-#: Ops that move values and compute none: what they give, another op or the user made.
-MOVES = frozenset(
-    {"AssignVariableOp", "BroadcastTo", "ConcatV2", "Const", "EnsureShape"}
-    | {"ExpandDims", "Fill", "GatherNd", "GatherV2", "Identity", "Maximum", "Minimum"}
-    | {"MatrixBandPart", "MatrixDiagPartV3", "MatrixDiagV3", "MatrixSetDiagV3"}
-    | {"MirrorPad", "Pack", "PadV2", "ReadVariableOp", "Repeat", "RequireBound"}
-    | {"RequireSome", "Reshape", "ReverseV2", "Roll", "SelectV2", "Slice", "Split"}
-    | {"SplitV", "Squeeze", "StopGradient", "StridedSlice", "TensorArrayGatherV3"}
-    | {"TensorArrayReadV3", "TensorArrayStackV3", "TensorScatterUpdate", "Tile"}
-    | {"Transpose", "Unpack", "ListGet", "ListItem", "ListRow", "ListRows"}
-    | {"ListChoose", "ListTake"}
-)
 
 
 class _Thread(threading.local):
@@ -141,7 +128,7 @@ def check_results(
 
     `where` gives the end of the message, which says where the operation stands.
     """
-    if op in MOVES:
+    if get(op).moves:
         return
     for number, result in enumerate(results):
         if _is_inexact(result) and not np.isfinite(result).all():

@@ -84,7 +84,7 @@ def _infer_order(*columns: TensorSpec, descending: bool) -> TensorSpec:
     return spec((dims[0] if dims else None,), dtypes.int32)
 
 
-register(Op(ORDER, _order, _infer_order, strong=True))
+register(Op(ORDER, _order, _infer_order, strong=True, family="buffer"))
 
 
 def _less(*leaves: Array) -> Array:
@@ -94,7 +94,15 @@ def _less(*leaves: Array) -> Array:
     return np.array(values[:half] < values[half:])
 
 
-register(Op(LESS, _less, lambda *leaves: TensorSpec((), dtypes.bool), strong=True))
+register(
+    Op(
+        LESS,
+        _less,
+        lambda *leaves: TensorSpec((), dtypes.bool),
+        strong=True,
+        family="buffer",
+    )
+)
 
 
 def _take(values: Array, places: Array) -> Array:
@@ -107,7 +115,7 @@ def _infer_take(values: TensorSpec, places: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else (first, *dims[1:]), values.dtype)
 
 
-register(Op(TAKE, _take, _infer_take, source="{0}[{1}]"))
+register(Op(TAKE, _take, _infer_take, source="{0}[{1}]", family="buffer", picks=True))
 
 
 def _set_rows(values: Array, places: Array, rows: Array) -> Array:
@@ -121,14 +129,31 @@ def _set_rows(values: Array, places: Array, rows: Array) -> Array:
     return new
 
 
-register(Op(SET_ROWS, _set_rows, lambda values, places, rows: values, stateful=True))
+register(
+    Op(
+        SET_ROWS,
+        _set_rows,
+        lambda values, places, rows: values,
+        stateful=True,
+        family="buffer",
+        raises=ValueError("attempt to assign to an extended slice"),
+        raises_for_program=True,
+    )
+)
 
 
 def _without(count: Array, places: Array) -> Array:
     return np.delete(np.arange(int(count), dtype=np.int32), places)
 
 
-register(Op(WITHOUT, _without, lambda count, places: spec((None,), dtypes.int32)))
+register(
+    Op(
+        WITHOUT,
+        _without,
+        lambda count, places: spec((None,), dtypes.int32),
+        family="buffer",
+    )
+)
 
 
 def _choose(place: Array, *values: Array) -> Array:
@@ -144,14 +169,14 @@ def _infer_choose(place: TensorSpec, *values: TensorSpec) -> TensorSpec:
     return spec(tuple(same), values[0].dtype)
 
 
-register(Op(CHOOSE, _choose, _infer_choose))
+register(Op(CHOOSE, _choose, _infer_choose, family="buffer", picks=True))
 
 
 def _rotate(values: Array, times: Array) -> Array:
     return np.roll(values, int(times), 0)
 
 
-register(Op("ListRotate", _rotate, lambda values, times: values))
+register(Op("ListRotate", _rotate, lambda values, times: values, family="buffer"))
 
 
 # --- tables ---------------------------------------------------------------------------
@@ -164,7 +189,7 @@ def _place_or_end(found: Array) -> Array:
     return np.array(place, np.int32)
 
 
-register(Op(PLACE_OR_END, _place_or_end, lambda found: _PLACE))
+register(Op(PLACE_OR_END, _place_or_end, lambda found: _PLACE, family="buffer"))
 
 
 def _put(
@@ -228,5 +253,5 @@ def _infer_members(*columns: TensorSpec, wanted: bool) -> TensorSpec:
 
 #: The places of the elements that are in another list, or are not, by the columns of
 #: both.
-register(Op(MEMBERS, _members, _infer_members, strong=True))
-register(Op(FIRST_ONES, _first_ones, _infer_first_ones, strong=True))
+register(Op(MEMBERS, _members, _infer_members, strong=True, family="buffer"))
+register(Op(FIRST_ONES, _first_ones, _infer_first_ones, strong=True, family="buffer"))

@@ -1,7 +1,7 @@
 """The ops behind Python lists in graphs: a buffer of rows, and a count of those in use.
 
 A buffer has room to spare, so that appending takes constant time on average: an
-executor that knows of no later use of the old buffer calls the kernel of `IN_PLACE`,
+executor that knows of no later use of the old buffer calls `Op.kernel_in_place`,
 which changes it. Errors are those that Python's lists raise.
 """
 
@@ -13,19 +13,16 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
-from runtime.ops.containers.tensor_arrays import IN_PLACE, fresh_buffer
+from runtime.ops.containers.tensor_arrays import fresh_buffer
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.record import Op, register
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
-__all__ = ["LIST_ERRORS", "register_writer", "room_for", "spec_with_element"]
+__all__ = ["register_writer", "room_for", "spec_with_element"]
 
 Array = np.ndarray[Any, Any]
-
-#: Ops whose errors are Python's own, and pass as they are.
-LIST_ERRORS = frozenset({"ListGet", "ListSet", "ListPlace", "ListFind", "ListSetRows"})
 
 _COUNT = TensorSpec((), dtypes.int32)
 
@@ -163,18 +160,39 @@ def _infer_delete(
 
 
 def register_writer(
-    name: str, kernel: Callable[..., Array], infer: Any, stateful: bool = False
+    name: str, kernel: Callable[..., Array], infer: Any, *ints: int, **facts: Any
 ) -> None:
-    """Register an op that writes to a buffer, and how it does where that is its own."""
-    register(Op(name, kernel, infer, stateful=stateful))
-    IN_PLACE[name] = in_place(kernel)
+    """Register an op that writes to a buffer, and how it does where that is its own.
+
+    `ints` are the inputs that the kernel takes as Python ints.
+    """
+    register(
+        Op(
+            name,
+            kernel,
+            infer,
+            family="buffer",
+            kernel_in_place=in_place(kernel),
+            takes_ints=frozenset(ints),
+            **facts,
+        )
+    )
 
 
-register_writer("ListAppend", _append, _infer_append)
-register_writer("ListExtend", _extend, _infer_extend)
-register_writer("ListInsert", _insert, _infer_insert)
-register_writer("ListSet", _set, _infer_set, stateful=True)
-register_writer("ListDelete", _delete, _infer_delete)
+register_writer("ListAppend", _append, _infer_append, 1)
+register_writer("ListExtend", _extend, _infer_extend, 1)
+register_writer("ListInsert", _insert, _infer_insert, 1, 2)
+register_writer(
+    "ListSet",
+    _set,
+    _infer_set,
+    1,
+    2,
+    stateful=True,
+    raises=IndexError("list assignment index out of range"),
+    raises_for_program=True,
+)
+register_writer("ListDelete", _delete, _infer_delete, 1, 2)
 
 
 # --- ops that read --------------------------------------------------------------------
@@ -191,7 +209,19 @@ def _infer_get(buffer: TensorSpec, count: TensorSpec, index: TensorSpec) -> Tens
     return spec(None if rows is None else rows[1:], buffer.dtype)
 
 
-register(Op("ListGet", _get, _infer_get, stateful=True))
+register(
+    Op(
+        "ListGet",
+        _get,
+        _infer_get,
+        stateful=True,
+        family="buffer",
+        picks=True,
+        raises=IndexError("list index out of range"),
+        raises_for_program=True,
+        takes_ints=frozenset({1, 2}),
+    )
+)
 
 
 def _row(buffer: Array, index: Array) -> Array:
@@ -203,7 +233,7 @@ def _infer_row(buffer: TensorSpec, index: TensorSpec) -> TensorSpec:
 
 
 #: An element that is known to be there.
-register(Op("ListRow", _row, _infer_row))
+register(Op("ListRow", _row, _infer_row, family="buffer", picks=True))
 
 
 def _item(buffer: Array, *, index: int) -> Array:
@@ -217,6 +247,8 @@ register(
         _item,
         lambda buffer, index: _infer_row(buffer, buffer),
         source=lambda args, attrs: f"{args[0]}[{attrs['index']}]",
+        family="buffer",
+        picks=True,
     )
 )
 
@@ -230,7 +262,17 @@ def _infer_rows(buffer: TensorSpec, count: TensorSpec) -> TensorSpec:
     return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
 
 
-register(Op("ListRows", _rows, _infer_rows, source="{0}[:{1}]"))
+register(
+    Op(
+        "ListRows",
+        _rows,
+        _infer_rows,
+        source="{0}[:{1}]",
+        family="buffer",
+        picks=True,
+        takes_ints=frozenset({1}),
+    )
+)
 
 
 #: What Python raises for an element that is to be taken out, and is not there.
@@ -248,7 +290,17 @@ def _place_of(count: Array, index: Array, use: str) -> Array:
     return np.array(_place(int(index), size, messages[size > 0]), np.int32)
 
 
-register(Op("ListPlace", _place_of, lambda count, index, use: _COUNT, stateful=True))
+register(
+    Op(
+        "ListPlace",
+        _place_of,
+        lambda count, index, use: _COUNT,
+        stateful=True,
+        family="buffer",
+        raises=IndexError("list index out of range"),
+        raises_for_program=True,
+    )
+)
 
 
 def _find(found: Array, message: str) -> Array:
@@ -257,7 +309,17 @@ def _find(found: Array, message: str) -> Array:
     return np.array(found.argmax(), np.int32)
 
 
-register(Op("ListFind", _find, lambda found, message: _COUNT, stateful=True))
+register(
+    Op(
+        "ListFind",
+        _find,
+        lambda found, message: _COUNT,
+        stateful=True,
+        family="buffer",
+        raises=ValueError("not in the list"),
+        raises_for_program=True,
+    )
+)
 
 
 def _sum(start: Array, values: Array) -> Array:
@@ -275,7 +337,7 @@ def _infer_sum(start: TensorSpec, values: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else dims[1:], values.dtype)
 
 
-register(Op("ListSum", _sum, _infer_sum))
+register(Op("ListSum", _sum, _infer_sum, family="buffer"))
 
 
 def _equal(one: Array, other: Array) -> Array:
@@ -288,6 +350,7 @@ register(
         _equal,
         lambda one, other: TensorSpec((), dtypes.bool),
         strong=True,
+        family="buffer",
     )
 )
 
@@ -296,4 +359,11 @@ def _repeat(values: Array, times: Array) -> Array:
     return np.concatenate([values[:0], *[values] * max(int(times), 0)])
 
 
-register(Op("ListRepeat", _repeat, lambda values, times: _infer_rows(values, times)))
+register(
+    Op(
+        "ListRepeat",
+        _repeat,
+        lambda values, times: _infer_rows(values, times),
+        family="buffer",
+    )
+)

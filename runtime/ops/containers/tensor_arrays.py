@@ -2,7 +2,7 @@
 
 A buffer whose elements have no known shape yet has the shape ``(size, 0)``; the first
 write gives it theirs. Writing copies the buffer; an executor that knows of no later
-use of the old one calls the kernel of `IN_PLACE` instead, which copies only if someone
+use of the old one calls `kernel_in_place` instead, which copies only if someone
 else still holds it. Without that a loop that fills an array would take quadratic time.
 
 A growing array is a buffer with room to spare and the count of its elements.
@@ -10,19 +10,19 @@ A growing array is a buffer with room to spare and the count of its elements.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
 from runtime.errors import InvalidArgumentError, OutOfRangeError
 from runtime.ops.define import define
+from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, known_int, merge_dims, show, spec
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.types.specs import TensorSpec
 
-__all__ = ["IN_PLACE", "fresh_buffer"]
+__all__ = ["fresh_buffer"]
 
 Array = np.ndarray[Any, Any]
 
@@ -79,7 +79,7 @@ def _new(*, size: int, dtype: DType, element_shape: Dims | None) -> Array:
     return fresh_buffer(size, dtype, element_shape)
 
 
-define("TensorArrayV3", _new, _infer_new)
+define("TensorArrayV3", _new, _infer_new, family="buffer", is_own=True)
 
 # --- write ----------------------------------------------------------------------------
 
@@ -106,17 +106,24 @@ def _merged(known: Dims, element: Dims) -> Dims:
         ) from None
 
 
-def _write(buffer: Array, value: Array, *, index: int, reuse: bool = False) -> Array:
-    """The buffer with the element in it: the same array if `reuse` allows it."""
+def _write(buffer: Array, value: Array, *, index: Any, owned: bool = False) -> Array:
+    """The buffer with the element in it: the same array if it is `owned`."""
+    index = int(index)
     _check_index(index, len(buffer), "write to")
     rows = _with_elements(buffer, np.shape(value))
-    if rows is buffer and not reuse:
+    if rows is buffer and not owned:
         rows = buffer.copy()
     rows[index, ...] = value  # of strings, too, the elements and not the array
     return rows
 
 
-define("TensorArrayWriteV3", _write, _infer_write)
+define(
+    "TensorArrayWriteV3",
+    _write,
+    _infer_write,
+    family="buffer",
+    kernel_in_place=in_place(_write),
+)
 
 
 def _infer_grow(
@@ -134,8 +141,9 @@ def _infer_grow(
 
 
 def _grow(
-    buffer: Array, count: Array, value: Array, *, index: int, reuse: bool = False
+    buffer: Array, count: Array, value: Array, *, index: Any, owned: bool = False
 ) -> tuple[Array, Array]:
+    index = int(index)
     _check_index(index, int(count), "write to", can_grow=True)
     shape = np.shape(value)
     rows = _with_elements(buffer, shape)
@@ -144,46 +152,20 @@ def _grow(
         room = max(index + 1, 2 * len(rows), 4)
         space = fresh_buffer(room - len(rows), dtypes.of_array(rows), shape)
         rows = np.concatenate([rows, space])
-    elif rows is buffer and not reuse:
+    elif rows is buffer and not owned:
         rows = buffer.copy()
     rows[index, ...] = value
     return rows, np.array(max(int(count), index + 1), np.int32)
 
 
-define("TensorArrayGrowV3", _grow, _infer_grow)
+define(
+    "TensorArrayGrowV3",
+    _grow,
+    _infer_grow,
+    family="buffer",
+    kernel_in_place=in_place(_grow),
+)
 
-
-def _references(buffer: Array, *, index: int) -> int:
-    return sys.getrefcount(buffer)
-
-
-def _references_of_one_variable() -> int:
-    """What a kernel counts for an array that only a variable of its caller holds.
-
-    It depends on how this Python passes arguments, so a call like those to come tells.
-    """
-    alone = np.zeros(1)
-    return _references(alone, index=0)
-
-
-_ALONE = _references_of_one_variable()
-
-
-def _write_in_place(buffer: Array, value: Array, *, index: Any) -> Array:
-    owned = sys.getrefcount(buffer) <= _ALONE and buffer.base is None
-    return _write(buffer, value, index=int(index), reuse=owned)
-
-
-def _grow_in_place(
-    buffer: Array, count: Array, value: Array, *, index: Any
-) -> tuple[Array, Array]:
-    owned = sys.getrefcount(buffer) <= _ALONE and buffer.base is None
-    return _grow(buffer, count, value, index=int(index), reuse=owned)
-
-
-#: Kernels for callers that give their first argument away: it must be a local variable
-#: that is not read again. Views of the buffer count as holders of it.
-IN_PLACE = {"TensorArrayWriteV3": _write_in_place, "TensorArrayGrowV3": _grow_in_place}
 
 # --- read -----------------------------------------------------------------------------
 
@@ -222,7 +204,7 @@ def _read(
     return _set_rows(buffer, element_shape)[index, ...].copy()
 
 
-define("TensorArrayReadV3", _read, _infer_read)
+define("TensorArrayReadV3", _read, _infer_read, family="buffer", picks=True)
 
 
 def _infer_stack(
@@ -245,7 +227,7 @@ def _stack(buffer: Array, *, size: int | None, element_shape: Dims | None) -> Ar
     return rows if size is None else rows[:size]
 
 
-define("TensorArrayStackV3", _stack, _infer_stack)
+define("TensorArrayStackV3", _stack, _infer_stack, family="buffer", picks=True)
 
 
 def _infer_gather(
@@ -266,7 +248,7 @@ def _gather(
     return _set_rows(buffer, element_shape).take(indices, 0)
 
 
-define("TensorArrayGatherV3", _gather, _infer_gather)
+define("TensorArrayGatherV3", _gather, _infer_gather, family="buffer", picks=True)
 
 # --- many at once ---------------------------------------------------------------------
 
@@ -293,7 +275,7 @@ def _unstack(buffer: Array, value: Array) -> Array:
     return value
 
 
-define("TensorArrayUnstackV3", _unstack, _infer_unstack)
+define("TensorArrayUnstackV3", _unstack, _infer_unstack, family="buffer")
 
 
 def _infer_scatter(
@@ -325,7 +307,7 @@ def _scatter(buffer: Array, indices: Array, value: Array, *, dynamic: bool) -> A
     return rows
 
 
-define("TensorArrayScatterV3", _scatter, _infer_scatter)
+define("TensorArrayScatterV3", _scatter, _infer_scatter, family="buffer")
 
 
 def _infer_size(buffer: TensorSpec) -> TensorSpec:
@@ -337,4 +319,5 @@ define(
     lambda buffer: np.array(len(buffer), np.int32),
     _infer_size,
     source="np.int32(len({0}))",
+    family="buffer",
 )

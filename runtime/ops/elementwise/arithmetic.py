@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from runtime.ops.elementwise.define import (
     promote_or_leave,
     run_quietly,
 )
-from runtime.ops.record import get
+from runtime.ops.record import Bounds, Fails, get
 from runtime.ops.staged.flow import none_test, optional_parts
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
 from runtime.types import dtypes
@@ -127,28 +128,118 @@ def _squared_difference(x: Array, y: Array) -> Any:
     return np.multiply(difference, np.conj(difference))
 
 
+# --- bounds of integers ---------------------------------------------------------------
+
+
+def _product_bounds(x: Bounds, y: Bounds) -> Bounds:
+    products = [a * b for a in x for b in y]
+    return min(products), max(products)
+
+
+def _floor_div_bounds(x: Bounds, y: Bounds) -> Bounds:
+    if y[0] > 0:
+        quotients = [a // b for a in x for b in y]
+        return min(quotients), max(quotients)
+    largest = max(map(abs, x))
+    if y[0] <= -1 <= y[1]:
+        # Only the least number divided by -1 is larger than the largest one.
+        return -largest, largest
+    return -largest, max(x[1], -x[0] - 1)
+
+
+def _end_bounds(end: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
+    return end(x[0], y[0]), end(x[1], y[1])
+
+
 # --- ops ------------------------------------------------------------------------------
 
-binary_op("AddV2", _add, NUMBERS + STRINGS, source="{0} + {1}")
-binary_op("Sub", np.subtract, NUMBERS, source="{0} - {1}")
-binary_op("Mul", np.multiply, NUMBERS, source="{0} * {1}")
-binary_op("RealDiv", np.true_divide, INEXACT, source="{0} / {1}")
-binary_op("FloorDiv", _floor_div, REAL)
-binary_op("FloorMod", _floor_mod, REAL)
-binary_op("TruncateDiv", _truncate_div, INTEGERS)
-binary_op("TruncateMod", _truncate_mod, REAL)
-binary_op("Pow", _pow, NUMBERS)
+binary_op(
+    "AddV2",
+    _add,
+    NUMBERS + STRINGS,
+    source="{0} + {1}",
+    ufunc="add",
+    is_symmetric=True,
+    python="{0} + {1}",
+    bounds=lambda x, y: (x[0] + y[0], x[1] + y[1]),
+)
+binary_op(
+    "Sub",
+    np.subtract,
+    NUMBERS,
+    source="{0} - {1}",
+    ufunc="subtract",
+    python="{0} - {1}",
+    bounds=lambda x, y: (x[0] - y[1], x[1] - y[0]),
+)
+binary_op(
+    "Mul",
+    np.multiply,
+    NUMBERS,
+    source="{0} * {1}",
+    ufunc="multiply",
+    is_symmetric=True,
+    python="{0} * {1}",
+    bounds=_product_bounds,
+)
+binary_op("RealDiv", np.true_divide, INEXACT, source="{0} / {1}", ufunc="divide")
+binary_op(
+    "FloorDiv",
+    _floor_div,
+    REAL,
+    fails=Fails.DIVISOR,
+    python="{0} // {1}",
+    bounds=_floor_div_bounds,
+)
+binary_op(
+    "FloorMod",
+    _floor_mod,
+    REAL,
+    fails=Fails.DIVISOR,
+    python="{0} % {1}",
+    bounds=lambda x, y: (min(0, y[0] + 1), max(0, y[1] - 1)),
+)
+binary_op("TruncateDiv", _truncate_div, INTEGERS, fails=Fails.DIVISOR)
+binary_op("TruncateMod", _truncate_mod, REAL, fails=Fails.DIVISOR)
+binary_op("Pow", _pow, NUMBERS, fails=Fails.VALUES)
 binary_op("DivNoNan", _div_no_nan, INEXACT)
 binary_op("MulNoNan", _mul_no_nan, INEXACT)
 binary_op("SquaredDifference", _squared_difference, NUMBERS)
-binary_op("Maximum", np.maximum, REAL, source="np.maximum({0}, {1})")
-binary_op("Minimum", np.minimum, REAL, source="np.minimum({0}, {1})")
-binary_op("Less", np.less, REAL, dtypes.bool, source="{0} < {1}")
-binary_op("LessEqual", np.less_equal, REAL, dtypes.bool, source="{0} <= {1}")
-binary_op("Greater", np.greater, REAL, dtypes.bool, source="{0} > {1}")
-binary_op("GreaterEqual", np.greater_equal, REAL, dtypes.bool, source="{0} >= {1}")
-binary_op("Equal", np.equal, ALL, dtypes.bool, source="{0} == {1}")
-binary_op("NotEqual", np.not_equal, ALL, dtypes.bool, source="{0} != {1}")
+for _op, _end in (("Maximum", max), ("Minimum", min)):
+    _name = _op.lower()
+    binary_op(
+        _op,
+        getattr(np, _name),
+        REAL,
+        source=f"np.{_name}({{0}}, {{1}})",
+        ufunc=_name,
+        is_symmetric=True,
+        picks=True,
+        python=f"{_end.__name__}({{0}}, {{1}})",
+        bounds=partial(_end_bounds, _end),
+    )
+
+#: The comparisons, by the names in TensorFlow, in Python and in NumPy.
+_COMPARISONS = (
+    ("Less", "<", "less"),
+    ("LessEqual", "<=", "less_equal"),
+    ("Greater", ">", "greater"),
+    ("GreaterEqual", ">=", "greater_equal"),
+    ("Equal", "==", "equal"),
+    ("NotEqual", "!=", "not_equal"),
+)
+for _op, _sign, _name in _COMPARISONS:
+    _is_equality = _op in ("Equal", "NotEqual")
+    binary_op(
+        _op,
+        getattr(np, _name),
+        ALL if _is_equality else REAL,
+        dtypes.bool,
+        source=f"{{0}} {_sign} {{1}}",
+        ufunc=_name,
+        is_symmetric=_is_equality,
+        python=f"{{0}} {_sign} {{1}}",
+    )
 
 
 # --- functions ------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from runtime.graph.context import current_graph
 from runtime.ops.apply import apply_one, as_array, infer_specs
 from runtime.ops.convert import as_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
-from runtime.ops.record import Op, Source, get, register
+from runtime.ops.record import Export, Fails, Op, Source, get, register
 from runtime.ops.values import float_array
 from runtime.tensor import EagerTensor, Tensor
 from runtime.types import dtypes
@@ -106,6 +106,9 @@ def broadcast_spec(x: TensorSpec, y: TensorSpec) -> TensorShape:
 
 # --- definitions ----------------------------------------------------------------------
 
+#: What TensorFlow calls the results.
+_UNARY, _BINARY = Export(output="y"), Export(output="z")
+
 
 def unary_op(
     name: str,
@@ -113,6 +116,9 @@ def unary_op(
     allowed: DTypes,
     result: DType | None = None,
     source: Source | None = None,
+    fails: Fails = Fails.NEVER,
+    export: Export = _UNARY,
+    **facts: Any,
 ) -> Op:
     """Register an op of one operand; its result has `result` or the operand's dtype."""
 
@@ -120,7 +126,10 @@ def unary_op(
         check_dtype(x, allowed)
         return TensorSpec(x.shape, result or x.dtype)
 
-    return _register(name, kernel, infer, allowed, source)
+    facts |= {"takes": allowed, "fails": fails, "export": export}
+    return register(
+        Op(name, kernel, infer, source=source, family="elementwise", **facts)
+    )
 
 
 def binary_op(
@@ -129,6 +138,9 @@ def binary_op(
     allowed: DTypes,
     result: DType | None = None,
     source: Source | None = None,
+    fails: Fails = Fails.UNFIT,
+    export: Export = _BINARY,
+    **facts: Any,
 ) -> Op:
     """Register an op of two operands of one dtype, which broadcast."""
 
@@ -137,18 +149,10 @@ def binary_op(
         check_dtype(x, allowed)
         return TensorSpec(shape, result or x.dtype)
 
-    return _register(name, kernel, infer, allowed, source)
-
-
-#: For each op the dtypes that it takes, by NumPy's number of the dtype.
-_numbers_of: dict[str, frozenset[int]] = {}
-
-
-def _register(
-    name: str, kernel: Kernel, infer: Kernel, allowed: DTypes, source: Source | None
-) -> Op:
-    _numbers_of[name] = frozenset(dtype.np_dtype.num for dtype in allowed)
-    return register(Op(name, kernel, infer, source=source))
+    facts |= {"takes": allowed, "fails": fails, "export": export}
+    return register(
+        Op(name, kernel, infer, source=source, family="elementwise", **facts)
+    )
 
 
 # --- functions ------------------------------------------------------------------------
@@ -228,7 +232,7 @@ def unary_function(
     function_name: str, op: str, doc: str, node_name: str | None = None
 ) -> UnaryFunction:
     """The public function of a unary op."""
-    kernel, numbers = get(op).kernel, _numbers_of[op]
+    kernel, numbers = get(op).kernel, get(op).numbers
     label = node_name or op
 
     def function(x: Any, name: str | None = None) -> Tensor:
@@ -266,7 +270,7 @@ def binary_function(
     another type may have: if that cannot become a tensor it is left to the method.
     `general` does, in place of `apply_binary`, what the quick way cannot.
     """
-    kernel, numbers = get(op).kernel, _numbers_of[op]
+    kernel, numbers = get(op).kernel, get(op).numbers
     label = node_name or op
     general = general or apply_binary
 
@@ -301,7 +305,7 @@ def binary_function(
 def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
     """The general way: convert, promote, then apply."""
     operands = eager_operands(x, y)
-    if operands is not None and operands[0].dtype.num in _numbers_of[op]:
+    if operands is not None and operands[0].dtype.num in get(op).numbers:
         try:
             return run_quietly(get(op).kernel, *operands)
         except FALL_BACK:
@@ -313,7 +317,7 @@ def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> A
     if pair is None:
         return NotImplemented
     left, right = pair
-    if left.dtype.np_dtype.num not in _numbers_of[op]:
+    if left.dtype.np_dtype.num not in get(op).numbers:
         infer_specs(get(op), (left.spec, right.spec), {})  # Raises.
     return apply_one(op, left, right, name=unique)
 

@@ -16,6 +16,7 @@ from runtime.ops.elementwise.define import (
     INEXACT,
     NUMBERS,
     SIGNED,
+    DTypes,
     binary_function,
     binary_op,
     broadcast_spec,
@@ -26,9 +27,10 @@ from runtime.ops.elementwise.define import (
 from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
 from runtime.ops.kernels.special import in_double
-from runtime.ops.record import Op, register
+from runtime.ops.record import Export, Fails, Op, register
 from runtime.tensor import Tensor, operators
 from runtime.types import dtypes
+from runtime.types.dtypes import DType
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 
@@ -112,18 +114,44 @@ def _round(x: Array) -> Any:
 
 # --- ops ------------------------------------------------------------------------------
 
-unary_op("Neg", np.negative, SIGNED + INEXACT, source="-{0}")
-unary_op("Abs", np.abs, SIGNED + FLOATS, source="np.abs({0})")
-unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})")
-unary_op("Square", np.square, NUMBERS, source="np.square({0})")
+unary_op(
+    "Neg",
+    np.negative,
+    SIGNED + INEXACT,
+    source="-{0}",
+    ufunc="negative",
+    python="-{0}",
+    bounds=lambda x: (-x[1], -x[0]),
+)
+unary_op(
+    "Abs",
+    np.abs,
+    SIGNED + FLOATS,
+    source="np.abs({0})",
+    ufunc="abs",
+    python="abs({0})",
+    bounds=lambda x: (0, max(map(abs, x))),
+)
+unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})", ufunc="sign")
+unary_op("Square", np.square, NUMBERS, source="np.square({0})", ufunc="square")
 unary_op("Reciprocal", _reciprocal, INEXACT)
 unary_op("Rsqrt", _rsqrt, INEXACT)
 unary_op("Sigmoid", _sigmoid, INEXACT)
-unary_op("Softplus", _softplus, FLOATS)
-unary_op("Softsign", _softsign, FLOATS)
+_ACTIVATIONS = Export(output="activations")
+unary_op("Softplus", _softplus, FLOATS, export=_ACTIVATIONS)
+unary_op("Softsign", _softsign, FLOATS, export=_ACTIVATIONS)
 unary_op("Erf", erf_kernel, FLOATS)
 unary_op("Erfc", in_double(special.erfc), FLOATS)
 unary_op("Round", _round, SIGNED + INEXACT)
+
+
+def _of_numpy(
+    name: str, ufunc: str, allowed: DTypes, result: DType | None = None
+) -> None:
+    """Register an op that is a function of NumPy."""
+    kernel = getattr(np, ufunc)
+    unary_op(name, kernel, allowed, result, source=f"np.{ufunc}({{0}})", ufunc=ufunc)
+
 
 #: The ops that are functions of NumPy, by the names in TensorFlow and in NumPy.
 _NUMPY_FUNCTIONS = {
@@ -146,18 +174,21 @@ _NUMPY_FUNCTIONS = {
     "Atanh": "arctanh",
 }
 for _op, _numpy_name in _NUMPY_FUNCTIONS.items():
-    unary_op(_op, getattr(np, _numpy_name), INEXACT, source=f"np.{_numpy_name}({{0}})")
-
-unary_op("Floor", np.floor, FLOATS, source="np.floor({0})")
-unary_op("Ceil", np.ceil, FLOATS, source="np.ceil({0})")
-unary_op("Rint", np.rint, FLOATS, source="np.rint({0})")
-unary_op("IsNan", np.isnan, FLOATS, dtypes.bool, source="np.isnan({0})")
-unary_op("IsInf", np.isinf, FLOATS, dtypes.bool, source="np.isinf({0})")
-unary_op("IsFinite", np.isfinite, FLOATS, dtypes.bool, source="np.isfinite({0})")
+    _of_numpy(_op, _numpy_name, INEXACT)
+for _op in ("Floor", "Ceil", "Rint"):
+    _of_numpy(_op, _op.lower(), FLOATS)
+for _op in ("IsNan", "IsInf", "IsFinite"):
+    _of_numpy(_op, _op.lower(), FLOATS, dtypes.bool)
 unary_op("Conj", np.conj, COMPLEX, source="np.conj({0})")
 
-binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})")
-binary_op("NextAfter", np.nextafter, FLOATS[1:], source="np.nextafter({0}, {1})")
+binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})", ufunc="arctan2")
+binary_op(
+    "NextAfter",
+    np.nextafter,
+    FLOATS[1:],
+    source="np.nextafter({0}, {1})",
+    export=Export(),
+)
 
 
 def _real_part_infer(x: TensorSpec) -> TensorSpec:
@@ -213,10 +244,35 @@ def _add_n_kernel(*arrays: Array) -> Any:
 
 
 for _op, _kernel in (("ComplexAbs", np.abs), ("Real", np.real), ("Imag", np.imag)):
-    register(Op(_op, _kernel, _real_part_infer))
-register(Op("Angle", _angle, _angle_infer))
-register(Op("Complex", _complex_kernel, _complex_infer))
-register(Op("AddN", _add_n_kernel, _add_n_infer))
+    register(
+        Op(
+            _op,
+            _kernel,
+            _real_part_infer,
+            family="elementwise",
+            takes=COMPLEX,
+            fails=Fails.NEVER,
+        )
+    )
+register(Op("Angle", _angle, _angle_infer, family="elementwise", fails=Fails.NEVER))
+register(
+    Op(
+        "Complex",
+        _complex_kernel,
+        _complex_infer,
+        family="elementwise",
+        fails=Fails.UNFIT,
+    )
+)
+register(
+    Op(
+        "AddN",
+        _add_n_kernel,
+        _add_n_infer,
+        family="elementwise",
+        export=Export(output="sum", is_counted=True),
+    )
+)
 
 
 # --- functions ------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from runtime.ops.elementwise.define import (
     unary_function,
     unary_op,
 )
+from runtime.ops.record import Bounds, Export
 from runtime.tensor import OperatorMixin, Tensor, operators
 from runtime.types import dtypes
 
@@ -50,15 +51,46 @@ def _right_shift(x: Array, y: Array) -> Any:
     return np.right_shift(x, _shift_count(x, y))
 
 
-binary_op("LogicalAnd", np.logical_and, BOOL, source="{0} & {1}")
-binary_op("LogicalOr", np.logical_or, BOOL, source="{0} | {1}")
-unary_op("LogicalNot", np.logical_not, BOOL, source="~{0}")
-binary_op("BitwiseAnd", np.bitwise_and, INTEGERS, source="{0} & {1}")
-binary_op("BitwiseOr", np.bitwise_or, INTEGERS, source="{0} | {1}")
-binary_op("BitwiseXor", np.bitwise_xor, INTEGERS, source="{0} ^ {1}")
+def _bit_bounds(x: Bounds, y: Bounds) -> Bounds:
+    bits = max(abs(bound).bit_length() for bound in (*x, *y))
+    least = 0 if x[0] >= 0 and y[0] >= 0 else -(1 << bits)
+    return least, (1 << bits) - 1
+
+
+for _op, _sign, _name in (("And", "&", "and"), ("Or", "|", "or"), ("Xor", "^", "xor")):
+    binary_op(
+        f"Bitwise{_op}",
+        getattr(np, f"bitwise_{_name}"),
+        INTEGERS,
+        source=f"{{0}} {_sign} {{1}}",
+        ufunc=f"bitwise_{_name}",
+        is_symmetric=True,
+        python=f"{{0}} {_sign} {{1}}",
+        bounds=_bit_bounds,
+    )
+for _op, _sign, _name in (("And", "&", "and"), ("Or", "|", "or")):
+    binary_op(
+        f"Logical{_op}",
+        getattr(np, f"logical_{_name}"),
+        BOOL,
+        source=f"{{0}} {_sign} {{1}}",
+        ufunc=f"bitwise_{_name}",
+        is_symmetric=True,
+        python=f"{{0}} {_sign} {{1}}",
+        export=Export(output="z", types=()),
+    )
+unary_op(
+    "LogicalNot",
+    np.logical_not,
+    BOOL,
+    source="~{0}",
+    ufunc="invert",
+    python="not {0}",
+    export=Export(output="y", types=()),
+)
 binary_op("LeftShift", _left_shift, INTEGERS)
 binary_op("RightShift", _right_shift, INTEGERS)
-unary_op("Invert", np.invert, INTEGERS, source="~{0}")
+unary_op("Invert", np.invert, INTEGERS, source="~{0}", ufunc="invert")
 
 logical_and = binary_function(
     "logical_and", "LogicalAnd", "``x and y`` of bools, elementwise; both are computed."

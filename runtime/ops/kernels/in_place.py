@@ -1,7 +1,7 @@
 """Kernels that change an array where their caller gives it away.
 
-An executor that knows of no later use of an array calls the kernel of
-`tensor_arrays.IN_PLACE`, with the array in a variable of its own. It is copied only if
+An executor that knows of no later use of an array calls
+`Op.kernel_in_place`, with the array in a variable of its own. It is copied only if
 somebody else holds it: another variable, a constant, a caller, a view.
 """
 
@@ -48,13 +48,13 @@ def _references_of_one_view() -> int:
 _ONE_VIEW = _references_of_one_view()
 
 
-def in_place(kernel: Callable[..., Array]) -> Callable[..., Array]:
+def in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel for callers that give away the first argument, a variable of theirs.
 
     `kernel` takes ``owned``, whether it may change the array.
     """
 
-    def write(array: Array, *rest: Any, **attrs: Any) -> Array:
+    def write(array: Array, *rest: Any, **attrs: Any) -> Any:
         # Views of an array hold it: none is there if only this variable does.
         owned = sys.getrefcount(array) <= _ALONE
         base = getattr(array, "base", 0)

@@ -101,15 +101,22 @@ def _slogdet(x: Array) -> tuple[Array, Array]:
     return sign, logarithm.astype(x.dtype)
 
 
-define("MatrixInverse", _solving(_inv, _SINGULAR), _infer_like_square, takes="fc")
+define(
+    "MatrixInverse",
+    _solving(_inv, _SINGULAR),
+    _infer_like_square,
+    takes="fc",
+    family="linalg",
+)
 define(
     "MatrixDeterminant",
     np.linalg.det,
     _infer_det,
     source="np.linalg.det({0})",
     takes="fc",
+    family="linalg",
 )
-define("LogMatrixDeterminant", _slogdet, _infer_slogdet, takes="fc")
+define("LogMatrixDeterminant", _slogdet, _infer_slogdet, takes="fc", family="linalg")
 
 
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
@@ -163,12 +170,19 @@ def _triangular_solve(
     return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
 
 
-define("MatrixSolve", _solving(_solve, _SINGULAR), _infer_solve, takes="fc")
+define(
+    "MatrixSolve",
+    _solving(_solve, _SINGULAR),
+    _infer_solve,
+    takes="fc",
+    family="linalg",
+)
 define(
     "MatrixTriangularSolve",
     _solving(_triangular_solve, _SINGULAR),
     _infer_solve,
     takes="fc",
+    family="linalg",
 )
 
 
@@ -203,6 +217,7 @@ define(
     _solving(np.linalg.cholesky, "the matrix is not positive definite"),
     _infer_like_square,
     takes="fc",
+    family="linalg",
 )
 
 
@@ -238,7 +253,13 @@ def _qr(x: Array, *, full: bool) -> tuple[Array, Array]:
     return q, r
 
 
-define("Qr", _solving(_qr, "the decomposition failed"), _infer_qr, takes="fc")
+define(
+    "Qr",
+    _solving(_qr, "the decomposition failed"),
+    _infer_qr,
+    takes="fc",
+    family="linalg",
+)
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
@@ -272,7 +293,11 @@ def _svd(x: Array, *, full: bool, compute_uv: bool) -> Any:
 
 
 define(
-    "Svd", _solving(_svd, "the decomposition did not converge"), _infer_svd, takes="fc"
+    "Svd",
+    _solving(_svd, "the decomposition did not converge"),
+    _infer_svd,
+    takes="fc",
+    family="linalg",
 )
 
 
@@ -304,6 +329,7 @@ define(
     _solving(_eigh, "the eigenvalues did not converge"),
     _infer_eigh,
     takes="fc",
+    family="linalg",
 )
 
 
@@ -327,6 +353,7 @@ define(
     np.linalg.pinv,
     _infer_pinv,
     takes="fc",
+    family="linalg",
 )
 
 

@@ -117,6 +117,7 @@ define(
         f"{', optimize=True' if len(args) > 2 else ''})"
     ),
     takes="fiuc",
+    family="contraction",
 )
 
 

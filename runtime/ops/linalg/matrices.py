@@ -17,6 +17,7 @@ from runtime.ops.define import define, run
 from runtime.ops.elementwise.arithmetic import pow, truediv
 from runtime.ops.elementwise.functions import abs, conj, sqrt
 from runtime.ops.linalg.decompositions import svd
+from runtime.ops.record import Export
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec
 from runtime.types.specs import TensorSpec
@@ -62,7 +63,7 @@ def _diag(diagonal: Array, padding: Array, *, k: int) -> Array:
     return result
 
 
-define("MatrixDiagV3", _diag, _infer_diag)
+define("MatrixDiagV3", _diag, _infer_diag, family="movement")
 
 
 def diag(
@@ -103,6 +104,7 @@ define(
     _diag_part,
     _infer_diag_part,
     source="{0}.diagonal({k}, -2, -1)",
+    family="movement",
 )
 
 
@@ -132,7 +134,7 @@ def _set_diag(x: Array, diagonal: Array, *, k: int) -> Array:
     return result
 
 
-define("MatrixSetDiagV3", _set_diag, _infer_set_diag)
+define("MatrixSetDiagV3", _set_diag, _infer_set_diag, family="movement")
 
 
 def set_diag(input: Any, diagonal: Any, k: int = 0, name: str | None = None) -> Any:
@@ -171,7 +173,13 @@ def _band_part(x: Array, *, lower: int, upper: int) -> Array:
     return np.where(inside, x, x.dtype.type(0))
 
 
-define("MatrixBandPart", _band_part, _infer_band_part)
+define(
+    "MatrixBandPart",
+    _band_part,
+    _infer_band_part,
+    family="movement",
+    export=Export(inputs=((-1, "lower", "num_lower"), (-1, "upper", "num_upper"))),
+)
 
 
 def band_part(

@@ -17,6 +17,7 @@ from runtime.ops.eager import attempt
 from runtime.ops.elementwise.functions import conj
 from runtime.ops.kernels.small_products import may_take_pieces, stacked_product
 from runtime.ops.kernels.small_products import product as multiplied
+from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
 from runtime.tensor import EagerTensor, operators
 from runtime.types.dtypes import as_dtype
@@ -135,8 +136,24 @@ def _matmul_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
 #: The kinds of dtypes (letters of NumPy) that can be multiplied.
 _NUMBERS = "fiuc"
 
-define("MatMul", _matmul, _infer_matmul, source=_matmul_source, takes=_NUMBERS)
-define("BatchMatMulV2", _matmul, _infer_matmul, takes=_NUMBERS)
+define(
+    "MatMul",
+    _matmul,
+    _infer_matmul,
+    source=_matmul_source,
+    takes=_NUMBERS,
+    family="contraction",
+    fails=Fails.UNKNOWN,
+    export=Export(output="product"),
+)
+define(
+    "BatchMatMulV2",
+    _matmul,
+    _infer_matmul,
+    takes=_NUMBERS,
+    family="contraction",
+    fails=Fails.UNKNOWN,
+)
 
 
 def matmul(
@@ -264,6 +281,7 @@ define(
     _infer_tensordot,
     source="np.tensordot({0}, {1}, axes={axes})",
     takes="fiuc",
+    family="contraction",
 )
 
 
@@ -320,7 +338,14 @@ def _cross(a: Array, b: Array) -> Array:
     return np.cross(a, b)
 
 
-define("Cross", _cross, _infer_cross, source="np.cross({0}, {1})", takes="fiu")
+define(
+    "Cross",
+    _cross,
+    _infer_cross,
+    source="np.cross({0}, {1})",
+    takes="fiu",
+    family="contraction",
+)
 
 
 def cross(a: Any, b: Any, name: str | None = None) -> Any:

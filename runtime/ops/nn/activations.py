@@ -31,6 +31,7 @@ from runtime.ops.elementwise.functions import tanh as _tanh
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
 from runtime.ops.random.streams import uniform
+from runtime.ops.record import Export, Fails
 from runtime.ops.reduce.statistics import (
     clip_by_norm,
 )
@@ -92,11 +93,20 @@ def _infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:
     return spec(dims_of(x), x.dtype)
 
 
-unary_op("Relu", _relu_kernel, REAL, source="np.maximum({0}, 0)")
-unary_op("Relu6", _relu6_kernel, REAL, source="np.clip({0}, 0, 6)")
-unary_op("Elu", _elu, FLOATS)
-unary_op("Selu", _selu, FLOATS)
-define("LeakyRelu", _leaky_relu, _infer_same, takes="f")
+_ACTIVATIONS = Export(output="activations")
+unary_op("Relu", _relu_kernel, REAL, source="np.maximum({0}, 0)", export=_ACTIVATIONS)
+unary_op("Relu6", _relu6_kernel, REAL, source="np.clip({0}, 0, 6)", export=_ACTIVATIONS)
+unary_op("Elu", _elu, FLOATS, export=_ACTIVATIONS)
+unary_op("Selu", _selu, FLOATS, export=_ACTIVATIONS)
+define(
+    "LeakyRelu",
+    _leaky_relu,
+    _infer_same,
+    takes="f",
+    family="elementwise",
+    fails=Fails.NEVER,
+    export=_ACTIVATIONS,
+)
 
 tanh = _tanh
 

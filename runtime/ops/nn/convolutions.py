@@ -29,6 +29,7 @@ from runtime.ops.nn.windows import (
     to_channels_last,
     window_attributes,
 )
+from runtime.ops.record import Export
 from runtime.ops.shapes import dims_value, merge_dims, show, spec
 from runtime.types.specs import TensorSpec
 
@@ -128,11 +129,13 @@ def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:
     )
 
 
-define("Conv2D", _convolution, _infer_convolution, takes="f")
+define("Conv2D", _convolution, _infer_convolution, takes="f", family="window")
 # Made by the optimiser: a convolution, a vector that is added, and `relu`.
-define("FusedConv2D", _fused, _infer_fused, takes="f")
-define("Conv3D", _convolution, _infer_convolution, takes="f")
-define("DepthwiseConv2dNative", _depthwise, _infer_depthwise, takes="f")
+define("FusedConv2D", _fused, _infer_fused, takes="f", family="window")
+define("Conv3D", _convolution, _infer_convolution, takes="f", family="window")
+define(
+    "DepthwiseConv2dNative", _depthwise, _infer_depthwise, takes="f", family="window"
+)
 
 # --- functions ------------------------------------------------------------------------
 
@@ -339,8 +342,22 @@ def _back(filters: Array, y: Array, *, input_sizes: Any, **attrs: Any) -> Array:
     return spread(y, filters, input_sizes[1:-1], steps, pads, dilations)
 
 
-define("Conv2DBackpropInput", _back, _infer_back, takes="f")
-define("Conv3DBackpropInputV2", _back, _infer_back, takes="f")
+define(
+    "Conv2DBackpropInput",
+    _back,
+    _infer_back,
+    takes="f",
+    family="window",
+    export=Export(inputs=((0, "input_sizes", "input_sizes"),)),
+)
+define(
+    "Conv3DBackpropInputV2",
+    _back,
+    _infer_back,
+    takes="f",
+    family="window",
+    export=Export(inputs=((0, "input_sizes", "input_sizes"),)),
+)
 
 
 def _transposed(

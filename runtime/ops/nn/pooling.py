@@ -186,10 +186,10 @@ def _avg_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
     return mean.astype(x.dtype, copy=False)
 
 
-define("MaxPool", _max_pool, _infer_pool, takes="fiu")
-define("MaxPool3D", _max_pool, _infer_pool, takes="f")
-define("AvgPool", _avg_pool, _infer_pool, takes="f")
-define("AvgPool3D", _avg_pool, _infer_pool, takes="f")
+define("MaxPool", _max_pool, _infer_pool, takes="fiu", family="window")
+define("MaxPool3D", _max_pool, _infer_pool, takes="f", family="window")
+define("AvgPool", _avg_pool, _infer_pool, takes="f", family="window")
+define("AvgPool3D", _avg_pool, _infer_pool, takes="f", family="window")
 
 # --- functions ------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
 from runtime.ops.kernels.buffers import Unbuffered, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
+from runtime.ops.record import Fails
 from runtime.ops.shapes import dims_of, normal_axis, spec
 from runtime.tensor import EagerTensor
 from runtime.types.specs import TensorSpec
@@ -137,8 +138,10 @@ def _log_softmax(logits: Array, *, axis: int) -> Array:
     return shifted
 
 
-define("Softmax", _softmax, _infer_softmax, takes="f")
-define("LogSoftmax", _log_softmax, _infer_softmax, takes="f")
+define(
+    "Softmax", _softmax, _infer_softmax, takes="f", family="row", fails=Fails.UNKNOWN
+)
+define("LogSoftmax", _log_softmax, _infer_softmax, takes="f", family="row")
 
 
 def softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Any:

@@ -87,10 +87,17 @@ def infer_binomial(
     return spec(dims, dtype)
 
 
-define("RngReadState", _read, _infer_state, stateful=True)
-define("RngReadAndSkip", _skip, _infer_state, stateful=True)
-define("RngSetState", _set, _infer_set, stateful=True)
-define("StatefulRandomBinomial", _binomial, infer_binomial, takes="f", stateful=True)
+define("RngReadState", _read, _infer_state, stateful=True, family="state")
+define("RngReadAndSkip", _skip, _infer_state, stateful=True, family="state")
+define("RngSetState", _set, _infer_set, stateful=True, family="state")
+define(
+    "StatefulRandomBinomial",
+    _binomial,
+    infer_binomial,
+    takes="f",
+    stateful=True,
+    family="random",
+)
 
 
 def create_rng_state(seed: Any, alg: Any = "philox") -> Any:

@@ -26,6 +26,7 @@ from runtime.ops.random.streams import (
     infer_int_range,
     infer_shaped,
 )
+from runtime.ops.record import SHAPE_INPUT
 from runtime.ops.shapes import broadcast, dims_of, dims_value, spec
 from runtime.types import dtypes
 from runtime.types.dtypes import DType, as_dtype
@@ -53,7 +54,7 @@ def _shaped(name: str, draw: Callable[..., Array]) -> None:
     def kernel(*, shape: Any, dtype: DType, seed: Any) -> Array:
         return draw(keyed_generator(*seed), shape, dtype)
 
-    define(name, kernel, infer_shaped)
+    define(name, kernel, infer_shaped, family="random", cost=6, export=SHAPE_INPUT)
 
 
 _shaped("StatelessRandomUniformV2", draws.uniform)
@@ -96,15 +97,17 @@ def _each(name: str, draw: Callable[..., Array]) -> None:
         # One number for each place of the shape, with the parameter of that place.
         return draw(keyed_generator(*seed), (), np.broadcast_to(x, shape), dtype)
 
-    define(name, kernel, _infer_each, takes="f")
+    define(name, kernel, _infer_each, takes="f", family="random")
 
 
 _each("StatelessRandomGammaV3", draws.gamma)
 _each("StatelessRandomPoisson", draws.poisson)
-define("StatelessRandomBinomial", _binomial, infer_binomial, takes="f")
-define("StatelessRandomUniformIntV2", _uniform_int, infer_int_range)
-define("StatelessShuffle", _shuffle, _infer_shuffle)
-define("StatelessMultinomial", _categorical, infer_categorical, takes="f")
+define("StatelessRandomBinomial", _binomial, infer_binomial, takes="f", family="random")
+define("StatelessRandomUniformIntV2", _uniform_int, infer_int_range, family="random")
+define("StatelessShuffle", _shuffle, _infer_shuffle, family="random")
+define(
+    "StatelessMultinomial", _categorical, infer_categorical, takes="f", family="random"
+)
 
 # --- functions ------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from runtime.ops.define import define, run
 from runtime.ops.elementwise.arithmetic import add, minimum, multiply, subtract, truediv
 from runtime.ops.random import draws
 from runtime.ops.random.state import RandomState, state_for
+from runtime.ops.record import SHAPE_INPUT, Export
 from runtime.ops.shapes import (
     Unknown,
     broadcast,
@@ -64,7 +65,14 @@ def _shaped(name: str, draw: Callable[..., Array]) -> None:
     def kernel(*, shape: Any, dtype: DType, state: RandomState) -> Array:
         return draw(state.take(shape), shape, dtype)
 
-    define(name, kernel, infer_shaped, stateful=True)
+    define(
+        name,
+        kernel,
+        infer_shaped,
+        stateful=True,
+        family="random",
+        export=SHAPE_INPUT,
+    )
 
 
 _shaped("RandomUniform", draws.uniform)
@@ -78,7 +86,16 @@ def _uniform_int(
     return draws.uniform_int(state.take(shape), shape, low, high, dtype)
 
 
-define("RandomUniformInt", _uniform_int, infer_int_range, stateful=True)
+define(
+    "RandomUniformInt",
+    _uniform_int,
+    infer_int_range,
+    stateful=True,
+    family="random",
+    export=Export(
+        inputs=((-1, "shape", "shape"), (-1, "low", "min"), (-1, "high", "max"))
+    ),
+)
 
 # --- functions ------------------------------------------------------------------------
 
@@ -131,7 +148,7 @@ def _infer_last(high: TensorSpec, low: TensorSpec) -> TensorSpec:
     return spec(broadcast(dims_of(high), dims_of(low)), high.dtype)
 
 
-define("LastBelow", _last_of, _infer_last, takes="f")
+define("LastBelow", _last_of, _infer_last, takes="f", family="reduction")
 
 
 def _last_below(high: float, low: float, dtype: DType) -> float | None:
@@ -226,7 +243,7 @@ def _shuffle(value: Array, *, state: RandomState) -> Array:
     return state.generator.permutation(value)
 
 
-define("RandomShuffle", _shuffle, _infer_shuffle, stateful=True)
+define("RandomShuffle", _shuffle, _infer_shuffle, stateful=True, family="random")
 
 
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
@@ -255,7 +272,15 @@ def _categorical(
     return draws.categorical(state.generator, logits, num_samples, dtype)
 
 
-define("Multinomial", _categorical, infer_categorical, takes="f", stateful=True)
+define(
+    "Multinomial",
+    _categorical,
+    infer_categorical,
+    takes="f",
+    stateful=True,
+    family="random",
+    export=Export(inputs=((-1, "num_samples", "num_samples"),)),
+)
 
 
 def categorical(
@@ -285,7 +310,15 @@ def _each(name: str, draw: Callable[..., Array]) -> None:
     def kernel(x: Array, *, shape: Any, dtype: DType, state: RandomState) -> Array:
         return draw(state.take(shape), shape, x, dtype)
 
-    define(name, kernel, _infer_each, takes="f", stateful=True)
+    define(
+        name,
+        kernel,
+        _infer_each,
+        takes="f",
+        stateful=True,
+        family="random",
+        export=Export(inputs=((0, "shape", "shape"),)),
+    )
 
 
 _each("RandomGamma", draws.gamma)

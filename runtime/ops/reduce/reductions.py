@@ -13,6 +13,7 @@ from runtime.ops.arguments import INTS, axes_argument, int_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import Operand, bare, code, define, run
 from runtime.ops.eager import attempt
+from runtime.ops.record import REDUCTION, Export, Fails
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -221,7 +222,16 @@ def _reduction(name: str, ufunc: np.ufunc, takes: str) -> None:
         return reduction_source(ufunc.__name__, args, attrs)
 
     _QUICK[name] = function, takes
-    define(name, kernel, _infer_reduction, source=source, takes=takes)
+    define(
+        name,
+        kernel,
+        _infer_reduction,
+        source=source,
+        takes=takes,
+        family="reduction",
+        fails=Fails.UNKNOWN if name == "Sum" else Fails.VALUES,
+        export=REDUCTION,
+    )
 
 
 def _extreme(name: str, ufunc: np.ufunc) -> None:
@@ -247,7 +257,15 @@ def _extreme(name: str, ufunc: np.ufunc) -> None:
         return reduction_source(ufunc.__name__, args, attrs)
 
     _QUICK[name] = function, "fiu"
-    define(name, kernel, _infer_reduction, source=source, takes="fiu")
+    define(
+        name,
+        kernel,
+        _infer_reduction,
+        source=source,
+        takes="fiu",
+        family="reduction",
+        export=REDUCTION,
+    )
 
 
 def _neutral(op: str, dtype: DType) -> Any:
@@ -282,7 +300,16 @@ _reduction("Any", np.logical_or, "b")
 _extreme("Max", np.maximum)
 _extreme("Min", np.minimum)
 _QUICK["Mean"] = float_mean, "f"
-define("Mean", _mean, _infer_reduction, source=mean_source, takes="fiuc")
+define(
+    "Mean",
+    _mean,
+    _infer_reduction,
+    source=mean_source,
+    takes="fiuc",
+    family="reduction",
+    fails=Fails.UNKNOWN,
+    export=REDUCTION,
+)
 
 
 def reduce(op: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Any:
@@ -426,7 +453,14 @@ def _infer_euclidean_norm(x: TensorSpec, *, axis: Any, keepdims: bool) -> Tensor
     return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
 
 
-define("EuclideanNorm", _euclidean_norm, _infer_euclidean_norm, takes="fiuc")
+define(
+    "EuclideanNorm",
+    _euclidean_norm,
+    _infer_euclidean_norm,
+    takes="fiuc",
+    family="reduction",
+    export=REDUCTION,
+)
 
 # --- places ---------------------------------------------------------------------------
 
@@ -443,7 +477,16 @@ def _place(name: str, function: Callable[..., Any]) -> None:
             return place
         return f"{place}.astype({code(attrs['output_type'], args)})"
 
-    define(name, kernel, _infer_place, source=source, takes="fiub")
+    define(
+        name,
+        kernel,
+        _infer_place,
+        source=source,
+        takes="fiub",
+        family="reduction",
+        cost=1,
+        export=Export(inputs=((-1, "axis", "dimension"),)),
+    )
 
 
 def _infer_place(x: TensorSpec, *, axis: Any, output_type: DType) -> TensorSpec:

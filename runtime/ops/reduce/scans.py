@@ -10,6 +10,7 @@ import numpy as np
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
+from runtime.ops.record import AXIS_INPUT
 from runtime.ops.shapes import dims_of, known_int, normal_axis, spec
 from runtime.types.specs import TensorSpec
 
@@ -28,7 +29,12 @@ def _infer_scan(
 
 
 def _scan(
-    name: str, ufunc: np.ufunc, start: float, takes: str, plain: str | None = None
+    name: str,
+    ufunc: np.ufunc,
+    start: float,
+    takes: str,
+    cost: int,
+    plain: str | None = None,
 ) -> None:
     """Define the op of a running reduction that begins with the value `start`.
 
@@ -55,12 +61,21 @@ def _scan(
         axis = code(attrs["axis"], args)
         return f"np.{plain}.accumulate({args[0]}, axis={axis}, dtype={args[0]}.dtype)"
 
-    define(name, kernel, _infer_scan, source=source, takes=takes)
+    define(
+        name,
+        kernel,
+        _infer_scan,
+        source=source,
+        takes=takes,
+        family="scan",
+        cost=cost,
+        export=AXIS_INPUT,
+    )
 
 
-_scan("Cumsum", np.add, 0, "fiuc", "add")
-_scan("Cumprod", np.multiply, 1, "fiuc", "multiply")
-_scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f")
+_scan("Cumsum", np.add, 0, "fiuc", 4, "add")
+_scan("Cumprod", np.multiply, 1, "fiuc", 4, "multiply")
+_scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f", 30)
 
 
 def cumsum(

@@ -12,6 +12,7 @@ from runtime.ops.arguments import int_argument, together
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.kernels.accumulate import accumulate
+from runtime.ops.record import Export
 from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
 from runtime.types import dtypes
 from runtime.types.dtypes import DType, as_dtype, of_array
@@ -107,8 +108,23 @@ def _segments(
         found[np.bincount(ids, minlength=count) == 0] = 0
         return found
 
-    define(f"UnsortedSegment{name}", unsorted, _infer_unsorted, takes=takes)
-    define(f"Segment{name}", sorted_kernel, _infer_sorted, takes=takes)
+    define(
+        f"UnsortedSegment{name}",
+        unsorted,
+        _infer_unsorted,
+        takes=takes,
+        family="reduction",
+        cost=6,
+        export=Export(inputs=((-1, "num_segments", "num_segments"),)),
+    )
+    define(
+        f"Segment{name}",
+        sorted_kernel,
+        _infer_sorted,
+        takes=takes,
+        family="reduction",
+        cost=6,
+    )
 
 
 def _zero(dtype: DType) -> Any:
@@ -235,7 +251,7 @@ def _bincount(
     return result
 
 
-define("Bincount", _bincount, _infer_bincount, takes="iu")
+define("Bincount", _bincount, _infer_bincount, takes="iu", family="reduction", cost=4)
 
 
 def bincount(
@@ -297,7 +313,7 @@ def _confusion(
     return result
 
 
-define("ConfusionMatrix", _confusion, _infer_confusion, takes="iu")
+define("ConfusionMatrix", _confusion, _infer_confusion, takes="iu", family="reduction")
 
 
 def confusion_matrix(

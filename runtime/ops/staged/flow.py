@@ -14,7 +14,7 @@ import numpy as np
 from runtime.errors import InvalidArgumentError, UnknownResultError
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply, set_reading
-from runtime.ops.record import Op, register
+from runtime.ops.record import Export, Fails, Op, register, register_structure
 from runtime.ops.staged.python_text import shown_values
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.types.specs import TensorSpec
@@ -77,8 +77,26 @@ def _fresh(exception: BaseException) -> BaseException:
     return fresh
 
 
-register(Op("Raise", _raise_kernel, lambda *specs, **attrs: (), stateful=True))
+register(
+    Op(
+        "Raise",
+        _raise_kernel,
+        lambda *specs, **attrs: (),
+        stateful=True,
+        family="check",
+        raises_for_program=True,
+    )
+)
 
+
+for _op, _label in (
+    ("Placeholder", ""),
+    ("PartitionedCall", ""),
+    ("If", "cond"),
+    ("Case", "indexed_case"),
+    ("While", "while"),
+):
+    register_structure(_op, _label)
 
 _IS_NEW = sys.version_info >= (3, 11)
 #: As Python itself says it, by whose variable it is.
@@ -123,10 +141,52 @@ def _flag_infer(flag: TensorSpec) -> TensorSpec:
     return flag
 
 
-register(Op("RequireBound", _require_bound_kernel, _checked_infer))
-register(Op("RequireSome", _require_some_kernel, _checked_infer))
-register(Op("IsNone", np.logical_not, _flag_infer, source="~{0}"))
-register(Op("IsNotNone", np.asarray, _flag_infer, source="{0}"))
+register(
+    Op(
+        "RequireBound",
+        _require_bound_kernel,
+        _checked_infer,
+        family="check",
+        picks=True,
+        guards_input=True,
+        raises=UnboundLocalError("a variable without a value"),
+        raises_for_program=True,
+    )
+)
+register(
+    Op(
+        "RequireSome",
+        _require_some_kernel,
+        _checked_infer,
+        family="check",
+        picks=True,
+        guards_input=True,
+        raises=TypeError("a variable that is None"),
+        raises_for_program=True,
+    )
+)
+register(
+    Op(
+        "IsNone",
+        np.logical_not,
+        _flag_infer,
+        source="~{0}",
+        family="elementwise",
+        fails=Fails.NEVER,
+        export=Export("LogicalNot", types=()),
+    )
+)
+register(
+    Op(
+        "IsNotNone",
+        np.asarray,
+        _flag_infer,
+        source="{0}",
+        family="movement",
+        fails=Fails.NEVER,
+        export=Export("Identity"),
+    )
+)
 
 
 def raise_error(exception: BaseException) -> None:

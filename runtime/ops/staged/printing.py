@@ -137,7 +137,7 @@ def _infer_print(*tensors: TensorSpec, **attrs: Any) -> tuple[()]:
     return ()
 
 
-define("PrintV2", _print, _infer_print, stateful=True)
+define("PrintV2", _print, _infer_print, stateful=True, family="python")
 
 # --- the function ---------------------------------------------------------------------
 

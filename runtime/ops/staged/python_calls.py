@@ -18,14 +18,13 @@ from runtime.graph.context import building, current_graph
 from runtime.ops.apply import apply, as_array
 from runtime.ops.checks.numerics import check_eager, is_checking
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.record import Op, register
+from runtime.ops.record import Op, get, register
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import nest
 from runtime.types.dtypes import as_dtype
 from runtime.types.specs import TensorSpec
 
 __all__ = [
-    "PYTHON_CALLS",
     "call_python",
     "called_functions",
     "numpy_function",
@@ -249,12 +248,44 @@ def _infer(*inputs: TensorSpec, func: Any, out: _Returns) -> Any:
     return out.specs[0] if len(out.specs) == 1 else out.specs
 
 
-register(Op("EagerPyFunc", call_python, _infer, stateful=True, strong=True))
-register(Op("PyFunc", call_python, _infer, stateful=True, strong=True))
-register(Op("PyFuncStateless", call_python, _infer, strong=True, calls_python=True))
-
-#: The ops that call Python functions: what those raise passes as it is.
-PYTHON_CALLS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+register(
+    Op(
+        "EagerPyFunc",
+        call_python,
+        _infer,
+        stateful=True,
+        strong=True,
+        family="python",
+        is_own=True,
+        raises_for_program=True,
+        calls_python=True,
+    )
+)
+register(
+    Op(
+        "PyFunc",
+        call_python,
+        _infer,
+        stateful=True,
+        strong=True,
+        family="python",
+        is_own=True,
+        raises_for_program=True,
+        calls_python=True,
+    )
+)
+register(
+    Op(
+        "PyFuncStateless",
+        call_python,
+        _infer,
+        strong=True,
+        calls_python=True,
+        family="python",
+        is_own=True,
+        raises_for_program=True,
+    )
+)
 
 
 def called_functions(graph: Graph) -> Iterator[Callable[..., Any]]:
@@ -263,7 +294,7 @@ def called_functions(graph: Graph) -> Iterator[Callable[..., Any]]:
     pending = [graph]
     for one in pending:
         for node in one.nodes:
-            if node.op in PYTHON_CALLS:
+            if get(node.op).calls_python:
                 yield node.attrs["func"]
             inner = [sub for _, sub in node.subgraphs() if sub not in met]
             met.update(inner)

@@ -39,7 +39,14 @@ def _to_int(x: Array, *, base: Any) -> Array:
     return np.array(number, np.int32)
 
 
-define("PythonInt", _to_int, lambda x, *, base: spec((), dtypes.int32), takes="fO")
+define(
+    "PythonInt",
+    _to_int,
+    lambda x, *, base: spec((), dtypes.int32),
+    takes="fO",
+    family="python",
+    raises_for_program=True,
+)
 
 
 def to_int(x: Tensor, base: Any = None) -> Any:
@@ -54,7 +61,14 @@ def _to_float(x: Array) -> Array:
     return np.array(float(_text(np.asarray(x).item())), np.float32)
 
 
-define("PythonFloat", _to_float, lambda x: spec((), dtypes.float32), takes="O")
+define(
+    "PythonFloat",
+    _to_float,
+    lambda x: spec((), dtypes.float32),
+    takes="O",
+    family="python",
+    raises_for_program=True,
+)
 
 
 def to_float(x: Tensor) -> Any:
@@ -73,6 +87,7 @@ define(
     _round_digits,
     lambda x, *, digits: spec(dims_of(x), x.dtype),
     takes="fiu",
+    family="python",
 )
 
 
@@ -93,7 +108,14 @@ def _infer_power(x: TensorSpec, y: TensorSpec, z: TensorSpec) -> TensorSpec:
     return spec(() if scalars else None, x.dtype)
 
 
-define("PowerModulo", _power_modulo, _infer_power, takes="iu")
+define(
+    "PowerModulo",
+    _power_modulo,
+    _infer_power,
+    takes="iu",
+    family="python",
+    raises_for_program=True,
+)
 
 
 def power_modulo(x: Any, y: Any, z: Any) -> Any:
@@ -112,7 +134,11 @@ def _first_extreme(x: Array, *, better: Callable[[Any, Any], bool]) -> Any:
 
 
 define(
-    "FirstExtreme", _first_extreme, lambda x, *, better: spec((), x.dtype), takes="f"
+    "FirstExtreme",
+    _first_extreme,
+    lambda x, *, better: spec((), x.dtype),
+    takes="f",
+    family="reduction",
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.ops.apply import apply, as_array
-from runtime.ops.record import Op, register
+from runtime.ops.record import Export, Op, register
 from runtime.tensor import EagerTensor, Tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
@@ -105,12 +105,63 @@ def _print_kernel(*arrays: Array, text: Format) -> tuple[()]:
     return ()
 
 
-register(Op("FormatText", _format_kernel, _infer_text, strong=True))
-register(Op("AskText", _ask_kernel, _infer_answer, strong=True))
+register(
+    Op(
+        "FormatText",
+        _format_kernel,
+        _infer_text,
+        strong=True,
+        family="text",
+        raises_for_program=True,
+    )
+)
+register(
+    Op(
+        "AskText",
+        _ask_kernel,
+        _infer_answer,
+        strong=True,
+        family="text",
+        is_own=True,
+        raises_for_program=True,
+    )
+)
 # Those that raise what the program may count on, as IndexError: they always run.
-register(Op("TextItem", _format_kernel, _infer_text, stateful=True, strong=True))
-register(Op("TextPlace", _ask_kernel, _infer_answer, stateful=True, strong=True))
-register(Op("PrintText", _print_kernel, lambda *specs, text: (), stateful=True))
+register(
+    Op(
+        "TextItem",
+        _format_kernel,
+        _infer_text,
+        stateful=True,
+        strong=True,
+        family="text",
+        raises=IndexError("string index out of range"),
+        raises_for_program=True,
+    )
+)
+register(
+    Op(
+        "TextPlace",
+        _ask_kernel,
+        _infer_answer,
+        stateful=True,
+        strong=True,
+        family="text",
+        raises=ValueError("substring not found"),
+        raises_for_program=True,
+    )
+)
+register(
+    Op(
+        "PrintText",
+        _print_kernel,
+        lambda *specs, text: (),
+        stateful=True,
+        family="text",
+        raises_for_program=True,
+        export=Export("PrintV2"),
+    )
+)
 
 
 def format_text(tensors: Sequence[Tensor], text: Format, raises: bool = False) -> Any:

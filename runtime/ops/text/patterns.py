@@ -65,7 +65,7 @@ def _full_match(x: Array, *, pattern: str) -> Array:
     )
 
 
-define("StaticRegexFullMatch", _full_match, _infer_match, takes="O")
+define("StaticRegexFullMatch", _full_match, _infer_match, takes="O", family="text")
 
 
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
@@ -95,7 +95,7 @@ def _regex_replace(
     )
 
 
-define("StaticRegexReplace", _regex_replace, infer_same, takes="O")
+define("StaticRegexReplace", _regex_replace, infer_same, takes="O", family="text")
 
 _ESCAPE = re.compile(r"\\([0-9]|\\)")
 
@@ -164,7 +164,7 @@ def parts_op(name: str, split_one: Callable[..., list[bytes]]) -> None:
         result[:] = parts
         return result
 
-    define(name, kernel, _infer_parts, takes="O")
+    define(name, kernel, _infer_parts, takes="O", family="text")
 
 
 def _split(value: bytes, *, sep: str, maxsplit: int) -> list[bytes]:
@@ -211,7 +211,7 @@ def _bucket(x: Array, *, num_buckets: int) -> Array:
     )
 
 
-define("StringToHashBucketFast", _bucket, _infer_bucket, takes="O")
+define("StringToHashBucketFast", _bucket, _infer_bucket, takes="O", family="text")
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:

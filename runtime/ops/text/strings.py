@@ -11,6 +11,7 @@ from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import axes_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
+from runtime.ops.record import REDUCTION, Export
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import broadcast, dims_of, normal_axes, spec
 from runtime.ops.staged.printing import as_count, formatted
@@ -38,7 +39,14 @@ Array = np.ndarray[Any, Any]
 
 
 def _mapped(name: str, function: Callable[[bytes], bytes]) -> None:
-    define(name, lambda x, **attrs: each(function, x), infer_same, takes="O")
+    define(
+        name,
+        lambda x, **attrs: each(function, x),
+        infer_same,
+        takes="O",
+        family="text",
+        export=Export(name.removesuffix("Utf8")),
+    )
 
 
 def _through_text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
@@ -89,7 +97,7 @@ def _length(x: Array, *, unit: str) -> Array:
     return each(count, x, numpy_type=np.int32)
 
 
-define("StringLength", _length, _infer_length, takes="O")
+define("StringLength", _length, _infer_length, takes="O", family="text")
 
 
 def _unit(unit: str) -> str:
@@ -125,7 +133,7 @@ def _substr(x: Array, pos: Array, count: Array, *, unit: str) -> Array:
     return each(part, x, pos, count)
 
 
-define("Substr", _substr, _infer_substr, takes="O")
+define("Substr", _substr, _infer_substr, takes="O", family="text")
 
 
 def substr(
@@ -148,7 +156,7 @@ def _join(*inputs: Array, separator: str) -> Array:
     return each(lambda *parts: between.join(parts), *inputs)
 
 
-define("StringJoin", _join, _infer_join, takes="O")
+define("StringJoin", _join, _infer_join, takes="O", family="text")
 
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
@@ -180,7 +188,14 @@ def _reduce_join(x: Array, *, axis: Any, keepdims: bool, separator: str) -> Arra
     return np.expand_dims(joined, places) if keepdims else joined
 
 
-define("ReduceJoin", _reduce_join, _infer_reduce_join, takes="O")
+define(
+    "ReduceJoin",
+    _reduce_join,
+    _infer_reduce_join,
+    takes="O",
+    family="text",
+    export=REDUCTION,
+)
 
 
 def reduce_join(
@@ -217,7 +232,7 @@ def _as_string(x: Array, *, number: str) -> Array:
     return each(lambda value: (number % value).encode(), x)
 
 
-define("AsString", _as_string, infer_same, takes="fiubc")
+define("AsString", _as_string, infer_same, takes="fiubc", family="text")
 
 
 def as_string(
@@ -276,7 +291,7 @@ def _to_number(x: Array, *, out_type: DType) -> Array:
     return each(number, x, numpy_type=out_type.np_dtype)
 
 
-define("StringToNumber", _to_number, _infer_to_number, takes="O")
+define("StringToNumber", _to_number, _infer_to_number, takes="O", family="text")
 
 
 def to_number(
@@ -298,7 +313,7 @@ def _format(*inputs: Array, template: tuple[str, ...], summarize: int) -> Array:
     return np.array(formatted(inputs, template, summarize).encode(), object)
 
 
-define("StringFormat", _format, _infer_format)
+define("StringFormat", _format, _infer_format, family="text")
 
 
 def format(

@@ -106,9 +106,9 @@ def _transcode(
     )
 
 
-define("UnicodeDecode", _decode, _infer_decode, takes="O")
-define("UnicodeEncode", _encode, _infer_encode, takes="i")
-define("UnicodeTranscode", _transcode, infer_same, takes="O")
+define("UnicodeDecode", _decode, _infer_decode, takes="O", family="text")
+define("UnicodeEncode", _encode, _infer_encode, takes="i", family="text")
+define("UnicodeTranscode", _transcode, infer_same, takes="O", family="text")
 
 
 def unicode_decode(

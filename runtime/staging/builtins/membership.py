@@ -136,4 +136,4 @@ def _no_text(dtype: Any) -> TypeError:
     )
 
 
-register(Op("TextContains", _text_contains, _infer_text, strong=True))
+register(Op("TextContains", _text_contains, _infer_text, strong=True, family="text"))

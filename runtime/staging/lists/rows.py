@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.graph.context import current_graph
-from runtime.ops.apply import infer_specs
+from runtime.ops.apply import check_handlers, infer_specs
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
-from runtime.where.handlers import check_op
 
 __all__ = ["buffer_of", "emit", "item_of", "kept_in", "loose", "rows_like"]
 
@@ -23,7 +22,7 @@ def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
     graph = current_graph()
     assert graph is not None
     definition = get(op)
-    check_op(op, definition.stateful, tensors)
+    check_handlers(definition, tensors)
     spec = infer_specs(definition, [tensor.spec for tensor in tensors], attrs)
     is_weak = tensors[0].spec.weak if weak is None else weak
     return graph.add(op, tensors, attrs, (spec.with_weak(is_weak),))[0]

@@ -15,7 +15,7 @@ from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops import record, static
 from runtime.ops.apply import infer_specs
-from runtime.ops.define import Operand, Slice, code, define, kernel_on_values, run
+from runtime.ops.define import Operand, Slice, code, define, run
 from runtime.ops.record import get
 from runtime.ops.static import static_value
 from runtime.types.dtypes import of_array
@@ -195,7 +195,7 @@ def test_the_source_reads_like_numpy(function: Any, text: str) -> None:
 
 
 def test_kernels_take_operands_in_their_places() -> None:
-    kernel = kernel_on_values("StridedSlice")
+    kernel = record.get("StridedSlice").kernel_on_values
     x = np.arange(12).reshape(3, 4)
 
     found = kernel(x, key=((np.int32(0), np.array(2), None), np.array(1)))
@@ -214,6 +214,7 @@ def test_a_definition(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda x, *, by: x,
         source="{0} * {by}",
         takes="f",
+        family="elementwise",
     )
     graph = Graph("g")
     with building(graph):

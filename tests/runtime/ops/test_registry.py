@@ -23,7 +23,7 @@ def op(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(record, "_ops", dict(record._ops))
 
     def make(kernel: Any, infer: Any = lambda *s, **k: s[0], **options: Any) -> str:
-        record.register(Op("Test", kernel, infer, **options))
+        record.register(Op("Test", kernel, infer, family="python", **options))
         return "Test"
 
     return make
@@ -31,7 +31,7 @@ def op(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_names_are_used_once() -> None:
     with pytest.raises(ValueError, match="'AddV2' is registered already"):
-        record.register(Op("AddV2", np.add, lambda x, y: x))
+        record.register(Op("AddV2", np.add, lambda x, y: x, family="elementwise"))
     assert "AddV2" in record.names()
     assert record.names() == sorted(record.names())
     with pytest.raises(errors.InternalError, match="no op is registered as 'Nothing'"):

@@ -8,7 +8,7 @@ import numpy as np
 
 import runtime as tf
 from runtime.ops.containers.array_parts import Rows
-from runtime.ops.containers.tensor_arrays import IN_PLACE
+from runtime.ops.record import get
 
 
 def numbers(tensor: Any) -> Any:
@@ -19,7 +19,7 @@ def numbers(tensor: Any) -> Any:
 
 
 def test_a_buffer_is_written_in_place_if_nobody_else_holds_it() -> None:
-    write = IN_PLACE["TensorArrayWriteV3"]
+    write = get("TensorArrayWriteV3").kernel_in_place
 
     def alone() -> bool:
         buffer = np.zeros((2, 3))
@@ -44,14 +44,14 @@ def test_what_is_only_a_view_is_not_written_to() -> None:
     owner = np.zeros((2, 3))
     view = owner.reshape(3, 2)
 
-    found = IN_PLACE["TensorArrayWriteV3"](view, np.ones(2), index=0)
+    found = get("TensorArrayWriteV3").kernel_in_place(view, np.ones(2), index=0)
 
     assert found[0].tolist() == [1, 1]
     assert not owner.any()
 
 
 def test_growing_in_place() -> None:
-    grow = IN_PLACE["TensorArrayGrowV3"]
+    grow = get("TensorArrayGrowV3").kernel_in_place
 
     def program() -> list[bool]:
         rows, count = np.zeros((0, 0)), np.array(0, np.int32)
