@@ -144,7 +144,7 @@ def test_a_place_outside_is_the_same_error() -> None:
         f(tf.constant(4))
 
 
-# --- who holds an array ----------------------------------------------------------------
+# --- who holds an array ---------------------------------------------------------------
 
 
 @in_place
