@@ -2,8 +2,9 @@
 
 A loop over a tensor or a range is staged as a ``While`` with a number that counts its
 iterations, and picks its elements by that number. The same holds for what a program
-counts itself, ``while i < n: …; i += 1``, if nobody reads ``i`` afterwards. `find`
-tells these from other loops.
+counts itself, ``while i < n: …; i += 1``. `find_counter` tells these from other loops,
+for the optimiser and for executors. Where nobody reads ``i`` afterwards, the loop can
+be written as ``for``: `find` says how.
 """
 
 from __future__ import annotations
@@ -15,7 +16,17 @@ from typing import NamedTuple
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["Counted", "Test", "constant_int", "find", "find_test", "step_of"]
+__all__ = [
+    "Counted",
+    "Test",
+    "constant_int",
+    "find",
+    "find_counter",
+    "find_test",
+    "is_item",
+    "outside",
+    "step_of",
+]
 
 _ALIASES = frozenset({"Identity", "StopGradient"})
 
@@ -67,28 +78,34 @@ def find_test(node: Node) -> Test | None:
             return None
         return _tested_at_the_end(node, body, condition)
     index = _position(pair[0], test)
-    limit = _outer(node, test, pair[1])
+    limit = outside(node, test, pair[1])
     if index is None or limit is None or index >= len(node.outputs):
         return None
     return Test(index, limit)
 
 
-def find(node: Node, results: Collection[int]) -> Counted | None:
-    """The loop as one that counts, if it is one; `results` are its outputs in use."""
+def find_counter(node: Node) -> Test | None:
+    """The test of a loop that counts: each iteration adds one to the number."""
     test = find_test(node)
     if test is None or node.attrs["maximum_iterations"] is not None:
+        return None
+    counter = node.attrs["body_graph"].inputs[test.counter]
+    is_int = counter.dtype.name in ("int32", "int64")
+    counts = is_int and step_of(node.attrs["body_graph"], test.counter) == 1
+    return test if counts else None
+
+
+def find(node: Node, results: Collection[int]) -> Counted | None:
+    """The loop as one that counts, if it is one; `results` are its outputs in use."""
+    test = find_counter(node)
+    if test is None or {test.counter, test.condition} & set(results):
         return None
     # What is tested in front of the loop must not be able to fail.
     nodes = node.attrs["cond_graph"].nodes
     if any(inner.op not in ("Const", "Less", "Greater") for inner in nodes):
         return None
-    body = node.attrs["body_graph"]
-    if {test.counter, test.condition} & set(results) or not _is_counted(
-        body, test.counter
-    ):
-        return None
     counted = Counted(*test)
-    return _over_elements(node, body, counted) or counted
+    return _over_elements(node, node.attrs["body_graph"], counted) or counted
 
 
 def constant_int(tensor: SymbolicTensor) -> int | None:
@@ -114,7 +131,7 @@ def _position(tensor: SymbolicTensor, graph: Graph) -> int | None:
     return None
 
 
-def _outer(node: Node, graph: Graph, tensor: SymbolicTensor) -> SymbolicTensor | None:
+def outside(node: Node, graph: Graph, tensor: SymbolicTensor) -> SymbolicTensor | None:
     """What a tensor of the test or body is outside: a constant, or what is captured."""
     tensor = _source(tensor)
     if constant_int(tensor) is not None:
@@ -130,12 +147,6 @@ def _same(one: SymbolicTensor, other: SymbolicTensor) -> bool:
         return True
     number = constant_int(one)
     return number is not None and number == constant_int(other)
-
-
-def _is_counted(body: Graph, index: int) -> bool:
-    """Whether each iteration adds one to the number, an int32 or int64."""
-    known = body.inputs[index].dtype.name in ("int32", "int64")
-    return known and step_of(body, index) == 1
 
 
 def step_of(body: Graph, position: int) -> int | None:
@@ -172,7 +183,7 @@ def _tested_at_the_end(node: Node, body: Graph, condition: int) -> Test | None:
     if less is None:
         return None
     following, limit = less
-    outer = _outer(node, body, limit)
+    outer = outside(node, body, limit)
     if outer is None:
         return None
     for index, output in enumerate(body.outputs):
@@ -218,12 +229,10 @@ def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
     if constant_int(start) != 0:
         return None
     for inner in body.nodes:
-        if inner.op != "GatherV2" or inner.inputs[1] is not index:
+        if not is_item(inner, index):
             continue
         position = _position(inner.inputs[0], body)
         if position is None or position < len(node.outputs):
-            continue
-        if inner.attrs != {"axis": 0, "batch_dims": 0} or len(inner.inputs) != 2:
             continue
         source = node.inputs[position]
         if source.dtype.kind in "biuf" and _is_length(counted.limit, source):
@@ -232,6 +241,12 @@ def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
     if source_of_limit is not None and source_of_limit.shape.rank:
         return replace(counted, elements=source_of_limit)
     return None
+
+
+def is_item(node: Node, index: SymbolicTensor) -> bool:
+    """Whether the node picks the row of this number."""
+    plain = node.op == "GatherV2" and node.attrs == {"axis": 0, "batch_dims": 0}
+    return plain and node.inputs[1] is index and len(node.inputs) == 2
 
 
 def _is_length(limit: SymbolicTensor, source: SymbolicTensor) -> bool:

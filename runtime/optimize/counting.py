@@ -27,12 +27,9 @@ number i of that is there, and is i.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from runtime.execute.counted import find_test, step_of
+from runtime.execute.counted import Test, constant_int, find_counter, is_item, outside
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import Editor, bodies_of, free_name, nested_graphs
-from runtime.optimize.facts import number
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["counted_loops"]
@@ -49,71 +46,36 @@ def counted_loops(graph: Graph) -> int:
 
 
 def _count(node: Node) -> int:
-    loop = _loop(node)
-    if loop is None:
+    test = find_counter(node)
+    if test is None or test.condition is not None or test.limit.shape.rank != 0:
+        return 0
+    start = constant_int(node.inputs[test.counter])
+    if start is None or start < 0:
         return 0
     changes = 0
     # On the line of a `for` the test stands last, and the variable is not its name.
-    test = node.attrs["cond_graph"]
-    (test.labels or {}).pop(test.outputs[0], None)
-    limit = number(loop.limit)
+    graph = node.attrs["cond_graph"]
+    (graph.labels or {}).pop(graph.outputs[0], None)
+    limit = constant_int(test.limit)
     if limit is not None and "trip_count" not in node.attrs:
-        node.attrs["trip_count"] = max(0, int(limit) - loop.start)
+        node.attrs["trip_count"] = max(0, limit - start)
         changes = 1
-    return changes + _simplify_items(node, loop)
-
-
-class _Loop(NamedTuple):
-    """A loop ``while counter < limit``; `limit` is of outside, or constant."""
-
-    state: int
-    start: int
-    limit: SymbolicTensor
-    counter: SymbolicTensor
-
-
-def _loop(node: Node) -> _Loop | None:
-    test, body = find_test(node), node.attrs["body_graph"]
-    if test is None or test.condition is not None:
-        return None
-    state, counter = test.counter, body.inputs[test.counter]
-    if node.attrs["maximum_iterations"] is not None or step_of(body, state) != 1:
-        return None
-    start = number(node.inputs[state])
-    if start is None or start < 0 or test.limit.shape.rank != 0:
-        return None
-    return _Loop(state, int(start), test.limit, counter)
-
-
-def _position(tensor: SymbolicTensor, graph: Graph) -> int | None:
-    """Which input of the graph it is."""
-    if tensor.node.op != "Placeholder":
-        return None
-    return next(i for i, other in enumerate(graph.inputs) if other is tensor)
-
-
-def _outside(tensor: SymbolicTensor, graph: Graph, node: Node) -> SymbolicTensor | None:
-    """What stands for a tensor of the loop outside, a constant for itself."""
-    if tensor.node.op == "Const":
-        return tensor
-    place = _position(tensor, graph)
-    if place is None or place < len(node.outputs):
-        return None
-    return node.inputs[place]
+    return changes + _simplify_items(node, test)
 
 
 # --- items ----------------------------------------------------------------------------
 
 
-def _simplify_items(node: Node, loop: _Loop) -> int:
+def _simplify_items(node: Node, test: Test) -> int:
     body = node.attrs["body_graph"]
+    counter = body.inputs[test.counter]
     editor = Editor(body)
     for inner in body.nodes:
         if editor.replaced:
             inner.inputs = editor.resolve(inner.inputs)
-        if inner.op == "GatherV2" and _is_counter(inner, node, loop):
-            _rename(node, loop.state, (body.labels or {}).get(inner.outputs[0]))
-            editor.replace(inner.outputs, (loop.counter,))
+        if is_item(inner, counter) and _is_counter(inner, node, test):
+            _rename(node, test.counter, (body.labels or {}).get(inner.outputs[0]))
+            editor.replace(inner.outputs, (counter,))
         else:
             editor.nodes.append(inner)
     if editor.changes:
@@ -129,15 +91,13 @@ def _rename(node: Node, state: int, label: str | None) -> None:
             graph.inputs[state].node.name = free_name(graph, label)
 
 
-def _is_counter(inner: Node, node: Node, loop: _Loop) -> bool:
-    """Whether it is the gathering of item number i of ``range(n)``, which is there."""
-    items, index = inner.inputs[:2]
-    if index is not loop.counter or inner.attrs != {"axis": 0, "batch_dims": 0}:
-        return False
-    source = _outside(items, inner.graph, node)
+def _is_counter(item: Node, node: Node, test: Test) -> bool:
+    """Whether the item of this number is one of ``range(n)``, and is there."""
+    items, index = item.inputs
+    source = outside(node, item.graph, items)
     if source is None or source.node.op != "Range" or source.dtype is not index.dtype:
         return False
-    return _is_plain_range(source.node) and _is_length(loop.limit, source)
+    return _is_plain_range(source.node) and _is_length(test.limit, source)
 
 
 def _is_plain_range(node: Node) -> bool:
@@ -153,8 +113,8 @@ def _is_plain_range(node: Node) -> bool:
 
 def _is_length(limit: SymbolicTensor, items: SymbolicTensor) -> bool:
     """Whether there are (at least) `limit` items."""
-    value = number(limit)
+    value = constant_int(limit)
     dims = items.shape.dims
     if value is None or not dims or dims[0] is None:
         return False
-    return bool(value <= dims[0])
+    return value <= dims[0]
