@@ -34,7 +34,6 @@ from runtime.staging.builtins.builtins import BUILTINS, OF_LISTS, for_lists, wat
 from runtime.staging.builtins.truth import StagedTruth, staged_and, staged_or
 from runtime.staging.library.deques import StagedDeque
 from runtime.staging.library.heaps import FUNCTIONS
-from runtime.staging.library.ordering import set_caller
 from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists.items import repeated
@@ -386,8 +385,8 @@ autograph.add_library("runtime")
 set_observer(_observe)
 listen(note)
 set_begin_and_end(ag.staging.begin, ag.staging.end)
-set_caller(lambda function: ag.call(aware(function)))
 Ordinary.convert = staticmethod(autograph.convert)
+Ordinary.called = staticmethod(lambda function: ag.call(aware(function)))
 _STAGING = Staging()
 SymbolicTensor.__autograph_backend__ = _STAGING
 SymbolicTensor.method_of_text = staticmethod(method_of_text)

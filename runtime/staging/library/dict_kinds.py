@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from runtime.ops import convert
 from runtime.ops.elementwise.arithmetic import equal, maximum
+from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.library.tables import StagedDict, zero
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
@@ -23,6 +24,18 @@ def class_of(items: Any) -> type[StagedDict]:
     if isinstance(items, Counter):
         return StagedCounter
     return StagedOrderedDict if isinstance(items, OrderedDict) else StagedDict
+
+
+@Ordinary
+def _count_pairs(counts: Any, pairs: Any, sign: int) -> None:
+    for key, times in pairs:
+        counts[key] += sign * times
+
+
+@Ordinary
+def _count_each(counts: Any, items: Any, sign: int) -> None:
+    for item in items:
+        counts[item] += sign
 
 
 class StagedCounter(StagedDict):
@@ -58,14 +71,9 @@ class StagedCounter(StagedDict):
     def _add(self, other: Any, sign: int) -> None:
         """Count a dict of counts, or single items."""
         if isinstance(other, (dict, StagedDict)):
-            self._for_each(
-                other.items(), lambda table, item: table._count_one(*item, sign)
-            )
-            return
-        self._for_each(other, lambda table, key: table._count_one(key, 1, sign))
-
-    def _count_one(self, key: Any, times: Any, sign: int) -> None:
-        self[key] = self[key] + sign * times
+            _count_pairs(self, other.items(), sign)
+        else:
+            _count_each(self, other, sign)
 
     def total(self) -> Any:
         """The sum of the counts."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.ops.elementwise.arithmetic import maximum
-from runtime.staging.library.ordering import as_called, listed, sorted_items
+from runtime.staging.library.ordering import listed, sorted_items
 from runtime.staging.library.ordinary import Ordinary, check_order, is_less, leaving
 from runtime.staging.lists.assignments import items_of
 from runtime.staging.lists.lists import StagedList
@@ -36,7 +36,8 @@ __all__ = [
 def _rise(heap: Any, start: Any, at: Any) -> None:
     """Move an element up, over all that are greater."""
     item = heap[at]
-    while at > start and is_less(item, heap[(at - 1) // 2]):
+    # Not `and`: at the top, what is read is the last element, which is left alone.
+    while (at > start) & is_less(item, heap[(at - 1) // 2]):
         heap[at] = heap[(at - 1) // 2]
         at = (at - 1) // 2
     heap[at] = item
@@ -204,7 +205,7 @@ def _bisected(find: Callable[..., Any]) -> Callable[..., Any]:
             return lo
         whole = _whole(a)
         high = whole.length() if hi is None else hi
-        return find(whole, x, lo, high, _same if key is None else as_called(key))
+        return find(whole, x, lo, high, _same if key is None else Ordinary.called(key))
 
     return bisect
 
@@ -220,7 +221,8 @@ def _inserted(find: Callable[..., Any]) -> Callable[..., None]:
         if not isinstance(a, StagedList) and not a:
             a.append(x)
             return
-        place = bisect(a, x if key is None else as_called(key)(x), lo, hi, key=key)
+        value = x if key is None else Ordinary.called(key)(x)
+        place = bisect(a, value, lo, hi, key=key)
         _changed(a, StagedList.insert, (place, x), 1)
 
     return insort

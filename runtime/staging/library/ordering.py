@@ -6,55 +6,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime.ops.containers.list_tables import ORDER, TAKE
-from runtime.ops.convert import as_tensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_or
-from runtime.staging.library.ordinary import is_ordered
+from runtime.staging.library.ordinary import Ordinary, is_ordered
 from runtime.staging.lists.elements import Fixed, Row, holds_none
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import emit
-from runtime.staging.lists.sequences import StagedSequence
-from runtime.staging.state.loops import stage_loop
 from runtime.tensor import SymbolicTensor
 from runtime.types import nest
 
-__all__ = ["as_called", "compared", "listed", "set_caller", "sorted_items"]
+__all__ = ["compared", "listed", "sorted_items"]
 
 
-#: What to call in place of the user's function for a key; `compiler.backend` sets it.
-_caller: list[Callable[[Any], Any]] = [lambda function: function]
-
-
-def set_caller(caller: Callable[[Any], Any]) -> None:
-    """Register the compiler, which knows the converted form of a function."""
-    _caller[:] = [caller]
-
-
-def as_called(function: Any) -> Any:
-    """What to call in place of a function of the user's."""
-    return _caller[0](function)
-
-
-def listed(items: StagedSequence) -> Any:
+@Ordinary
+def listed(items: Any) -> Any:
     """The items of a sequence as a list, each computed once."""
-    if isinstance(items.length, int):
-        return [items.item(index) for index in range(items.length)]
+    return [item for item in items]  # noqa: C416  (list() of a sequence is this)
 
-    def step(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-        index, found = state
-        item = items.item(index)
-        if isinstance(found, StagedList):
-            found = found.again()
-            found.append(item)
-        else:
-            found = [*found, item]
-        following = index + 1
-        return following < items.length, (following, found)
 
-    start = as_tensor(0)
-    names = ("index", "items")
-    _, found = stage_loop(start < items.length, step, (start, []), names)
-    return found
+@Ordinary
+def _keys(items: Any, key: Any) -> Any:
+    return [key(item) for item in items]
 
 
 def _sort(items: StagedList, key: Any, reverse: bool) -> None:
@@ -63,28 +35,25 @@ def _sort(items: StagedList, key: Any, reverse: bool) -> None:
     Raises:
         StagedStateError: AG210, the keys are not of a kind that has an order.
     """
-    keys = items
-    if key is not None:
-        every = items.sequence()
-        key = as_called(key)
-        keys = listed(StagedSequence(every.length, lambda i: key(every.item(i))))
-        if not isinstance(keys, StagedList):
-            keys = StagedList.of(keys, items.name, None)
-    places = _places(keys, items, reverse)
-    columns = [emit(TAKE, column, places) for column in items._columns()]
-    items._become(columns, items._count)
+    keys = items if key is None else _keys(items, Ordinary.called(key))
+    _order(items, keys, reverse)
 
 
 def sorted_items(items: Sequence[Any], key: Any, reverse: bool) -> StagedList:
     """``sorted(items, key=key, reverse=reverse)`` of some items that are known."""
     whole = StagedList.of(list(items), "items", None)
-    keys = whole
-    if key is not None:
-        keys = StagedList.of(list(map(as_called(key), items)), "items", None)
-    places = _places(keys, whole, reverse)
-    columns = [emit(TAKE, column, places) for column in whole._columns()]
-    whole._become(columns, whole._count)
+    keys = whole if key is None else list(map(Ordinary.called(key), items))
+    _order(whole, keys, reverse)
     return whole
+
+
+def _order(items: StagedList, keys: Any, reverse: bool) -> None:
+    """Put items in the order of their keys."""
+    if not isinstance(keys, StagedList):
+        keys = StagedList.of(keys, items.name, None)
+    places = _places(keys, items, reverse)
+    columns = [emit(TAKE, column, places) for column in items._columns()]
+    items._become(columns, items._count)
 
 
 def _places(keys: StagedList, items: StagedList, reverse: bool) -> Any:

@@ -24,8 +24,10 @@ __all__ = ["Ordinary", "check_order", "is_less", "is_ordered", "leaving"]
 class Ordinary:
     """A function in ordinary Python, converted at its first call in a graph."""
 
-    #: Gives the converted form of a function; `runtime.compiler.backend` sets it.
+    #: Gives the converted form of such a function, and what to call in place of one of
+    #: the user's; `runtime.compiler.backend` sets them.
     convert: ClassVar[Callable[[Callable[..., Any]], Callable[..., Any]]]
+    called: ClassVar[Callable[[Any], Any]]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function

@@ -15,16 +15,16 @@ from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
 from runtime.ops.elementwise.arithmetic import equal, maximum
 from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.ops.staged.flow import optional_parts
+from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.lists.elements import Element, fitted, holds_none, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit
-from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
+from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.objects.copy import Kind, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.decisions import either, raise_if
-from runtime.staging.state.loops import stage_loop
 from runtime.staging.state.values import can_be_tensor
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
@@ -341,6 +341,12 @@ class StagedTable(Unasked):
         return logical_not(same) if isinstance(same, SymbolicTensor) else not same
 
 
+@Ordinary
+def _set_pairs(table: Any, pairs: Any) -> None:
+    for key, value in pairs:
+        table[key] = value
+
+
 class StagedDict(StagedTable):
     """A dict in a graph. ``default`` makes the value of a key that is not there."""
 
@@ -454,30 +460,7 @@ class StagedDict(StagedTable):
         """Set the keys of other dicts, or of pairs."""
         for other in (*others, named):
             pairs = other.items() if isinstance(other, (dict, StagedDict)) else other
-            self._for_each(pairs, lambda table, pair: table.__setitem__(*pair))
-
-    def _for_each(self, items: Any, change: Callable[[Any, Any], None]) -> None:
-        """Change the table by each item of Python's, or of the graph's."""
-        if isinstance(items, (StagedList, StagedSequence, Tensor)):
-            self._for_staged(as_sequence(items), change)
-            return
-        for item in items:
-            change(self, item)
-
-    def _for_staged(
-        self, items: StagedSequence, change: Callable[[Any, Any], None]
-    ) -> None:
-        def step(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-            index, table = state
-            table = table.again()
-            change(table, items.item(index))
-            following = index + 1
-            return following < items.length, (following, table)
-
-        start = convert.constant(0)
-        state = (start, self.again())
-        _, table = stage_loop(start < items.length, step, state, ("index", "items"))
-        self.__autograph_become__(table.__autograph_parts__())
+            _set_pairs(self, pairs)
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, (dict, StagedDict)):
