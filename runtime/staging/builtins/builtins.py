@@ -36,8 +36,7 @@ from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
 from runtime.staging.objects.copy import chosen
 from runtime.staging.objects.views import referred
-from runtime.staging.state.branches import stage_cond
-from runtime.staging.state.decisions import raise_if
+from runtime.staging.state.branches import raise_if, stage_cond
 from runtime.staging.state.loops import stage_loop
 from runtime.staging.text import text
 from runtime.tensor import SymbolicTensor, Tensor

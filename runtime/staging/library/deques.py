@@ -10,7 +10,7 @@ from runtime.graph.context import building
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import Parts, emit, index_tensor
 from runtime.staging.objects.copy import plain_class
-from runtime.staging.state.join import beside_each_other
+from runtime.staging.state.form import beside_each_other, register_join
 
 __all__ = ["StagedDeque", "common_deques"]
 
@@ -129,3 +129,6 @@ def _staged(side: Any, name: str, element: Any) -> Parts | None:
         return None
     with building(side.graph):
         return StagedDeque.of(list(side.value), name, element)
+
+
+register_join(deque, common_deques)

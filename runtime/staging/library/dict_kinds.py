@@ -13,7 +13,7 @@ from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.library.tables import StagedDict, zero
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
-from runtime.staging.state.decisions import raise_if
+from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 
 __all__ = ["StagedCounter", "StagedOrderedDict", "class_of"]

@@ -15,7 +15,7 @@ from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import as_sequence
 from runtime.staging.objects.copy import replacing
-from runtime.staging.state.form import set_form_of_sets
+from runtime.staging.state.form import register_join
 from runtime.tensor import Tensor
 
 __all__ = [
@@ -203,4 +203,4 @@ def _as_table(value: Any, graph: Graph, known: StagedTable) -> StagedTable | Non
 
 StagedTable.in_common = staticmethod(common_tables)
 StagedTable.made_of = staticmethod(table_of)
-set_form_of_sets(common_sets)
+register_join(set, common_sets)

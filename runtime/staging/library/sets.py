@@ -12,7 +12,7 @@ from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit, size_of
-from runtime.staging.state.decisions import raise_if
+from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 from runtime.types import dtypes
 

@@ -22,7 +22,7 @@ from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.objects.copy import Kind, register
 from runtime.staging.objects.refusals import Untold
-from runtime.staging.state.decisions import either, raise_if
+from runtime.staging.state.branches import either, raise_if
 from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tracing.subgraph import adapted, state_tensor

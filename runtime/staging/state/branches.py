@@ -17,8 +17,7 @@ from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.objects.copy import BranchCopies
 from runtime.staging.objects.joined_views import NewObjects, WithNew
-from runtime.staging.state.form import common_form
-from runtime.staging.state.join import Side, absent
+from runtime.staging.state.form import Side, absent, common_form
 from runtime.staging.state.optional import alike, composed, opened, under
 from runtime.staging.state.recursion import check_known
 from runtime.staging.state.values import (
@@ -33,8 +32,14 @@ from runtime.staging.state.values import (
     placeholder,
     same_object,
 )
-from runtime.tensor import Tensor
-from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing.subgraph import (
+    emit_if,
+    predicate,
+    set_outputs,
+    state_tensor,
+    trace_subgraph,
+)
 from runtime.variable import Variable
 from runtime.where.findings import RESULT, Findings, named
 from runtime.where.user_code import state_error
@@ -290,3 +295,21 @@ def _assigned_before(one: Any, other: Any, name: str) -> str | None:
     if one is not MISSING and other is not MISSING:
         return None
     return f"a graph adds no keys or attributes: assign {name} before the statement"
+
+
+# --- one value or another, and errors, where a tensor decides -------------------------
+
+
+def either(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
+    """``if_true() if test else if_false()``."""
+    if not isinstance(test, SymbolicTensor):
+        return if_true() if test else if_false()
+    result, _ = stage_cond(
+        predicate(test), lambda _: (if_true(), ()), lambda _: (if_false(), ()), (), ()
+    )
+    return result
+
+
+def raise_if(test: Any, error: Exception) -> None:
+    """Raise the error where the test holds, when the graph runs."""
+    either(test, lambda: raise_error(error), lambda: None)

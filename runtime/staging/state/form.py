@@ -8,14 +8,13 @@ and a value. A form that both can take is found here.
 from __future__ import annotations
 
 import functools
-from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from runtime.graph.context import building
+from runtime.graph import Graph
+from runtime.graph.context import building, current_graph
 from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.staged.flow import optional_parts, require_bound
-from runtime.staging.library.deques import common_deques
 from runtime.staging.lists.assignments import spread
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
@@ -29,40 +28,58 @@ from runtime.staging.objects.copy import (
 )
 from runtime.staging.objects.joined_views import alone, as_views
 from runtime.staging.objects.views import View
-from runtime.staging.state.join import Side, beside_each_other, in_one_form
-from runtime.staging.state.optional import composed
+from runtime.staging.state.optional import (
+    NOTHING,
+    StagedOptional,
+    alike,
+    composed,
+    opened,
+)
 from runtime.staging.state.values import (
+    Marker,
     can_be_tensor,
     checked_parts,
     is_table,
+    placeholder,
     same_object,
 )
+from runtime.tensor import Tensor
 from runtime.tracing.form import Form
 from runtime.types import nest
 from runtime.where.user_code import state_error
 
-__all__ = ["common_form", "set_form_of_sets", "with_open_lists"]
+__all__ = [
+    "Side",
+    "absent",
+    "adopted",
+    "beside_each_other",
+    "common_form",
+    "register_join",
+    "with_open_lists",
+    "without_none",
+]
 
 
-_Form = Callable[[Side, Side, str], "tuple[Any, Any] | None"]
+class Side(NamedTuple):
+    """One of two values of a variable, and the graph that it is a value in."""
+
+    value: Any
+    graph: Graph
 
 
-def set_form_of_sets(form: _Form) -> None:
-    """Say what finds a form of two sets of Python, which have other members each."""
-    global _of_sets
-    _of_sets = form
+#: Two values in one form; None where there is none.
+Pair = tuple[Any, Any] | None
+#: Finds the form that two values of the variable of a name have in common.
+Join = Callable[[Side, Side, str], Pair]
+_joins: dict[type, Join] = {}
 
 
-def _no_form(one: Side, other: Side, name: str) -> None:
-    return None
+def register_join(kind: type, join: Join) -> None:
+    """Have ``join`` find the common form of two containers of Python of that kind."""
+    _joins[kind] = join
 
 
-_of_sets: _Form = _no_form
-
-
-def common_form(
-    one: Side, other: Side, name: str, inside: bool = False
-) -> tuple[Any, Any] | None:
+def common_form(one: Side, other: Side, name: str, inside: bool = False) -> Pair:
     """Both values in one form, or None where there is none.
 
     A form is made in the graph of its side (``with building(one.graph)``). The two have
@@ -73,15 +90,8 @@ def common_form(
     Raises:
         StagedStateError: AG210, a view in a list stands beside what may be a copy.
     """
-    found = in_one_form(
-        one.value,
-        other.value,
-        (one.graph, other.graph),
-        name,
-        lambda a, b: common_form(Side(a, one.graph), Side(b, other.graph), name),
-    )
-    if found is not None:
-        return found
+    if _may_be_none(one.value) or _may_be_none(other.value):
+        return _as_optionals(one, other, name)
     if isinstance(one.value, View) or isinstance(other.value, View):
         return _with_views(one, other, name, inside)
     pair = in_one_kind(one.value, other.value)
@@ -94,10 +104,9 @@ def common_form(
             tables: tuple[Any, Any] | None
             tables = type(side.value).in_common(one, other, name)
             return tables
-    if type(one.value) is deque and type(other.value) is deque:
-        return common_deques(one, other, name)
-    if type(one.value) is set and type(other.value) is set:
-        return _of_sets(one, other, name)
+    kind = type(one.value)
+    if kind in _joins and type(other.value) is kind:
+        return _joins[kind](one, other, name)
     if _is_list(one.value) and _is_list(other.value):
         rows = None if _is_chosen(one, other) else _as_rows(one, other, name)
         if rows is not None:
@@ -108,9 +117,7 @@ def common_form(
     return _part_by_part(one, other, name)
 
 
-def _with_views(
-    one: Side, other: Side, name: str, inside: bool
-) -> tuple[Any, Any] | None:
+def _with_views(one: Side, other: Side, name: str, inside: bool) -> Pair:
     """Two values of which one is a view, as views or as copies."""
     graphs = one.graph, other.graph
     views = as_views((one.value, other.value), graphs, inside)
@@ -129,6 +136,85 @@ def _with_views(
     return common_form(one, other, name)
 
 
+# --- None beside a value --------------------------------------------------------------
+
+
+def absent(name: str) -> StagedOptional:
+    """None, as an optional that could hold anything."""
+    return StagedOptional(NOTHING, False, name)
+
+
+def _as_optionals(one: Side, other: Side, name: str) -> Pair:
+    """Two values of which one is or may be None, as optionals of one structure."""
+    first, second = _optional(one.value, name), _optional(other.value, name)
+    if first._value is NOTHING:
+        return _filled(first, second._value, one.graph), second
+    if second._value is NOTHING:
+        return first, _filled(second, first._value, other.graph)
+    if alike(first._value, second._value):
+        return first, second
+    held = one._replace(value=first._value), other._replace(value=second._value)
+    values = common_form(*held, name)
+    if values is None:
+        return None
+    return (
+        StagedOptional(values[0], first._some, first._name),
+        StagedOptional(values[1], second._some, second._name),
+    )
+
+
+def adopted(template: Any, value: Any, name: str) -> Any:
+    """The value, with optionals where the template has them and it has none."""
+    template = opened(template)
+    if isinstance(value, Marker):
+        return value
+    if isinstance(template, StagedOptional):
+        value = _optional(value, name)
+        graph = current_graph()
+        if value._value is NOTHING and graph is not None:
+            return _filled(value, template._value, graph)
+        return value
+    inside, beside = nest.children(template), nest.children(value)
+    if inside is None or beside is None or len(inside) != len(beside):
+        return value
+    parts = [adopted(t, v, name) for (_, t), (_, v) in zip(inside, beside)]
+    same = all(new is old for new, (_, old) in zip(parts, beside))
+    return value if same else nest.rebuild(value, parts)
+
+
+def without_none(value: Any, name: str) -> Any:
+    """The value with `absent` for each None, itself or within its structure."""
+    if value is None:
+        return absent(name)
+    inside = nest.children(value)
+    if inside is None:
+        return value
+    parts = [without_none(part, name) for _, part in inside]
+    same = all(new is old for new, (_, old) in zip(parts, inside))
+    return value if same else nest.rebuild(value, parts)
+
+
+def _may_be_none(value: Any) -> bool:
+    return value is None or isinstance(opened(value), StagedOptional)
+
+
+def _optional(value: Any, name: str) -> StagedOptional:
+    """Any value as an optional: None as one that could hold anything."""
+    if value is None:
+        return absent(name)
+    value = opened(value)
+    is_one = isinstance(value, StagedOptional)
+    return value if is_one else StagedOptional(value, True, name)
+
+
+def _filled(empty: StagedOptional, like: Any, graph: Graph) -> StagedOptional:
+    """The optional with something in it that has the structure of ``like``."""
+    with building(graph):
+        form, leaves = Form.of(like, composed)
+        held = [placeholder(x.spec) if isinstance(x, Tensor) else x for x in leaves]
+        return StagedOptional(form.pack(held), empty._some, empty._name)
+
+
 # --- lists ----------------------------------------------------------------------------
 
 
@@ -142,7 +228,7 @@ def _is_chosen(*sides: Side) -> bool:
     return any(isinstance(side.value, ChosenCopy) for side in sides)
 
 
-def _as_rows(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
+def _as_rows(one: Side, other: Side, name: str) -> Pair:
     """Two lists of one length, of which one has the rows of a tensor, as such both."""
     here, there = buffer_of(one.value), buffer_of(other.value)
     if any(isinstance(side.value, StagedList) for side in (one, other)):
@@ -208,6 +294,28 @@ def _without_flag(items: list[Any]) -> tuple[list[Any], Any]:
     return nest.pack_sequence_as(items, values), flag
 
 
+def beside_each_other(
+    one: Side, other: Side, name: str, staged: Callable[[Side, str, Any], Any]
+) -> Pair:
+    """Both values as lists of the graph, each with room for the elements of both.
+
+    ``staged`` makes a list of one, given what its elements are to be, if that is known:
+    an empty one takes those of the other. None if it makes nothing of either.
+    """
+    first = staged(one, name, None)
+    second = staged(other, name, None if first is None else first.element)
+    if first is None and second is not None:
+        first = staged(one, name, second.element)
+    if first is None or second is None:
+        return None
+    with building(one.graph):
+        first = first.beside(second.element)
+    with building(other.graph):
+        second = second.beside(first.element)
+    first.element.joined(second.element, name)
+    return first, second
+
+
 def with_open_lists(template: Any, value: Any, name: str) -> Any:
     """The value, with lists of an open length where the template has such."""
     if is_table(template):
@@ -238,7 +346,7 @@ def with_open_lists(template: Any, value: Any, name: str) -> Any:
 # --- structures -----------------------------------------------------------------------
 
 
-def _part_by_part(one: Side, other: Side, name: str) -> tuple[Any, Any] | None:
+def _part_by_part(one: Side, other: Side, name: str) -> Pair:
     """Structures of the same keys, with parts in a common form each."""
     inside, beside = nest.children(one.value), nest.children(other.value)
     if inside is None or beside is None or type(one.value) is not type(other.value):

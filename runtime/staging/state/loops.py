@@ -19,8 +19,13 @@ from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.objects.joined_views import carried, first_of, is_copied
-from runtime.staging.state.form import common_form, with_open_lists
-from runtime.staging.state.join import Side, adopted, without_none
+from runtime.staging.state.form import (
+    Side,
+    adopted,
+    common_form,
+    with_open_lists,
+    without_none,
+)
 from runtime.staging.state.loop_options import LoopOptions, collecting
 from runtime.staging.state.optional import composed
 from runtime.staging.state.values import (
