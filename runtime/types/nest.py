@@ -33,6 +33,8 @@ __all__ = [
     "outline",
     "pack_sequence_as",
     "rebuild",
+    "with_parts",
+    "with_parts_beside",
 ]
 
 _SEQUENCE = (list, tuple)
@@ -271,6 +273,36 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
     return kind(**{name.lstrip("_"): value for name, value in zip(names, values)})
 
 
+def with_parts(structure: Any, change: Callable[[Any], Any]) -> Any:
+    """`structure` with each of its direct parts changed; itself if all stay the same.
+
+    >>> with_parts((1, [2]), str)
+    ('1', '[2]')
+    """
+    inside = children(structure)
+    if inside is None:
+        return structure
+    parts = [change(part) for _, part in inside]
+    same = all(new is old for new, (_, old) in zip(parts, inside))
+    return structure if same else rebuild(structure, parts)
+
+
+def with_parts_beside(
+    template: Any, structure: Any, change: Callable[[Any, Any], Any]
+) -> Any:
+    """As `with_parts`; `change` is also given the part in the same place of `template`.
+
+    The structure itself if the two have not the same places.
+    """
+    outer, inside = children(template), children(structure)
+    if outer is None or inside is None:
+        return structure
+    if [step for step, _ in outer] != [step for step, _ in inside]:
+        return structure
+    beside = iter(outer)
+    return with_parts(structure, lambda part: change(next(beside)[1], part))
+
+
 def plain(structure: Any) -> Any:
     """The structure with the user's own kinds of lists, dicts and objects in it.
 
@@ -281,13 +313,7 @@ def plain(structure: Any) -> Any:
         structure = structure.__autograph_alone__()
     elif defines(type(structure), "__plain__"):
         structure = structure.__plain__()
-    inside = children(structure)
-    if inside is None:
-        return structure
-    parts = [plain(part) for _, part in inside]
-    if all(new is old for new, (_, old) in zip(parts, inside)):
-        return structure
-    return rebuild(structure, parts)
+    return with_parts(structure, plain)
 
 
 def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:

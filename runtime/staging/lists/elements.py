@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from runtime.ops.staged.flow import optional_parts, require_some
@@ -16,6 +17,7 @@ from runtime.staging.state.values import (
     same_object,
 )
 from runtime.tensor import SymbolicTensor
+from runtime.tracing.form import Composition, Form, nested
 from runtime.tracing.subgraph import join_specs, state_tensor
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
@@ -31,7 +33,6 @@ __all__ = [
     "taken_apart",
     "with_contents",
     "with_none",
-    "without_none",
 ]
 
 # --- Tensors that may be None within the elements of a list: a value and a flag each
@@ -44,28 +45,14 @@ class MaybeNone(NamedTuple):
     some: Any
 
 
-def without_none(structure: Any) -> Any:
-    """The structure with a `MaybeNone` for each tensor in it that may be None."""
-
-    def parts(value: Any) -> Any:
-        value = known(value)
-        found = optional_parts(value)
-        return value if found is None else MaybeNone(*found)
-
-    return _mapped(parts, structure)
-
-
 def with_none(structure: Any) -> Any:
     """The structure with tensors that may be None, or with what they are."""
-
-    def tensor(value: Any) -> Any:
-        if type(value) is not MaybeNone:
-            return value
-        if isinstance(value.some, SymbolicTensor):
-            return require_some(value.value, value.some, "an item of the list")
-        return value.value if value.some else None
-
-    return _mapped(tensor, structure)
+    if type(structure) is not MaybeNone:
+        return nest.with_parts(structure, with_none)
+    value, some = structure
+    if isinstance(some, SymbolicTensor):
+        return require_some(value, some, "an item of the list")
+    return value if some else None
 
 
 def flagged(items: Sequence[Any]) -> Sequence[Any]:
@@ -102,26 +89,12 @@ def fitted(value: Any, structure: Any, leaves: Iterator[Any]) -> Any:
         if value is None:
             return MaybeNone(placeholder(spec), False)
         return MaybeNone(value, True) if can_be_tensor(value) else value
-    inside, beside = nest.children(structure), nest.children(value)
-    if inside is None:
+    if not nest.is_nested(structure):
         next(leaves)
         return value
-    if beside is None or len(inside) != len(beside):
-        return value
-    parts = [fitted(part, s, leaves) for (_, s), (_, part) in zip(inside, beside)]
-    same = all(part is old for part, (_, old) in zip(parts, beside))
-    return value if same else nest.rebuild(value, parts)
-
-
-def _mapped(change: Callable[[Any], Any], structure: Any) -> Any:
-    """The structure with changed parts; the same one if none changes."""
-    new = change(structure)
-    inside = None if new is not structure else nest.children(structure)
-    if inside is None:
-        return new
-    parts = [_mapped(change, part) for _, part in inside]
-    same = all(part is old for part, (_, old) in zip(parts, inside))
-    return structure if same else nest.rebuild(structure, parts)
+    return nest.with_parts_beside(
+        structure, value, lambda inner, part: fitted(part, inner, leaves)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +180,8 @@ class Element:
 
     def is_like(self, other: Element) -> bool:
         """Whether the other one differs at most in the specs of its tensors."""
-        return _same_structure(self.structure, other.structure) and all(
+        form, beside = Form.of(self.structure)[0], Form.of(other.structure)[0]
+        return form.is_like(beside) and all(
             one == two or (isinstance(one, TensorSpec) and isinstance(two, TensorSpec))
             for one, two in zip(self.leaves, other.leaves)
         )
@@ -249,10 +223,10 @@ def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
         StagedStateError: AG210, for an object that would not be the same object when
             it is read again.
     """
-    value = without_none(_own(value, name))
+    form, found = Form.of(value, partial(_held, name))
     leaves: list[TensorSpec | Fixed] = []
     tensors = []
-    for leaf in nest.flatten(value):
+    for leaf in map(known, found):
         if can_be_tensor(leaf):
             tensor = state_tensor(leaf)
             tensors.append(tensor)
@@ -260,29 +234,30 @@ def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
             leaves.append(TensorSpec(spec.shape, spec.dtype, weak=spec.weak))
         else:
             leaves.append(Fixed(leaf))
-    structure = nest.map_structure(lambda _: 0, value)
-    return Element(structure, tuple(leaves)), tensors
+    return Element(form.pack([0] * form.size), tuple(leaves)), tensors
 
 
 def _with_rows(value: Any, make: Callable[[Any], Any]) -> Any:
     """The structure with a list for each `Row` in it."""
     if type(value) is Row:
         return make(value.rows)
-    inside = nest.children(value)
-    if inside is None:
-        return value
-    parts = [_with_rows(part, make) for _, part in inside]
-    same = all(part is old for part, (_, old) in zip(parts, inside))
-    return value if same else nest.rebuild(value, parts)
+    return nest.with_parts(value, lambda part: _with_rows(part, make))
 
 
-def _own(value: Any, name: str) -> Any:
-    """The element as a structure of its own, of plain lists and dicts."""
+def _held(name: str, value: Any) -> Composition | None:
+    """The composition of an element of a list: of plain lists and dicts, in a copy.
+
+    A tensor that may be None is a `MaybeNone`, and a list of an open length a `Row`.
+    """
+    value = known(value)
+    optional = optional_parts(value)
+    if optional is not None:
+        return nested(MaybeNone(*optional))
     if hasattr(type(value), "__autograph_alone__"):
         value = value.__autograph_alone__()
     as_rows = getattr(type(value), "as_rows", None)
     if as_rows is not None:
-        return Row(as_rows(value))
+        return nested(Row(as_rows(value)))
     if _can_change(value):
         raise state_error(
             "AG210",
@@ -291,11 +266,7 @@ def _own(value: Any, name: str) -> Any:
             "object, which can be changed",
             "put tensors into it, or tuples of them",
         )
-    inside = nest.children(value)
-    if inside is None:
-        return value
-    parts = [_own(part, name) for _, part in inside]
-    return nest.rebuild(value.__plain__() if isinstance(value, Copy) else value, parts)
+    return nested(value.__plain__() if isinstance(value, Copy) else value)
 
 
 def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
@@ -324,14 +295,6 @@ def _can_change(value: Any) -> bool:
     if isinstance(value, (list, dict)):
         return plain_class(value) not in (list, dict)
     return hasattr(value, "_flatten") or isinstance(value, (set, bytearray))
-
-
-def _same_structure(one: Any, other: Any) -> bool:
-    try:
-        nest.assert_same_structure(one, other)
-    except (ValueError, TypeError):
-        return False
-    return True
 
 
 def _various(one: Element, other: Element, name: str) -> Exception:

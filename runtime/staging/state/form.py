@@ -174,24 +174,14 @@ def adopted(template: Any, value: Any, name: str) -> Any:
         if value._value is NOTHING and graph is not None:
             return _filled(value, template._value, graph)
         return value
-    inside, beside = nest.children(template), nest.children(value)
-    if inside is None or beside is None or len(inside) != len(beside):
-        return value
-    parts = [adopted(t, v, name) for (_, t), (_, v) in zip(inside, beside)]
-    same = all(new is old for new, (_, old) in zip(parts, beside))
-    return value if same else nest.rebuild(value, parts)
+    return nest.with_parts_beside(template, value, lambda t, v: adopted(t, v, name))
 
 
 def without_none(value: Any, name: str) -> Any:
     """The value with `absent` for each None, itself or within its structure."""
     if value is None:
         return absent(name)
-    inside = nest.children(value)
-    if inside is None:
-        return value
-    parts = [without_none(part, name) for _, part in inside]
-    same = all(new is old for new, (_, old) in zip(parts, inside))
-    return value if same else nest.rebuild(value, parts)
+    return nest.with_parts(value, lambda part: without_none(part, name))
 
 
 def _may_be_none(value: Any) -> bool:
@@ -329,18 +319,11 @@ def with_open_lists(template: Any, value: Any, name: str) -> Any:
         if len(value) == len(template) and buffer_of(value) is None:
             rows = spread(value)
             return value if rows is None else rows
-    inside, beside = nest.children(template), nest.children(value)
-    if inside is None or beside is None or type(template) is not type(value):
+    if type(template) is not type(value):
         return value
-    if [step for step, _ in inside] != [step for step, _ in beside]:
-        return value
-    parts = [
-        with_open_lists(one, other, name)
-        for (_, one), (_, other) in zip(inside, beside)
-    ]
-    if all(part is other for part, (_, other) in zip(parts, beside)):
-        return value
-    return nest.rebuild(value, parts)
+    return nest.with_parts_beside(
+        template, value, lambda one, other: with_open_lists(one, other, name)
+    )
 
 
 # --- structures -----------------------------------------------------------------------

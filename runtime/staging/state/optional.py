@@ -284,13 +284,7 @@ def under(test: Any, holds: bool, branch: _Branch) -> _Branch:
 
 def _known_within(value: Any) -> Any:
     """`known`, also of what is in lists, tuples, dicts and the like."""
-    value = known(value)
-    inside = nest.children(value)
-    if inside is None:
-        return value
-    parts = [_known_within(part) for _, part in inside]
-    same = all(new is old for new, (_, old) in zip(parts, inside))
-    return value if same else nest.rebuild(value, parts)
+    return nest.with_parts(known(value), _known_within)
 
 
 # --- what values are made of in a graph -----------------------------------------------
