@@ -1,23 +1,46 @@
-"""Writing the function of blocks for a region: see `runtime.execute.in_blocks`.
+"""Elementwise chains on large arrays, computed in blocks that fit the cache.
 
-Each value of a region lies in a *slot*, an array of the size of a block. A statement
-may write its result over an operand that nobody reads any more, so that few blocks are
-in use at a time and all of them stay in the cache. A slot that has a result in the end
-is the block of that result; the others are scratch.
+A *region* is a set of elementwise operations on arrays of one shape, with rows, columns
+and scalars beside them. `with_regions` puts one node ``Fused`` in place of each: its
+body is a graph of its own, its outputs are those tensors of the region that are used
+elsewhere. It runs where the last of its operations stood; nothing between the first and
+the last needs its results or could tell the difference.
+
+`write_blocks` writes the function that computes a region for one block, which
+`runtime.execute.in_blocks` runs. Each value lies in a *slot*, an array of the size of a
+block. A statement may write its result over an operand that nobody reads any more, so
+that few blocks are in use at a time. A slot that has a result in the end is the block
+of that result; the others are scratch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from runtime.execute.elementwise import steps_of
-from runtime.execute.regions import dims_of, role
+from runtime.execute import in_blocks
+from runtime.execute.elementwise import fits, is_simple, steps_of
+from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.execute.text import scalar_text
 from runtime.graph import Graph, Node
+from runtime.ops.record import register_structure
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["first_array", "write_blocks"]
+__all__ = ["FUSED", "first_array", "role", "with_regions", "write_blocks"]
+
+#: The op of the nodes that stand for regions. It is known to the writer of source only.
+FUSED = "Fused"
+register_structure(FUSED)
+
+#: Where the size is not known, this many statements are worth two ways to compute them.
+MANY = 3
+
+#: Ops whose one statement is faster in blocks than what is written elsewhere.
+_FASTER = frozenset({"Relu", "SelectV2"})
+
+#: Ops in front of which a region may be computed, or behind them.
+_CALM = frozenset({"Const", "Identity", "StopGradient", FUSED})
 
 #: Wider lines are split.
 WIDTH = 88
@@ -30,6 +53,203 @@ _EXTREMES = frozenset({"Maximum", "Minimum"})
 
 #: The names that the function reads.
 _GLOBALS = frozenset({"np", "erf", "extreme", "select"})
+
+
+# --- regions --------------------------------------------------------------------------
+
+Dims = tuple["int | None", ...]
+
+#: What an operand is beside arrays of the shape of the region.
+Role = str
+
+
+def _dims(tensor: SymbolicTensor) -> Dims | None:
+    """The dimensions, as far as they are known; None if their number is not."""
+    shape = tensor.shape
+    return None if shape.rank is None else tuple(shape)
+
+
+def role(dims: Dims | None, whole: Dims) -> Role | None:
+    """``array``, ``row``, ``column``, ``scalar``, or None for what does not fit.
+
+    >>> role((5, 3), (5, 3)), role((3,), (5, 3)), role((5, 1), (5, 3)), role((), (3,))
+    ('array', 'row', 'column', 'scalar')
+    """
+    if dims is None:
+        return None
+    if dims == ():
+        return "scalar"
+    if dims == whole:
+        return "array"
+    if len(whole) > 1 and whole[-1] != 1:
+        if dims == whole[-1:]:
+            return "row"
+        if dims == (*whole[:-1], 1):
+            return "column"
+    return None
+
+
+@dataclass(eq=False)
+class _Region:
+    """A region that grows."""
+
+    dims: Dims
+    nodes: dict[Node, int] = field(default_factory=dict)
+    made: set[SymbolicTensor] = field(default_factory=set)
+    #: Whether shapes are known to fit, so that nothing in it can fail.
+    is_safe: bool = True
+    #: The place of the last node.
+    last: int = 0
+
+    def add(self, node: Node, place: int) -> None:
+        """Make the node, at this place of the program, a part of it."""
+        self.nodes[node] = self.last = place
+        self.made.update(node.outputs)
+        self.is_safe &= fits(node)
+
+    def join(self, other: _Region) -> None:
+        """Take over another region of this shape."""
+        self.nodes |= other.nodes
+        self.made |= other.made
+        self.is_safe &= other.is_safe
+
+    def is_worth_it(self) -> bool:
+        """Whether arrays may be large enough, and statements enough."""
+        count = sum(len(steps_of(node)) + (node.op in _FASTER) for node in self.nodes)
+        return count >= (MANY if None in self.dims else 2)
+
+
+def _takes(regions: Sequence[_Region], node: Node) -> bool:
+    """Whether the node only works on arrays of the shape of the regions.
+
+    These become one with it.
+    """
+    whole = regions[0].dims
+    if any(region.dims != whole for region in regions):
+        return False
+    roles = [role(_dims(tensor), whole) for tensor in node.inputs]
+    return None not in roles and "array" in roles and _dims(node.outputs[0]) == whole
+
+
+def with_regions(graph: Graph, live: Live) -> Live:
+    """The same program with the node ``Fused`` in place of each region.
+
+    This goes for the bodies of control flow, too.
+    """
+    bodies = dict(live.bodies)
+    for node, inner in live.bodies.items():
+        graphs = [body for _, body in node.subgraphs()]
+        bodies[node] = tuple(map(with_regions, graphs, inner))
+    live = replace(live, bodies=bodies)
+    regions = [region for region in _find_regions(live) if region.is_worth_it()]
+    if not regions:
+        return live
+    home = {node: region for region in regions for node in region.nodes}
+    used = {graph.outputs[index] for index in live.outputs}
+    for node in live.nodes:
+        inside = home[node].made if node in home else ()
+        used.update(t for t in live.inputs_of(node) if t not in inside)
+    nodes: list[Node] = []
+    for place, node in enumerate(live.nodes):
+        region = home.get(node)
+        if region is None:
+            nodes.append(node)
+        elif place == region.last:
+            fused = _fused(region, used)
+            bodies[fused] = (find_live(fused.attrs["graph"]),)
+            nodes.append(fused)
+    return replace(live, nodes=tuple(nodes), bodies=bodies)
+
+
+def _find_regions(live: Live) -> Iterable[_Region]:
+    found: dict[_Region, None] = {}
+    #: The region that made a tensor, as long as it grows.
+    maker: dict[SymbolicTensor, _Region] = {}
+    grows: dict[_Region, None] = {}
+    for place, node in enumerate(live.nodes):
+        touched = list(dict.fromkeys(maker[t] for t in node.inputs if t in maker))
+        touched = [region for region in touched if region in grows]
+        simple = node.op not in CONTROL_FLOW and is_simple(node)
+        if simple and touched and _takes(touched, node):
+            home = max(touched, key=lambda region: len(region.nodes))
+            for other in touched:
+                if other is not home:
+                    home.join(other)
+                    maker.update(dict.fromkeys(other.made, home))
+                    del found[other], grows[other]
+            home.add(node, place)
+            maker[node.outputs[0]] = home
+            continue
+        begun = _begin_region(node, place) if simple else None
+        for region in touched:
+            del grows[region]
+        if grows and node.op not in _CALM and not (begun is not None and begun.is_safe):
+            # What may fail, or has effects, must not change places with these.
+            stops = has_effects(node)
+            grows = {r: None for r in grows if r.is_safe and not stops}
+        if begun is not None:
+            found[begun] = grows[begun] = None
+            maker[node.outputs[0]] = begun
+    return found
+
+
+def _begin_region(node: Node, place: int) -> _Region | None:
+    """A region with this node, if its arrays are large or of an unknown size."""
+    dims = _dims(node.outputs[0])
+    if not dims:
+        return None
+    known = [size for size in dims if size is not None]
+    if len(known) == len(dims) and math.prod(known) < in_blocks.LARGE:
+        return None
+    region = _Region(dims)
+    if not _takes([region], node):
+        return None
+    region.add(node, place)
+    return region
+
+
+def _fused(region: _Region, used: Collection[SymbolicTensor]) -> Node:
+    """The node that stands for a region."""
+    body = Graph("block")
+    inner: dict[SymbolicTensor, SymbolicTensor] = {}
+    inputs: list[SymbolicTensor] = []
+    outputs: list[SymbolicTensor] = []
+    nodes = sorted(region.nodes, key=region.nodes.__getitem__)
+    for node in nodes:
+        for tensor in node.inputs:
+            if tensor in inner:
+                continue
+            if tensor.node.op == "Const" and tensor.shape.rank == 0:
+                _copy(tensor.node, body, inner)
+                continue
+            place = Node(body, "Placeholder", (), {}, tensor.node.name, None)
+            place.outputs = (inner.setdefault(tensor, _tensor(body, place, tensor)),)
+            body.inputs.append(inner[tensor])
+            inputs.append(tensor)
+        _copy(node, body, inner)
+        outputs += [tensor for tensor in node.outputs if tensor in used]
+    body.outputs = [inner[tensor] for tensor in outputs]
+    last = nodes[-1]
+    fused = Node(
+        last.graph, FUSED, tuple(inputs), {"graph": body}, last.name, last.location
+    )
+    fused.outputs = tuple(outputs)
+    return fused
+
+
+def _copy(node: Node, body: Graph, inner: dict[SymbolicTensor, SymbolicTensor]) -> None:
+    inputs = tuple(inner[tensor] for tensor in node.inputs)
+    copy = Node(body, node.op, inputs, node.attrs, node.name, node.location)
+    copy.outputs = tuple(_tensor(body, copy, tensor) for tensor in node.outputs)
+    inner.update(zip(node.outputs, copy.outputs))
+    body.nodes.append(copy)
+
+
+def _tensor(body: Graph, node: Node, tensor: SymbolicTensor) -> SymbolicTensor:
+    return SymbolicTensor(body, node, tensor.index, tensor.spec)
+
+
+# --- writing --------------------------------------------------------------------------
 
 
 def write_blocks(
@@ -74,9 +294,9 @@ def first_array(body: Graph) -> int:
 
 def _roles(body: Graph) -> list[str]:
     """What each input is beside the arrays of the region."""
-    whole = dims_of(body.outputs[0])
+    whole = _dims(body.outputs[0])
     assert whole is not None
-    return [str(role(dims_of(tensor), whole)) for tensor in body.inputs]
+    return [str(role(_dims(tensor), whole)) for tensor in body.inputs]
 
 
 def _operations(body: Graph) -> list[Node]:

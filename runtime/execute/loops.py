@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runtime.execute import loop_arrays
-from runtime.execute.block import END, StraightBlock
 from runtime.execute.counted import Counted, constant_int
 from runtime.execute.precedence import ATOM
 from runtime.execute.program import clean
 from runtime.execute.prune import Live
+from runtime.execute.statements import END, StraightBlock
 from runtime.execute.text import Line, Text, negated
 from runtime.graph import Graph, Node
 from runtime.ops.record import get

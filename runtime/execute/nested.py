@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runtime.execute import in_blocks
-from runtime.execute.blocks import first_array
+from runtime.execute.blocks import FUSED, first_array
 from runtime.execute.labels import find_labels
 from runtime.execute.loops import LoopBlock, indented
 from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.prune import Live, has_effects, is_recursive_call
-from runtime.execute.regions import FUSED
 from runtime.execute.text import Line, Step, Text, negated
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor

@@ -21,11 +21,12 @@ import numpy as np
 
 from runtime.errors import is_python_limit
 from runtime.execute import interpreter
+from runtime.execute.blocks import with_regions
 from runtime.execute.failure import kernel_failure, raise_from_node, run_node, too_deep
 from runtime.execute.nested import Block
+from runtime.execute.parallel import with_groups
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import Effects, find_live
-from runtime.execute.regions import with_regions
 from runtime.execute.scalars import Scalars
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
@@ -244,7 +245,7 @@ def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:
         program.add_local(name)
         parameters.append(name)
         inputs[tensor] = Text(name, names=frozenset({name}))
-    live = with_regions(graph, find_live(graph, counted=True))
+    live = with_groups(with_regions(graph, find_live(graph, counted=True)))
     program.scalars = Scalars(graph, live)
     block = Block(program, graph, live, inputs, {})
     block.write()

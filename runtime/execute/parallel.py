@@ -62,7 +62,14 @@ def _is_light(node: Node) -> bool:
 
 
 def with_groups(live: Live) -> Live:
-    """The same program with one node in place of heavy ones that can run at once."""
+    """The same program with one node in place of heavy ones that can run at once.
+
+    This goes for the bodies of control flow, too.
+    """
+    bodies = {
+        node: tuple(map(with_groups, found)) for node, found in live.bodies.items()
+    }
+    live = replace(live, bodies=bodies)
     if sum(map(_is_heavy, live.nodes)) < 2:
         return live
     nodes: list[Node] = []

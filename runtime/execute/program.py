@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from runtime.execute.blocks import write_blocks
 from runtime.execute.in_blocks import in_blocks
-from runtime.execute.integers import checked_range, wrapping
 from runtime.execute.precedence import ATOM
 from runtime.execute.scalars import Scalars
 from runtime.execute.text import (
@@ -31,7 +30,7 @@ from runtime.ops.kernels.threads import at_once
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 from runtime.types import dtypes
-from runtime.types.dtypes import DType
+from runtime.types.dtypes import DType, int64
 
 __all__ = ["Program"]
 
@@ -258,6 +257,40 @@ class Program:
             "checked_range": checked_range,
             "wrapping": wrapping,
         }
+
+
+# --- what generated source calls ---------
+
+
+def wrapping(bits: int) -> Callable[[int], int]:
+    """The function that wraps ints around as signed integers of so many bits do.
+
+    >>> wrapping(32)(2**31)
+    -2147483648
+    """
+    half, whole = 1 << (bits - 1), 1 << bits
+
+    def wrap(number: int) -> int:
+        return (number + half) % whole - half
+
+    return wrap
+
+
+def checked_range(*bounds: int) -> range:
+    """Python's ``range``, where `Range` makes one; it raises as that does.
+
+    >>> checked_range(1, 4)
+    range(1, 4)
+    """
+    given = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    start, limit, delta = map(int, given)
+    if (limit - start if delta > 0 else start - limit) <= 0:
+        bounds_of_kernel = {"start": start, "limit": limit, "delta": delta}
+        get("Range").kernel(**bounds_of_kernel, dtype=int64)
+    return range(start, limit, delta)
+
+
+# --- texts -----
 
 
 def clean(hint: str) -> str:

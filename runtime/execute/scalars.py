@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runtime.execute.bounds import RULES, Bounds, fits, limits, range_bounds, stepped
-from runtime.execute.classes import Classes
 from runtime.execute.counted import Counted, constant_int, find_test, step_of
 from runtime.execute.prune import Live
 from runtime.execute.text import is_choice
@@ -63,8 +62,8 @@ class Scalars:
     """What is known of the numbers in the loops of a graph."""
 
     def __init__(self, graph: Graph, live: Live) -> None:
-        self._kinds = Classes()
-        self._variables = Classes()
+        self._kinds = _Classes()
+        self._variables = _Classes()
         self._numpy: set[SymbolicTensor] = set()
         self._looked_at: list[SymbolicTensor] = []
         self._bounds: dict[SymbolicTensor, Bounds] = {}
@@ -351,6 +350,30 @@ class Scalars:
         if rule is None or not all(map(_is_int, node.inputs)):
             return None
         return rule(*map(self.bounds, node.inputs))
+
+
+# --- sets ----------------------------------------------------------------------------
+
+
+class _Classes:
+    """Sets of tensors that are joined; each has one of them to stand for it."""
+
+    def __init__(self) -> None:
+        self._parents: dict[SymbolicTensor, SymbolicTensor] = {}
+
+    def find(self, tensor: SymbolicTensor) -> SymbolicTensor:
+        """The tensor that stands for the set of this one."""
+        parents = self._parents
+        while (parent := parents.get(tensor, tensor)) is not tensor:
+            parents[tensor] = parents.get(parent, parent)
+            tensor = parent
+        return tensor
+
+    def join(self, one: SymbolicTensor, other: SymbolicTensor) -> None:
+        """Make one set of the sets of both."""
+        first, second = self.find(one), self.find(other)
+        if first is not second:
+            self._parents[second] = first
 
 
 # --- nodes ----------------------------------------------------------------------------

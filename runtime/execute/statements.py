@@ -14,20 +14,16 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from runtime.execute.blocks import FUSED
 from runtime.execute.labels import find_labels
-from runtime.execute.numbers import (
-    bool_operation,
-    choice,
-    python_operation,
-    range_source,
-)
 from runtime.execute.parallel import AT_ONCE
-from runtime.execute.precedence import ATOM
+from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
-from runtime.execute.regions import FUSED
+from runtime.execute.scalars import FORMS, SUMS
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
+from runtime.ops.define import code as attribute_code
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
@@ -179,18 +175,18 @@ class StraightBlock:
         """
         program, scalars = self.program, self.scalars
         if is_choice(node):
-            return args, *choice(program, node, args)
+            return args, *_choice(program, node, args)
         if not any(arg.form for arg in args):
             if node.op == "GatherV2" and scalars.is_row(node):
                 return args, "", (f"{args[0].wrapped}[{args[1].code}]", ATOM)
             if node.op == "Range" and self._is_python_range(node):
-                return args, "range", range_source(node, args)
+                return args, "range", _range_source(node, args)
             if not scalars.is_python(node):
                 return args, "", template(node, args)
         if scalars.is_python(node):
-            return args, *python_operation(program, node, args)
+            return args, *_python_operation(program, node, args)
         if all(arg.form in ("", "bool") for arg in args):
-            written = bool_operation(node, args)
+            written = _bool_operation(node, args)
             if written is not None:
                 return args, "bool", written
         found = []
@@ -203,7 +199,7 @@ class StraightBlock:
         if node.op == "GatherV2" and scalars.is_row(node):
             return found, "", (f"{found[0].wrapped}[{found[1].code}]", ATOM)
         if node.op == "Range" and self._is_python_range(node):
-            return found, "range", range_source(node, found)
+            return found, "range", _range_source(node, found)
         return found, "", template(node, found)
 
     def as_numpy(self, node: Node, args: Sequence[Text]) -> list[Text]:
@@ -396,3 +392,74 @@ def _may_be_large(tensor: SymbolicTensor) -> bool:
     """Whether the tensor may be an array that takes much memory."""
     size = tensor.shape.num_elements()
     return size is None or size >= LARGE
+
+
+# --- numbers of Python ----------------------------------------------------------------
+#
+# See `scalars` for which these are.
+
+Written = tuple[str, int]
+
+_BOOLS = {
+    "LogicalAnd": "{0} & {1}",
+    "LogicalOr": "{0} | {1}",
+    "LogicalXor": "{0} ^ {1}",
+    "LogicalNot": "not {0}",
+}
+
+
+def _python_operation(
+    program: Program, node: Node, args: Sequence[Text]
+) -> tuple[str, Written]:
+    """The form and the source of an operation on Python ints."""
+    operands = []
+    (output,) = node.outputs
+    for tensor, arg in zip(node.inputs, args):
+        is_wide = arg.form == "wide" and node.op in SUMS
+        operand = program.fit(arg, tensor, "wide" if is_wide else "int")
+        operands.append((operand.code, operand.level))
+    written = operands[0] if node.op == "Cast" else _filled(FORMS[node.op], operands)
+    if output.dtype.is_bool:
+        return "bool", written
+    if program.scalars.wraps(node):
+        return "int", (f"{program.wrap(output.dtype)}({written[0]})", ATOM)
+    return program.scalars.form(output) or "int", written
+
+
+def _filled(source: str, operands: Sequence[tuple[str, int]]) -> Written:
+    return filled(source.format(*map(marker, range(len(operands)))), operands)
+
+
+def _bool_operation(node: Node, args: Sequence[Text]) -> Written | None:
+    """The source of an operation on bools; None if it is none."""
+    source = _BOOLS.get(node.op)
+    if source is None or any(tensor.shape.rank != 0 for tensor in node.inputs):
+        return None
+    return _filled(source, [(arg.code, arg.level) for arg in args])
+
+
+def _choice(program: Program, node: Node, args: Sequence[Text]) -> tuple[str, Written]:
+    """The form and the source of a choice between two numbers."""
+    (output,) = node.outputs
+    form = program.scalars.form(output)
+    test, *values = args
+    parts = [(test.code, test.level)]
+    for value in values:
+        value = program.fit(value, output, form)
+        parts.append((value.code, value.level))
+    source = f"{marker(1)} if {marker(0)} else {marker(2)}"
+    return form, filled(source, parts)
+
+
+def _range_source(node: Node, args: Sequence[Text]) -> Written:
+    """A ``Range`` of which a loop takes the elements, as a range of Python."""
+    texts = [arg.code for arg in args]
+    start, limit, delta = (
+        attribute_code(node.attrs[key], texts) for key in ("start", "limit", "delta")
+    )
+    bounds = limit if (start, delta) == ("0", "1") else f"{start}, {limit}"
+    step = "" if delta == "1" else f", {delta}"
+    if not args:
+        return f"range({bounds}{step})", ATOM
+    first = "0, " if step and bounds == limit else ""
+    return f"checked_range({first}{bounds}{step})", ATOM
