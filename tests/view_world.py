@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import linecache
 import random
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 _NAMES = "abtu"
 
@@ -81,15 +83,170 @@ class _Program:
             self.statement(depth + 1)
 
 
+#: For each kind of container: how some are made, and how one is changed and read.
+KINDS = {
+    "list": (["[1]", "[2, 3]", "[4, 5]"], ["{c}.append({v})", "{c} += [{v}]"]),
+    "set": (["{{1}}", "{{2, 3}}", "set()"], ["{c}.add({v})", "{c} |= {{{v}, 8}}"]),
+    "dict": (
+        ["{{1: 1}}", "{{1: 2}}", "{{2: 3, 4: 5}}"],
+        ["{c}[{v}] = {v}", "{c}.update({{{v}: 3}})", "{c}[1] = {v}"],
+    ),
+    "Counter": (
+        ["Counter([1])", "Counter([1, 1])", "Counter({{1: 2, 3: 4}})"],
+        ["{c}[{v}] += 1", "{c}.update([{v}])", "{c}[1] = {v}"],
+    ),
+    "defaultdict": (
+        ["defaultdict(int, {{1: 1}})", "defaultdict(int, {{1: 3}})"],
+        ["{c}[{v}] += 1", "{c}[1] = {v}", "{c}[9]"],
+    ),
+    "OrderedDict": (
+        ["OrderedDict({{1: 1}})", "OrderedDict({{1: 3}})", "OrderedDict()"],
+        ["{c}[{v}] = 3", "{c}[1] = {v}"],
+    ),
+    "deque": (
+        ["deque([1])", "deque([2, 3])", "deque([3, 4])"],
+        ["{c}.append({v})", "{c}.appendleft({v})", "{c} += [{v}]"],
+    ),
+    "Point": (
+        ["Point(1, [2])", "Point(3, [4])", "Point(3, [5, 6])"],
+        ["{c}.x = {v}", "{c}.y.append({v})", "{c}.x += 1", "{c}.y = [{v}]"],
+    ),
+    "Fixed": (
+        ["Fixed(1, [2])", "Fixed(3, [4])"],
+        ["{c}.y.append({v})", "{c}.y[0] = {v}"],
+    ),
+}
+
+
+@dataclasses.dataclass
+class Point:
+    """An object that can be changed."""
+
+    x: Any
+    y: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+class Fixed(NamedTuple):
+    """A tuple with a list in it."""
+
+    x: Any
+    y: list[Any]
+
+
+class Box:
+    """An object with any attributes."""
+
+
+class _Aliases:
+    """Writes one program of names for containers of one kind."""
+
+    def __init__(self, kind: str, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._makes, self._changes = KINDS[kind]
+        box = ["box.a, box.b = a, b"]
+        self.lines = ["def f(n):", "    box, s = Box(), 0"]
+        for name in "abc":
+            self.lines.append(f"    {name} = {self._made()}")
+        self.lines += [f"    {line}" for line in box] + ["    d = None"]
+
+    def _one(self, *choices: str) -> str:
+        return self._random.choice(choices)
+
+    def _made(self) -> str:
+        return self._one(*self._makes).format()
+
+    def _name(self) -> str:
+        return self._one("a", "b", "c", "a", "b", "c", "box.a", "box.b")
+
+    def _test(self) -> str:
+        return self._one("n > 0", "n == 2", "n < 1", "n % 2 == 0")
+
+    def _value(self) -> str:
+        return self._one("n", "7", "n + 1", "1")
+
+    def _alias(self) -> str:
+        one, other = self._name(), self._name()
+        return self._one(
+            one, one, f"({one} if {self._test()} else {other})", self._made()
+        )
+
+    def statement(self, depth: int) -> None:
+        """Add a statement, within so many others."""
+        indent = "    " * (depth + 1)
+        kind = self._random.random()
+        if kind < 0.3:
+            line = f"{self._name()} = {self._alias()}"
+        elif kind < 0.55:
+            line = self._one(*self._changes).format(c=self._name(), v=self._value())
+        elif kind < 0.65:
+            line = f"s += len({self._name()})"
+        elif kind < 0.7:
+            one, other = self._name(), self._name()
+            line = f"{one}, {other} = {other}, {one}"
+        elif kind < 0.73:
+            line = f"d = {self._one(self._name(), 'None')}"
+        elif kind < 0.76:
+            self.lines.append(f"{indent}if d is not None:")
+            change = self._one(*self._changes).format(c="d", v=self._value())
+            self.lines.append(f"{indent}    {change}")
+            return
+        elif depth > 1:
+            line = "s += 1"
+        else:
+            is_loop = kind > 0.92
+            head = "for i in range(n):" if is_loop else f"if {self._test()}:"
+            self._block(indent + head, depth)
+            if not is_loop and self._random.random() < 0.4:
+                self._block(f"{indent}else:", depth)
+            return
+        self.lines.append(indent + line)
+
+    def _block(self, head: str, depth: int) -> None:
+        self.lines.append(head)
+        for _ in range(self._random.randrange(1, 4)):
+            self.statement(depth + 1)
+
+
+def _told(name: str, kind: str) -> str:
+    """What a program returns of a container."""
+    if kind in ("Point", "Fixed"):
+        return f"({name}.x, {name}.y)"
+    if kind in ("set", "deque", "list"):
+        return f"(len({name}), sum({name}))"
+    return f"(len({name}), sum({name}.values()), sum({name}.keys()))"
+
+
+def load_aliases(kind: str, seed: int) -> Callable[[Any], Any]:
+    """A random function of names for containers of a kind."""
+    program = _Aliases(kind, seed)
+    for _ in range(6):
+        program.statement(0)
+    told = ", ".join(_told(name, kind) for name in ("a", "b", "c", "box.a", "box.b"))
+    return _loaded([*program.lines, f"    return s, {told}", ""], f"{kind} {seed}")
+
+
 def load(seed: int) -> Callable[[Any], Any]:
     """A random function of a small number."""
     program = _Program(seed)
     for _ in range(7):
         program.statement(0)
     lines = [*program.lines, "    return s, g, a, b, t, u", ""]
-    text, name = "\n".join(lines), f"<program of views {seed}>"
+    return _loaded(lines, str(seed))
+
+
+def _loaded(lines: list[str], title: str) -> Callable[[Any], Any]:
+    text, name = "\n".join(lines), f"<program of views {title}>"
     linecache.cache[name] = len(text), None, text.splitlines(True), name
-    namespace: dict[str, Any] = {"__name__": "program_of_views"}
+    namespace: dict[str, Any] = {"__name__": "program_of_views", **_NAMESPACE}
     exec(compile(text, name, "exec"), namespace)
     function: Callable[[Any], Any] = namespace["f"]
     return function
+
+
+_NAMESPACE = {
+    cls.__name__: cls
+    for cls in (Counter, OrderedDict, defaultdict, deque, Point, Fixed, Box)
+}

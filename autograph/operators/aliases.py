@@ -157,9 +157,11 @@ class Aliases:
 
     def _kept(self, value: Any) -> Any:
         """The value, which keeps what is in it now where it stays the object itself."""
-        if type(value) is tuple:
+        if isinstance(value, tuple):
             return tuple_like(value, list(map(self._kept, value)))
-        if self._refer is not None and defines(type(value), CHOSEN):
+        cls = type(value)
+        stands = defines(cls, CHOSEN) or defines(cls, "__autograph_sources__")
+        if self._refer is not None and stands:
             return self._refer(value)
         return value
 
@@ -341,7 +343,7 @@ def _settled(place: Slot) -> Any:
 def _known_parts(known: Snapshot, value: Any) -> Iterator[_Found]:
     """The objects in a value, or in tuples in it, that are known and can be changed."""
     cls = type(value)
-    if cls is tuple:
+    if isinstance(value, tuple):
         for index, part in enumerate(value):
             for path, found in _known_parts(known, part):
                 yield _Found((index, *path), found)
@@ -351,9 +353,8 @@ def _known_parts(known: Snapshot, value: Any) -> Iterator[_Found]:
     elif defines(cls, CHOSEN):
         rows = value.__autograph_chosen__()
         yield from (_Found((), row) for row in rows if known.has(row))
-    elif known.has(value):
-        if parts_of(value) is not None:
-            yield _Found((), value)
+    elif known.has(value) and parts_of(value) is not None:
+        yield _Found((), value)
     else:
         objects = objects_in(value).values()
         yield from (_Found((), part) for part in objects if known.has(part))
@@ -364,7 +365,7 @@ def _replaced(value: Any, path: tuple[int, ...], replace: Callable[[Any], Any]) 
     if not path:
         return replace(value)
     index, *rest = path
-    if type(value) is not tuple or index >= len(value):
+    if not isinstance(value, tuple) or index >= len(value):
         return value
     parts = list(value)
     parts[index] = _replaced(parts[index], tuple(rest), replace)

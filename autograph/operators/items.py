@@ -9,7 +9,7 @@ from typing import Any
 
 from .contents import is_whole
 from .dispatch import PYTHON, Backend, backend_of
-from .keyed import KEYED, key_backend, keyed_item, keyed_method
+from .keyed import KEYED, key_backend, keyed_item, keyed_method, with_key
 
 #: The keys of dicts and sets are looked at while a tensor library traces.
 tracing = False
@@ -90,6 +90,9 @@ class Target:
     def __getitem__(self, key: Any) -> Any:
         """What ``+=`` adds to, or the `Target` that the next index is for."""
         if self._depth == 1:
+            if type(self._items) is defaultdict and not self._path:
+                # To read it may add the key: it is another object from then on.
+                self._items = with_key(self._items, key)
             items = self._items
             for index in self._path:
                 items = getitem(items, index)
@@ -102,6 +105,9 @@ class Target:
         return Target(self._items, self._depth - 1, (*self._path, key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if is_whole(self._items) and not self._path:
+            self._items[key] = value
+            return
         if type(self._items) in KEYED and not self._path:
             backend = key_backend(key)
             if backend is not None:

@@ -12,7 +12,14 @@ from typing import Any
 
 from .dispatch import Backend, backend_of
 
-__all__ = ["KEYED", "key_backend", "keyed_item", "keyed_method", "with_item"]
+__all__ = [
+    "KEYED",
+    "key_backend",
+    "keyed_item",
+    "keyed_method",
+    "with_item",
+    "with_key",
+]
 
 #: What has keys that Python finds by their hashes.
 KEYED = frozenset({dict, set, defaultdict, Counter, OrderedDict})
@@ -66,6 +73,18 @@ def keyed_item(
     from .opening import opened  # which only staging needs
 
     return getattr(opened(items, make), _PLAIN.get(name, name))(*args, **options)
+
+
+def with_key(items: Any, key: Any) -> Any:
+    """What stands for a `defaultdict` once a key is read that it may not have."""
+    backend = key_backend(key)
+    opening = None if backend is None else backend.builtin("opening")
+    make = None if opening is None else opening(items, "__missing__", (key,))
+    if make is None:
+        return items
+    from .opening import opened  # which only staging needs
+
+    return opened(items, make)
 
 
 def with_item(backend: Backend, items: Any, name: str, *args: Any) -> Any:

@@ -81,6 +81,8 @@ def _looks_of_class(cls: Any) -> tuple[Look, ...]:
         return (_STAGED,)
     if defines(cls, "__autograph_chosen__"):
         return (_CHOSEN,)
+    if defines(cls, "__autograph_within__"):
+        return (_WITHIN,)
     found = next((look for base, look in _BASES if issubclass(cls, base)), None)
     looks = () if found is None else (found,)
     if not _is_library(cls) or issubclass(cls, SimpleNamespace):
@@ -291,6 +293,7 @@ _STAGED = Look(
 )
 TUPLE = Look(list, _index, fixed=True)
 _CHOSEN = Look(lambda value: list(value.__autograph_chosen__()), _index, fixed=True)
+_WITHIN = Look(lambda value: list(value.__autograph_within__()), fixed=True)
 _DICT = Look(dict, _index, KeySlot)
 _SET = Look(list, slot=_contents_slot, undo=_undo_set)
 _DEQUE = Look(list, _index, _contents_slot, _undo_deque)

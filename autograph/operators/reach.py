@@ -62,14 +62,22 @@ def objects_in(value: Any) -> dict[int, Any]:
         inside = parts_of(part)
         if defines(type(part), CHOSEN):
             inside = list(part.__autograph_chosen__())
+        elif defines(type(part), "__autograph_within__"):
+            inside = list(part.__autograph_within__())
         elif inside is not None:
             found[id(part)] = part
-        elif type(part) is tuple:
-            inside = list(part)
+        elif isinstance(part, tuple) or _is_frozen(part):
+            inside = list(part) if isinstance(part, tuple) else vars(part)
         else:
             continue
         pending += inside.values() if isinstance(inside, dict) else inside
     return found
+
+
+def _is_frozen(value: Any) -> bool:
+    """Whether it is a dataclass that cannot be changed, but what is in it can."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return getattr(parameters, "frozen", False) and hasattr(value, "__dict__")
 
 
 def leaving_before(where: Key | None) -> Leaving:

@@ -167,6 +167,15 @@ class Trial(NamedTuple):
 current: ContextVar[Running | None] = ContextVar("body that is tried", default=None)
 
 
+_listener: Callable[[Any, Any], None] = lambda old, new: None  # noqa: E731
+
+
+def set_listener(listener: Callable[[Any, Any], None]) -> None:
+    """Have a library told of each object, and of what is put in its places."""
+    global _listener
+    _listener = listener
+
+
 def replace(old: Any, new: Any, known: Snapshot) -> list[Slot]:
     """Put another object into all places of one; gives the places.
 
@@ -174,6 +183,7 @@ def replace(old: Any, new: Any, known: Snapshot) -> list[Slot]:
         StagingError: AG210, a place cannot be changed.
     """
     places = []
+    _listener(old, new)
     for name, slot in known.places(old):
         if slot is None:
             raise used_elsewhere(old, name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, TypeVar
@@ -344,8 +345,11 @@ class Variables:
     def _step(self, owner: Any, kind: str, key: str) -> Any:
         if kind == "attribute":
             return getattr(owner, key, UNBOUND)
+        item = self._key(key)
+        if owner is None or (isinstance(owner, defaultdict) and item not in owner):
+            return UNBOUND  # to ask for the item would raise, or add it
         try:
-            return owner[self._key(key)]
+            return owner[item]
         except (KeyError, IndexError):
             return UNBOUND
 

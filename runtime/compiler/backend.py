@@ -24,7 +24,7 @@ from autograph.operators.dispatch import UNBOUND, Later
 from autograph.operators.mutations import Snapshot, reachable_names
 from autograph.operators.opening import all_opened
 from autograph.operators.slots import ContentsSlot
-from autograph.operators.trials import memory
+from autograph.operators.trials import memory, set_listener
 from runtime.compiler import conversion
 from runtime.errors import note
 from runtime.graph.context import current_graph, set_begin_and_end
@@ -39,9 +39,10 @@ from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists.items import repeated
 from runtime.staging.lists.list_methods import METHODS
 from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.parts import set_exchange
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, functions_of
-from runtime.staging.objects import list_views, object_views  # noqa: F401  (register)
-from runtime.staging.objects.open_choices import OpenChoice
+from runtime.staging.objects import list_views, object_views, open_choices  # noqa: F401
+from runtime.staging.objects.copy import note_replaced
 from runtime.staging.state import recursion
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.loops import LoopMemory, stage_loop
@@ -395,7 +396,8 @@ SymbolicTensor.repeated = staticmethod(repeated)
 SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
 StagedSequence.__autograph_backend__ = _STAGING
 StagedList.__autograph_backend__ = _Lists()
-OpenChoice.opened = staticmethod(all_opened)
+set_exchange(all_opened)
+set_listener(note_replaced)
 StagedDeque.__autograph_backend__ = StagedList.__autograph_backend__
 StagedTruth.__autograph_backend__ = _STAGING
 StagedTable.__autograph_backend__ = _Lists()

@@ -20,6 +20,7 @@ __all__ = [
     "raise_location",
     "raise_place",
     "state_error",
+    "user_frame",
     "user_frames",
     "user_location",
     "user_place",
@@ -120,11 +121,17 @@ def _line(frame: FrameType) -> int:
     return frame.f_lineno if line is None else line
 
 
-def user_place() -> Place | None:
-    """As `user_location`, with the columns of the expression."""
+def user_frame() -> FrameType | None:
+    """The nearest frame of the user's code."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _in_our_folders(frame.f_code.co_filename):
         frame = frame.f_back
+    return frame
+
+
+def user_place() -> Place | None:
+    """As `user_location`, with the columns of the expression."""
+    frame = user_frame()
     return (
         None if frame is None else place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
     )

@@ -14,7 +14,6 @@ from runtime.staging.library.tables import StagedDict, StagedTable, default_of, 
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import as_sequence
-from runtime.staging.objects.copy import replacing
 from runtime.staging.state.form import register_join
 from runtime.tensor import Tensor
 
@@ -75,7 +74,7 @@ def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any]
         if default is None:
             return None
         value = taken_apart(default(), "values")[0]
-    return replacing(items, lambda: table_of(items, key, value))
+    return lambda: table_of(items, key, value)
 
 
 def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
@@ -89,7 +88,7 @@ def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
         element = StagedList.of(values, "items", None).element
     if not items and element is None:
         return None
-    return replacing(items, lambda: StagedList.of(items, "items", element))
+    return lambda: StagedList.of(items, "items", element)
 
 
 def _table_of_argument(items: Any, values: Any) -> StagedTable:
@@ -184,6 +183,8 @@ def common_sets(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
         if side.value:
             with building(side.graph):
                 elements.append(StagedList.of(list(side.value), name, None).element)
+    if not elements:
+        return None
     element = elements[0].joined(elements[-1], name)
     sides = []
     for side in one, other:

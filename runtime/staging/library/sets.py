@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from runtime.ops import convert
@@ -11,7 +12,8 @@ from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
-from runtime.staging.lists.parts import emit, size_of
+from runtime.staging.lists.parts import emit, in_its_place, size_of
+from runtime.staging.objects.copy import is_in_place
 from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 from runtime.types import dtypes
@@ -171,9 +173,30 @@ class StagedSet(StagedTable):
     def __rsub__(self, other: Any) -> StagedSet:
         if not _is_set(other):
             return NotImplemented
+        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
+        if whole is not self:
+            return whole.__isub__(self)
         return set_of(self._list_of(other), self.name).difference(self)
 
-    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
+    def _instead_of(self, other: Any, in_place: bool) -> StagedSet:
+        """What stands for a set of Python that is changed in place; else this one."""
+        if type(other) is not set or not in_place:
+            return self
+        make = lambda: set_of(self._list_of(other), self.name)  # noqa: E731
+        found: StagedSet = in_its_place(other, make)
+        return found
+
+    def __ror__(self, other: Any) -> StagedSet:
+        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
+        return whole.__ior__(self) if whole is not self else self.__or__(other)
+
+    def __rand__(self, other: Any) -> StagedSet:
+        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
+        return whole.__iand__(self) if whole is not self else self.__and__(other)
+
+    def __rxor__(self, other: Any) -> StagedSet:
+        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
+        return whole.__ixor__(self) if whole is not self else self.__xor__(other)
 
     def __ior__(self, other: Any) -> StagedSet:
         self.update(other)
@@ -181,6 +204,11 @@ class StagedSet(StagedTable):
 
     def __iand__(self, other: Any) -> StagedSet:
         self.intersection_update(other)
+        return self
+
+    def __ixor__(self, other: Any) -> StagedSet:
+        picked = self.symmetric_difference(other)._keys
+        self._keys._become(picked._buffers, picked._count)
         return self
 
     def __isub__(self, other: Any) -> StagedSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -15,14 +16,15 @@ from runtime.ops.staged.flow import raise_error
 from runtime.staging.lists.assignments import gathered, list_of
 from runtime.staging.lists.elements import taken_apart
 from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.parts import in_its_place
 from runtime.staging.lists.rows import kept_in, rows_like
 from runtime.staging.lists.sequences import weakened
-from runtime.staging.objects.copy import element_copy
+from runtime.staging.objects.copy import element_copy, is_in_place
 from runtime.staging.objects.views import choose, is_open
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.text.text import Values, characters, is_text
 from runtime.tensor import Tensor
-from runtime.where.user_code import state_error
+from runtime.where.user_code import state_error, user_frame
 
 __all__ = ["getitem", "repeated"]
 
@@ -128,4 +130,10 @@ def repeated(items: Any, times: Any) -> Any:
     if isinstance(items, StagedList):
         return items * times
     element = None if items else taken_apart(0, "items")[0]
-    return StagedList.of(items, "items", element) * convert.as_tensor(times)
+    make = functools.partial(StagedList.of, items, "items", element)
+    frame = user_frame()
+    if type(items) is list and frame is not None and is_in_place(frame):
+        whole = in_its_place(items, make)
+        whole *= convert.as_tensor(times)
+        return whole
+    return make() * convert.as_tensor(times)

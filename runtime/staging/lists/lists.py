@@ -31,13 +31,19 @@ from runtime.staging.lists.elements import (
 from runtime.staging.lists.parts import (
     Parts,
     emit,
+    in_its_place,
     index_tensor,
-    is_shared_in_place,
     like,
     size_of,
 )
 from runtime.staging.lists.sequences import StagedSequence, weakened
-from runtime.staging.objects.copy import ELEMENT, Kind, element_copy, register
+from runtime.staging.objects.copy import (
+    ELEMENT,
+    Kind,
+    element_copy,
+    is_in_place,
+    register,
+)
 from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted
 from runtime.types import dtypes
@@ -391,12 +397,10 @@ class StagedList(Parts):
     def __radd__(self, other: Any) -> StagedList:
         if not isinstance(other, list):
             return NotImplemented
-        if type(other) is list and is_shared_in_place(other, sys._getframe(1)):
-            raise self._cannot(
-                "be added in place to a list that has two names",
-                "the list becomes another object, which one of them would not see",
-            )
-        result = self._like(other)
+        if type(other) is list and is_in_place(sys._getframe(1)):
+            result: StagedList = in_its_place(other, lambda: self._like(other))
+        else:
+            result = self._like(other)
         result.extend(self)
         return result
 

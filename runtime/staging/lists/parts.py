@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Iterable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -27,7 +26,7 @@ from runtime.staging.lists.elements import (
 )
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.sequences import weakened
-from runtime.staging.objects.copy import Kind, has_changed, is_in_place, register
+from runtime.staging.objects.copy import Kind, has_changed, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -39,9 +38,11 @@ from runtime.where.user_code import state_error
 __all__ = [
     "Parts",
     "emit",
+    "in_its_place",
+    "in_their_places",
     "index_tensor",
-    "is_shared_in_place",
     "like",
+    "set_exchange",
     "size_of",
 ]
 
@@ -340,11 +341,30 @@ def _as_buffer(buffer: Any, spec: TensorSpec) -> Any:
     return buffer
 
 
-def is_shared_in_place(items: list[Any], frame: FrameType) -> bool:
-    """Whether a function is at ``items += …`` and has the list in two variables."""
-    if sum(value is items for value in frame.f_locals.values()) < 2:
-        return False
-    return is_in_place(frame)
+_Makes = Sequence[Callable[[], Any]]
+
+
+def _no_exchange(values: Sequence[Any], makes: _Makes) -> list[Any]:
+    raise RuntimeError("nothing is staged without the compiler")
+
+
+_exchange: Callable[[Sequence[Any], _Makes], list[Any]] = _no_exchange
+
+
+def set_exchange(exchange: Callable[[Sequence[Any], _Makes], list[Any]]) -> None:
+    """Say what puts containers of the graph in all places of Python's."""
+    global _exchange
+    _exchange = exchange
+
+
+def in_their_places(values: Sequence[Any], makes: _Makes) -> list[Any]:
+    """What is made stands for containers of Python in all places from now on."""
+    return _exchange(values, makes)
+
+
+def in_its_place(value: Any, make: Callable[[], Any]) -> Any:
+    """As `in_their_places`, of one container."""
+    return in_their_places([value], [make])[0]
 
 
 def size_of(tensor: Any) -> Any:

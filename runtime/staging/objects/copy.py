@@ -36,7 +36,9 @@ __all__ = [
     "Origin",
     "Reference",
     "Watch",
+    "behaves_as",
     "can_change",
+    "check_in_place",
     "chosen",
     "contents_of",
     "copied",
@@ -46,11 +48,13 @@ __all__ = [
     "in_one_kind",
     "is_in_place",
     "is_mutable",
+    "note_replaced",
     "plain_class",
     "register",
-    "replacing",
+    "set_around",
     "unlike",
     "unwatched",
+    "watch_of",
 ]
 
 #: What was done to a copy that cannot be, and the advice.
@@ -142,6 +146,15 @@ def register(cls: type, kind: Kind) -> None:
     _KINDS[cls] = kind
 
 
+#: What is around another value: makes the same around a copy of that.
+_AROUND: dict[type, Callable[[Any, Callable[[Any], Any]], Any]] = {}
+
+
+def set_around(cls: type, make: Callable[[Any, Callable[[Any], Any]], Any]) -> None:
+    """Say how an object of a class is made that has a copy of another value in it."""
+    _AROUND[cls] = make
+
+
 def _kind_of(cls: type) -> Kind | None:
     """The kind of containers of a class; None if it is no class of containers."""
     return next((_KINDS[base] for base in cls.__mro__ if base in _KINDS), None)
@@ -157,6 +170,17 @@ def is_mutable(cls: type) -> bool:
     if parameters is not None:
         return not parameters.frozen
     return "__setattr__" not in vars(cls)
+
+
+def behaves_as(value: Any, base: type) -> bool:
+    """Whether a value is a list or dict, or of a class that adds methods at most."""
+    mro = type(value).__mro__
+    if base not in mro:
+        return False
+    known = (OrderedDict, Counter, defaultdict)
+    others = (cls for cls in mro[: mro.index(base)] if cls not in known)
+    own = {name for cls in others for name in vars(cls)} & vars(base).keys()
+    return own <= {"__doc__", "__init__", "__repr__", "__hash__"}
 
 
 def can_change(value: Any) -> bool:
@@ -279,37 +303,38 @@ class Origin:
                 raise state_error("AG210", *_STALE)
 
 
-#: The containers of Python that others of the graph have taken the places of.
-_replaced: WeakKeyDictionary[Graph, list[Any]] = WeakKeyDictionary()
+#: The containers of Python that others of the graph took the places of, as they were
+#: about to change, and those others: copies are stale from then on.
+_replaced: WeakKeyDictionary[Graph, list[tuple[Any, Any]]] = WeakKeyDictionary()
 
 
-def replacing(value: Any, make: Callable[[], Any]) -> Callable[[], Any]:
-    """What makes the container of the graph that takes the places of one of Python.
-
-    It does so since the container is about to change: copies are stale from then on.
-    """
-
-    def made() -> Any:
-        graph = current_graph()
-        if graph is not None:
-            _replaced.setdefault(graph, []).append(value)
-        return make()
-
-    return made
+def note_replaced(old: Any, new: Any) -> None:
+    """Note that a container of the graph takes the places of one of Python."""
+    graph = current_graph()
+    if graph is not None:
+        _replaced.setdefault(graph, []).append((old, new))
 
 
-def _is_replaced(value: Any) -> bool:
+def _in_place_of(value: Any) -> Any:
+    """What took the places of an object; the object itself if nothing did."""
     graph = current_graph()
     while graph is not None:
-        if any(value is old for old in _replaced.get(graph, ())):
-            return True
+        for old, new in _replaced.get(graph, ()):
+            if old is value:
+                return _in_place_of(new)
         graph = graph.parent
-    return False
+    return value
+
+
+def check_in_place(objects: Iterable[Any]) -> None:
+    """Refuse to go on with objects that others have taken the places of."""
+    if any(_in_place_of(value) is not value for value in objects):
+        raise state_error("AG210", *_STALE)
 
 
 def has_changed(value: Any, contents: list[Any]) -> bool:
     """Whether something else is in an object than these were its contents."""
-    if _is_replaced(value):
+    if _in_place_of(value) is not value:
         return True
     now = contents_of(value)
     return len(now) != len(contents) or not all(map(is_, now, contents))
@@ -476,7 +501,7 @@ def _added_to(self: Any, other: Any) -> Any:
     return [*other, *self]
 
 
-#: The argument of the instruction that stands for ``+=``, from Python 3.11 on.
+#: The first argument of the instruction for ``+=`` and the like, from Python 3.11 on.
 _INPLACE_ADD = 13
 
 
@@ -484,7 +509,8 @@ def is_in_place(frame: FrameType) -> bool:
     """Whether a function is at ``items += …``, and not at ``items + …``."""
     operation, argument = frame.f_code.co_code[frame.f_lasti :][:2]
     name = dis.opname[operation]
-    return name == "INPLACE_ADD" or (name, argument) == ("BINARY_OP", _INPLACE_ADD)
+    is_assigned = name == "BINARY_OP" and argument >= _INPLACE_ADD
+    return name.startswith("INPLACE_") or is_assigned
 
 
 def _guards(copies: type[Copy], cls: type, kind: Kind) -> dict[str, Any]:
@@ -566,11 +592,16 @@ def _made(cls: Any, value: Any, copy: Callable[[Any], Any]) -> Any:
 def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
     """A copy of a value, and of the containers in it; other values themselves.
 
+    What it is a copy of is no copy, but that object itself.
+
     Raises:
         StagedStateError: AG210, it is a container of a kind that has no copies.
     """
+    sources = getattr(watch.origin, "objects", ())
 
     def copy(value: Any) -> Any:
+        if any(value is source for source in sources):
+            return value
         if issubclass(type(value), copies) or type(value) is plain_class(value):
             return copied(value, copies, watch)
         return value
@@ -578,6 +609,8 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
     cls = plain_class(value)
     if issubclass(cls, Reference):
         return value
+    for base in _AROUND.keys() & set(cls.__mro__):
+        return _AROUND[base](value, copy)
     if _kind_of(cls) is None and not is_mutable(cls):
         inside = nest.children(value)
         if inside is None:
@@ -605,7 +638,10 @@ def chosen(
     chose among have other names by which they can be reached.
     """
     sources = list(sources)
-    watch = Watch(matters, Origin(sources) if sources else None)
+    objects = list(map(_in_place_of, sources))
+    if not all(map(is_, sources, objects)):
+        matters = None  # it asks whether the older ones can be reached
+    watch = Watch(matters, Origin(objects) if objects else None)
     if issubclass(type(value), ElementCopy):
         return value
     if issubclass(type(value), ChosenCopy):  # it is watched for other reasons, too

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, cast
 
 from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.lists.items import getitem
-from runtime.staging.objects.copy import identical, is_mutable, unlike
+from runtime.staging.objects.copy import behaves_as, identical, is_mutable, unlike
 from runtime.staging.objects.views import View, register
 from runtime.tensor import Tensor
 from runtime.types import nest
@@ -71,6 +72,10 @@ class DictView(View):
         if isinstance(key, Tensor):
             return getitem(self.__autograph_alone__(), key)
         if key not in self.keys():
+            if any(isinstance(row, Counter) for row in self._rows):
+                return 0
+            if any(getattr(row, "default_factory", None) for row in self._rows):
+                self._refuse()  # it would add the key
             raise KeyError(key)
         return self._chosen(lambda row: row[key])
 
@@ -108,11 +113,13 @@ class DictView(View):
         )
 
     def update(self, *others: Any, **named: Any) -> None:
-        """Set the values of keys that there are."""
+        """Set the values of keys that there are; a Counter would add to them."""
+        if any(isinstance(row, Counter) for row in self._rows):
+            self._refuse()
         for key, value in dict(*others, **named).items():
             self[key] = value
 
-    clear = pop = popitem = setdefault = __delitem__ = View._refuse
+    clear = pop = popitem = setdefault = __delitem__ = __ior__ = View._refuse
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -189,7 +196,8 @@ def _refuse_hash(view: Any) -> NoReturn:
 
 
 def _view_of_dicts(values: Sequence[Any]) -> Any:
-    return DictView if all(isinstance(v, (dict, DictView)) for v in values) else None
+    plain = all(type(v) is DictView or behaves_as(v, dict) for v in values)
+    return DictView if plain else None
 
 
 def _view_of_objects(values: Sequence[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import is_
 from typing import Any, ClassVar
@@ -13,8 +13,8 @@ from runtime.ops.containers.list_tables import CHOOSE
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
-from runtime.staging.lists.parts import emit
-from runtime.staging.objects.copy import Reference, chosen, replacing
+from runtime.staging.lists.parts import emit, in_their_places
+from runtime.staging.objects.copy import Reference, chosen
 from runtime.staging.objects.views import is_chosen_of, set_chooser
 
 __all__ = ["OpenChoice"]
@@ -27,8 +27,6 @@ class OpenChoice(Reference, StagedList):
     """
 
     __autograph_backend__: ClassVar[Any]
-    #: Puts lists of the graph in the places of Python's; `compiler.backend` sets it.
-    opened: ClassVar[Callable[[Sequence[Any], Sequence[Callable[[], Any]]], list[Any]]]
     __slots__ = ("_place", "_rows", "_seen")
 
     _place: Any
@@ -91,11 +89,8 @@ class OpenChoice(Reference, StagedList):
         columns = list(columns)
         plain = [row for row in self._rows if type(row) is list]
         if plain:
-            makes = [
-                replacing(row, partial(StagedList.of, row, "row", self._element))
-                for row in plain
-            ]
-            new = dict(zip(map(id, plain), type(self).opened(plain, makes)))
+            makes = [partial(StagedList.of, row, "row", self._element) for row in plain]
+            new = dict(zip(map(id, plain), in_their_places(plain, makes)))
             self._rows = [new.get(id(row), row) for row in self._rows]
         for number, row in enumerate(self._rows):
             takes = convert.cast(equal(self._place, number), "int32")

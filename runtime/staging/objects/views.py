@@ -20,7 +20,14 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit
-from runtime.staging.objects.copy import Reference, identical, is_mutable
+from runtime.staging.objects.copy import (
+    ChosenCopy,
+    Reference,
+    check_in_place,
+    identical,
+    is_mutable,
+    watch_of,
+)
 from runtime.staging.state.values import can_be_tensor
 from runtime.types import dtypes, nest
 from runtime.where.user_code import state_error
@@ -53,16 +60,22 @@ class View(Reference):
     front, or from the back if it is negative.
     """
 
-    __slots__ = ("__weakref__", "_index", "_kept", "_rows")
+    __slots__ = ("__weakref__", "_index", "_kept", "_objects")
 
     #: The class of the objects.
     stands_for: ClassVar[type]
 
     def __init__(self, rows: Sequence[Any], index: Any) -> None:
-        self._rows = tuple(rows)
+        self._objects = tuple(rows)
         self._index = index
         #: A copy of what was in the view at the end of a body.
         self._kept: Any = None
+
+    @property
+    def _rows(self) -> tuple[Any, ...]:
+        """The objects; AG210 if one of the graph has taken the place of one of them."""
+        check_in_place(self._objects)
+        return self._objects
 
     def __autograph_type__(self) -> type:
         return type(self).stands_for
@@ -171,7 +184,13 @@ def reference(value: Any, graph: Graph | None) -> Any:
 
 
 def referred(value: Any) -> Any:
-    """A list, dict or object such that a graph can choose it and it stays itself."""
+    """A list, dict or object such that a graph can choose it and it stays itself.
+
+    A copy is what it is, as long as it is not stale.
+    """
+    if isinstance(value, ChosenCopy):
+        watch_of(value).reading()
+        return value
     return reference(value, current_graph())
 
 

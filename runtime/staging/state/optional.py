@@ -16,7 +16,7 @@ from runtime.graph.context import current_graph
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.staged.flow import none_test, optional_parts, raise_error, require_some
 from runtime.staging.lists.rows import buffer_of, rows_like
-from runtime.staging.objects.copy import identical
+from runtime.staging.objects.copy import identical, set_around
 from runtime.staging.state.path_facts import assuming, fact
 from runtime.staging.state.values import MISSING, Marker, can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor
@@ -99,6 +99,10 @@ class StagedOptional:
             return tensor
         return StagedOptional(value, some, self._name)
 
+    def __autograph_within__(self) -> list[Any]:
+        """What the compiler looks into for changes."""
+        return [self._value]
+
     def _part_names(self, name: str) -> list[str]:
         """What the parts are called in messages and in generated source."""
         flag = f"has_{name}" if name.isidentifier() else f"whether {name} is None"
@@ -160,6 +164,12 @@ class StagedOptional:
     def __setitem__(self, key: Any, value: Any) -> None:
         raise self._misuse("changed")
 
+    def _change_in_place(self, other: Any) -> Any:
+        raise self._misuse("changed")
+
+    __iadd__ = __isub__ = __imul__ = _change_in_place
+    __ior__ = __iand__ = __ixor__ = _change_in_place
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self._get(TypeError("'NoneType' object is not iterable")))
 
@@ -208,6 +218,12 @@ class _OptionalItems(StagedOptional):
 
 Sequence.register(_OptionalItems)
 
+
+def _around(optional: StagedOptional, copy: Callable[[Any], Any]) -> StagedOptional:
+    return StagedOptional(copy(optional._value), optional._some, optional._name)
+
+
+set_around(StagedOptional, _around)
 
 # --- asking ---------------------------------------------------------------------------
 

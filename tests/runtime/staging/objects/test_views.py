@@ -8,9 +8,9 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
-from runtime.errors import TracingError
+from runtime.errors import TracingError, UnhashableTensorError
 from tests.turns import by_turns
-from tests.view_world import load
+from tests.view_world import KINDS, load, load_aliases
 
 ARGUMENTS = (0, 1)
 
@@ -803,12 +803,21 @@ def test_what_would_be_a_copy_that_differs_is_refused(program):
 
 @pytest.mark.parametrize("seed", by_turns(range(60)))
 def test_a_random_program_gives_what_python_gives_or_is_refused(seed):
-    function = load(seed)
+    check_random(load(seed))
+
+
+@pytest.mark.parametrize("seed", by_turns(range(20)))
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_random_program_of_containers_with_several_names(kind, seed):
+    check_random(load_aliases(kind, seed))
+
+
+def check_random(function):
     try:
         spec = tf.TensorSpec([], tf.int32)
         staged = tf.function(function).get_concrete_function(spec)
         found = {n: outcome(staged, tf.constant(n)) for n in range(3)}
-    except (AutographError, TracingError):
+    except (AutographError, TracingError, UnhashableTensorError):
         pytest.skip("refused")
 
     assert found == {n: outcome(function, n) for n in range(3)}
