@@ -13,7 +13,7 @@ from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit, in_its_place, size_of
-from runtime.staging.objects.copy import is_in_place
+from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 from runtime.types import dtypes

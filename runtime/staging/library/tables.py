@@ -20,7 +20,7 @@ from runtime.staging.lists.elements import Element, fitted, holds_none, taken_ap
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
-from runtime.staging.objects.copy import Kind, register
+from runtime.staging.objects.kinds import Kind, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
 from runtime.staging.state.values import can_be_tensor

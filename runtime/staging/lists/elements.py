@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from runtime.ops.staged.flow import optional_parts, require_some
-from runtime.staging.objects.copy import Copy, contents_of, element_copy, plain_class
+from runtime.staging.objects.copy import Copy, element_copy, plain_class
+from runtime.staging.objects.kinds import contents_of
 from runtime.staging.state.optional import known
 from runtime.staging.state.values import (
     can_be_tensor,

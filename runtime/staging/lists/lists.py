@@ -37,13 +37,8 @@ from runtime.staging.lists.parts import (
     size_of,
 )
 from runtime.staging.lists.sequences import StagedSequence, weakened
-from runtime.staging.objects.copy import (
-    ELEMENT,
-    Kind,
-    element_copy,
-    is_in_place,
-    register,
-)
+from runtime.staging.objects.copy import ELEMENT, element_copy
+from runtime.staging.objects.kinds import Kind, is_in_place, register
 from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted
 from runtime.types import dtypes

@@ -26,7 +26,7 @@ from runtime.staging.lists.elements import (
 )
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.sequences import weakened
-from runtime.staging.objects.copy import Kind, has_changed, register
+from runtime.staging.objects.kinds import Kind, has_changed, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor

@@ -4,24 +4,33 @@ A copy is used as the object is, as long as that makes no difference. Where it w
 make one, AG210 says so: where the copy is read and one of its sources has changed
 since, and where the copy is changed and a source can still be seen.
 
-Each kind of container is registered once (`register`): what is in it, how a copy is
-made, and which of its methods read. A container of any other kind is refused.
+How a container is copied, and which of its methods read, its kind says (`kinds`): a
+container of a kind that has no copies is refused.
 """
 
 from __future__ import annotations
 
-import dis
 import sys
-from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from operator import is_
-from types import FrameType
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from typing import Any, ClassVar, Protocol
+from weakref import WeakValueDictionary
 
-from runtime.graph import Graph
-from runtime.graph.context import current_graph
-from runtime.ops.elementwise.logical import logical_not
+from runtime.staging.objects.kinds import (
+    AROUND,
+    STALE,
+    Kind,
+    Reference,
+    attributes_of,
+    can_change,
+    contents_of,
+    has_changed,
+    identical,
+    in_place_of,
+    is_in_place,
+    is_mutable,
+    kind_of,
+)
 from runtime.types import nest
 from runtime.where.user_code import state_error
 
@@ -32,27 +41,11 @@ __all__ = [
     "ChosenCopy",
     "Copy",
     "ElementCopy",
-    "Kind",
-    "Origin",
-    "Reference",
-    "Watch",
-    "behaves_as",
-    "can_change",
-    "check_in_place",
     "chosen",
-    "contents_of",
     "copied",
     "element_copy",
-    "has_changed",
-    "identical",
     "in_one_kind",
-    "is_in_place",
-    "is_mutable",
-    "note_replaced",
     "plain_class",
-    "register",
-    "set_around",
-    "unlike",
     "unwatched",
     "watch_of",
 ]
@@ -71,193 +64,10 @@ CHOSEN: _Why = (
     "change it in the branches of an `if`, by the name that it has there, or begin "
     "with a copy that is meant to be one: `chosen = list(chosen)`",
 )
-_STALE: _Why = (
-    "a list, dict or object that a tensor chose among several is read after one of "
-    "those was changed; in a graph it is a copy, which did not change",
-    "choose again after the change, or begin with a copy that is meant to be one: "
-    "`chosen = list(chosen)`",
-)
 _UNTOLD: _Why = (
     "`is` asks which list, dict or object one is that is a copy in the graph",
     "give them numbers, and compare those",
 )
-
-
-class Reference:
-    """Stands for an object itself, not for a copy of it."""
-
-    __slots__ = ()
-
-
-# --- which object one is --------------------------------------------------------------
-
-
-def identical(one: Any, other: Any) -> Any:
-    """``one is other``: a bool, or a tensor where one has a say in which object it is.
-
-    What stands for an object answers by ``__autograph_is__``.
-
-    Raises:
-        StagedStateError: AG210, one is a copy of an object, and it cannot be told of
-            which.
-    """
-    if one is other:
-        return True
-    for value, beside in ((one, other), (other, one)):
-        if hasattr(type(value), "__autograph_is__"):
-            return type(value).__autograph_is__(value, beside)
-    return False
-
-
-def unlike(same: Any) -> Any:
-    """What ``!=`` or ``is not`` gives where ``==`` or ``is`` gives ``same``."""
-    if same is NotImplemented:
-        return same
-    return not same if isinstance(same, bool) else logical_not(same)
-
-
-# --- the kinds of containers ----------------------------------------------------------
-
-
-class Kind(NamedTuple):
-    """How one kind of container is read, copied and changed.
-
-    Every method that is not among ``reads`` counts as a change, unless ``changes``
-    names those that change.
-    """
-
-    #: What is in a container, by which a change of it is noticed.
-    contents: Callable[[Any], list[Any]]
-    #: A container of a class with what is in another one; `copy` copies its parts.
-    make: Callable[[type, Any, Callable[[Any], Any]], Any]
-    reads: frozenset[str]
-    changes: frozenset[str] | None = None
-    #: Methods that give another container with the same contents.
-    copies: frozenset[str] = frozenset({"copy", "__copy__"})
-    #: Of the graph's: the container as it is now, which changes leave alone.
-    again: Callable[[Any], Any] | None = None
-
-
-_KINDS: dict[type, Kind] = {}
-
-
-def register(cls: type, kind: Kind) -> None:
-    """Say how containers of a class, and of those that are derived from it, are."""
-    _KINDS[cls] = kind
-
-
-#: What is around another value: makes the same around a copy of that.
-_AROUND: dict[type, Callable[[Any, Callable[[Any], Any]], Any]] = {}
-
-
-def set_around(cls: type, make: Callable[[Any, Callable[[Any], Any]], Any]) -> None:
-    """Say how an object of a class is made that has a copy of another value in it."""
-    _AROUND[cls] = make
-
-
-def _kind_of(cls: type) -> Kind | None:
-    """The kind of containers of a class; None if it is no class of containers."""
-    return next((_KINDS[base] for base in cls.__mro__ if base in _KINDS), None)
-
-
-def is_mutable(cls: type) -> bool:
-    """Whether objects of a class are structures with fields that can be changed."""
-    if issubclass(cls, (list, dict, tuple)) or nest.field_names(cls) is None:
-        return False
-    if hasattr(cls, "__tf_flatten__"):
-        return False
-    parameters: Any = getattr(cls, "__dataclass_params__", None)
-    if parameters is not None:
-        return not parameters.frozen
-    return "__setattr__" not in vars(cls)
-
-
-def behaves_as(value: Any, base: type) -> bool:
-    """Whether a value is a list or dict, or of a class that adds methods at most."""
-    mro = type(value).__mro__
-    if base not in mro:
-        return False
-    known = (OrderedDict, Counter, defaultdict)
-    others = (cls for cls in mro[: mro.index(base)] if cls not in known)
-    own = {name for cls in others for name in vars(cls)} & vars(base).keys()
-    return own <= {"__doc__", "__init__", "__repr__", "__hash__"}
-
-
-def can_change(value: Any) -> bool:
-    """Whether a value is a container, or an object with fields."""
-    cls = type(value)
-    if _kind_of(cls) is not None or hasattr(cls, "__autograph_chosen__"):
-        return True
-    return hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
-
-
-def contents_of(value: Any) -> list[Any]:
-    """What is in a container, a choice or an object: other objects after a change."""
-    kind = _kind_of(type(value))
-    if kind is not None:
-        return kind.contents(value)
-    if hasattr(type(value), "__autograph_chosen__"):
-        return list(value.__autograph_chosen__())
-    return list(_attributes(value).values())
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    """The fields and attributes of an object, read without its `__getattribute__`."""
-    names = nest.field_names(plain_class(value)) or ()
-    found = {name: object.__getattribute__(value, name) for name in names}
-    found.update(getattr(value, "__dict__", {}))
-    return {name: part for name, part in found.items() if name != "_watch"}
-
-
-def _list_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:
-    made = cls.__new__(cls)
-    list.extend(made, map(copy, list.copy(items)))
-    return made
-
-
-def _dict_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:
-    base: Any = OrderedDict if issubclass(cls, OrderedDict) else dict
-    made = cls.__new__(cls)
-    for key in base.keys(items):
-        base.__setitem__(made, key, copy(dict.__getitem__(items, key)))
-    if isinstance(items, defaultdict):
-        made.default_factory = items.default_factory
-    return made
-
-
-def _no_copy(cls: type, items: Any, copy: Callable[[Any], Any]) -> NoReturn:
-    raise state_error(
-        "AG210",
-        f"a tensor chose among several a {cls.__name__}, of which a graph has no copy "
-        "that could be watched",
-        "change it in the branches of an `if`, by the name that it has there",
-    )
-
-
-_COMPARED = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
-_ITERATED = {"__contains__", "__getitem__", "__iter__", "__len__", "__reversed__"}
-_LIST_READS = {"__add__", "__mul__", "__rmul__", "count", "index"}
-_DICT_READS = {"__or__", "__ror__", "get", "items", "keys", "values"}
-_COUNTER_READS = {
-    *("__add__", "__sub__", "__and__", "__pos__", "__neg__"),
-    *("elements", "most_common", "total", "_keep_positive"),
-}
-
-register(
-    list, Kind(list.copy, _list_like, frozenset(_COMPARED | _ITERATED | _LIST_READS))
-)
-register(
-    dict,
-    Kind(
-        lambda items: [*dict.keys(items), *dict.values(items)],
-        _dict_like,
-        frozenset(_COMPARED | _ITERATED | _DICT_READS),
-    ),
-)
-register(Counter, _KINDS[dict]._replace(reads=_KINDS[dict].reads | _COUNTER_READS))
-register(set, Kind(list, _no_copy, frozenset()))
-register(deque, Kind(list, _no_copy, frozenset()))
-register(bytearray, Kind(list, _no_copy, frozenset()))
 
 
 # --- what a copy is a copy of ---------------------------------------------------------
@@ -300,44 +110,7 @@ class Origin:
         """Raise AG210 if one of the objects was changed since."""
         for value, parts in self._seen.values():
             if has_changed(value, parts):
-                raise state_error("AG210", *_STALE)
-
-
-#: The containers of Python that others of the graph took the places of, as they were
-#: about to change, and those others: copies are stale from then on.
-_replaced: WeakKeyDictionary[Graph, list[tuple[Any, Any]]] = WeakKeyDictionary()
-
-
-def note_replaced(old: Any, new: Any) -> None:
-    """Note that a container of the graph takes the places of one of Python."""
-    graph = current_graph()
-    if graph is not None:
-        _replaced.setdefault(graph, []).append((old, new))
-
-
-def _in_place_of(value: Any) -> Any:
-    """What took the places of an object; the object itself if nothing did."""
-    graph = current_graph()
-    while graph is not None:
-        for old, new in _replaced.get(graph, ()):
-            if old is value:
-                return _in_place_of(new)
-        graph = graph.parent
-    return value
-
-
-def check_in_place(objects: Iterable[Any]) -> None:
-    """Refuse to go on with objects that others have taken the places of."""
-    if any(_in_place_of(value) is not value for value in objects):
-        raise state_error("AG210", *_STALE)
-
-
-def has_changed(value: Any, contents: list[Any]) -> bool:
-    """Whether something else is in an object than these were its contents."""
-    if _in_place_of(value) is not value:
-        return True
-    now = contents_of(value)
-    return len(now) != len(contents) or not all(map(is_, now, contents))
+                raise state_error("AG210", *STALE)
 
 
 class Watch:
@@ -482,7 +255,14 @@ def _change(original: Any) -> Any:
 
 
 #: Methods that Python itself calls to make an object, to find its class and so on.
-_OF_ANY = frozenset(vars(object)) - _COMPARED | {"__class_getitem__"}
+_OF_ANY = frozenset(vars(object)) - {
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+} | {"__class_getitem__"}
 
 
 def _watched_as_before(original: Any) -> Any:
@@ -499,18 +279,6 @@ def _added_to(self: Any, other: Any) -> Any:
     if not isinstance(other, list) or is_in_place(sys._getframe(1)):
         return NotImplemented
     return [*other, *self]
-
-
-#: The first argument of the instruction for ``+=`` and the like, from Python 3.11 on.
-_INPLACE_ADD = 13
-
-
-def is_in_place(frame: FrameType) -> bool:
-    """Whether a function is at ``items += …``, and not at ``items + …``."""
-    operation, argument = frame.f_code.co_code[frame.f_lasti :][:2]
-    name = dis.opname[operation]
-    is_assigned = name == "BINARY_OP" and argument >= _INPLACE_ADD
-    return name.startswith("INPLACE_") or is_assigned
 
 
 def _guards(copies: type[Copy], cls: type, kind: Kind) -> dict[str, Any]:
@@ -567,7 +335,7 @@ def _class_of(copies: type[Copy], cls: type) -> type:
     """The class of the copies of objects of a class."""
     found = _CLASSES.get((copies, id(cls)))
     if found is None:
-        kind = _kind_of(cls)
+        kind = kind_of(cls)
         own: dict[str, Any] = {"plain": cls, "__module__": __name__}
         if kind is None:
             found = type(cls.__name__, (copies, _ObjectCopy, cls), own)
@@ -580,11 +348,11 @@ def _class_of(copies: type[Copy], cls: type) -> type:
 
 def _made(cls: Any, value: Any, copy: Callable[[Any], Any]) -> Any:
     """An object of a class with what is in another one."""
-    kind = _kind_of(plain_class(value))
+    kind = kind_of(plain_class(value))
     if kind is not None:
         return kind.make(cls, value, copy)
     made = cls.__new__(cls)
-    for name, part in _attributes(value).items():
+    for name, part in attributes_of(value).items():
         object.__setattr__(made, name, part)
     return made
 
@@ -609,9 +377,9 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
     cls = plain_class(value)
     if issubclass(cls, Reference):
         return value
-    for base in _AROUND.keys() & set(cls.__mro__):
-        return _AROUND[base](value, copy)
-    if _kind_of(cls) is None and not is_mutable(cls):
+    for base in AROUND.keys() & set(cls.__mro__):
+        return AROUND[base](value, copy)
+    if kind_of(cls) is None and not is_mutable(cls):
         inside = nest.children(value)
         if inside is None:
             return value
@@ -638,7 +406,7 @@ def chosen(
     chose among have other names by which they can be reached.
     """
     sources = list(sources)
-    objects = list(map(_in_place_of, sources))
+    objects = list(map(in_place_of, sources))
     if not all(map(is_, sources, objects)):
         matters = None  # it asks whether the older ones can be reached
     watch = Watch(matters, Origin(objects) if objects else None)
@@ -664,7 +432,7 @@ def in_one_kind(one: Any, other: Any) -> tuple[Any, ...] | None:
     kinds = [type(value) for value in (one, other) if issubclass(type(value), Copy)]
     if not kinds or plain_class(one) is not plain_class(other):
         return None
-    if _kind_of(plain_class(one)) is None:
+    if kind_of(plain_class(one)) is None:
         # The compiler watches what is made of the two.
         return unwatched(one), unwatched(other)
     if type(one) is type(other):
@@ -727,7 +495,7 @@ class BranchCopies:
 
 def _of_graph(value: Any) -> Any:
     """What makes a copy of a container of the graph; None for other values."""
-    kind = _kind_of(type(value))
+    kind = kind_of(type(value))
     return None if kind is None else kind.again
 
 

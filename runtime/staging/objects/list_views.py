@@ -18,7 +18,7 @@ from runtime.staging.lists.elements import taken_apart
 from runtime.staging.lists.items import getitem
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import emit
-from runtime.staging.objects.copy import behaves_as, is_in_place, unlike
+from runtime.staging.objects.kinds import behaves_as, is_in_place, unlike
 from runtime.staging.objects.open_choices import OpenChoice
 from runtime.staging.objects.views import View, is_open, register
 from runtime.staging.state.values import can_be_tensor

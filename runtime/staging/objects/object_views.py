@@ -8,7 +8,7 @@ from typing import Any, NoReturn, cast
 
 from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.lists.items import getitem
-from runtime.staging.objects.copy import behaves_as, identical, is_mutable, unlike
+from runtime.staging.objects.kinds import behaves_as, identical, is_mutable, unlike
 from runtime.staging.objects.views import View, register
 from runtime.tensor import Tensor
 from runtime.types import nest

@@ -14,7 +14,8 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit, in_their_places
-from runtime.staging.objects.copy import Reference, chosen
+from runtime.staging.objects.copy import chosen
+from runtime.staging.objects.kinds import Reference
 from runtime.staging.objects.views import is_chosen_of, set_chooser
 
 __all__ = ["OpenChoice"]

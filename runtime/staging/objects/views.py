@@ -20,13 +20,12 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit
-from runtime.staging.objects.copy import (
-    ChosenCopy,
+from runtime.staging.objects.copy import ChosenCopy, watch_of
+from runtime.staging.objects.kinds import (
     Reference,
     check_in_place,
     identical,
     is_mutable,
-    watch_of,
 )
 from runtime.staging.state.values import can_be_tensor
 from runtime.types import dtypes, nest

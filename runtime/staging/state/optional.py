@@ -16,7 +16,7 @@ from runtime.graph.context import current_graph
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.staged.flow import none_test, optional_parts, raise_error, require_some
 from runtime.staging.lists.rows import buffer_of, rows_like
-from runtime.staging.objects.copy import identical, set_around
+from runtime.staging.objects.kinds import identical, set_around
 from runtime.staging.state.path_facts import assuming, fact
 from runtime.staging.state.values import MISSING, Marker, can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor
