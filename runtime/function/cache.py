@@ -1,7 +1,7 @@
 """The traces of one function, and how a call finds its own.
 
 Two tables. The first knows calls by how they are written (`function.fast_key`); it
-answers in a microsecond. The second knows traces by the key of `flatten_call`, whatever
+answers in a microsecond. The second knows traces by the key of a `Call`, whatever
 form the call had. Under one key there may be several traces, made while Python's state
 was another: their guards say which holds.
 """
@@ -9,20 +9,18 @@ was another: their guards say which holds.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from runtime.function.call import Call, Specs
 from runtime.function.concrete import ConcreteFunction
-from runtime.function.fast_key import objects_of
+from runtime.function.fast_key import FastKey, objects_of
 from runtime.guards import Guards
 from runtime.locks import new_reentrant_lock
-from runtime.tracing.signature import FlatCall
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
 
 __all__ = ["MAX_TRACES", "Entry", "FastCall", "TraceCache"]
-
-Specs = tuple[tuple[Any, ...], dict[str, Any]]
 
 #: How many traces a function keeps, if it is not told otherwise.
 MAX_TRACES = 128
@@ -48,13 +46,13 @@ class Entry:
 
     def __init__(
         self,
-        call: FlatCall,
+        call: Call,
         concrete: ConcreteFunction,
         guards: Guards | None,
         made: int,
     ) -> None:
-        #: The call that it was made for, without the objects and arrays of it.
-        self.call = call._replace(arrays=[], objects=[])
+        #: The call that it was made for.
+        self.call = call.without_values()
         self.concrete = concrete
         self.guards = guards
         #: To the objects that the key knows by identity.
@@ -105,6 +103,9 @@ class TraceCache:
         #: Held for short steps that change the tables. Their lists are replaced, never
         #: changed: others may be reading them.
         self._lock = new_reentrant_lock()
+        #: Called with each call that was traced, and the changes of Python's state that
+        #: made the trace necessary.
+        self._listeners: list[Callable[[Call, Sequence[Any]], None]] = []
         self._made = 0
         self._relax_shapes = relax_shapes
         self._entries: dict[Hashable, list[Entry]] = {}
@@ -112,6 +113,10 @@ class TraceCache:
         #: all traces for unknown dimensions.
         self._relaxed: dict[Hashable, Entry] = {}
         self._open: dict[Hashable, list[Entry]] = {}
+
+    def listen(self, listener: Callable[[Call, Sequence[Any]], None]) -> None:
+        """Have a function told of each trace that is added."""
+        self._listeners.append(listener)
 
     def __len__(self) -> int:
         return len(self._all())
@@ -128,22 +133,15 @@ class TraceCache:
 
     # --- calls as they are written ----------------------------------------------------
 
-    def remember(
-        self,
-        key: tuple[Hashable, ...],
-        entry: Entry,
-        call: FlatCall,
-        order: tuple[int, ...] | None,
-    ) -> None:
-        """Remember that a call with this key runs the trace of an entry.
+    def remember(self, call: Call, entry: Entry) -> None:
+        """Remember that calls written as this one run the trace of an entry."""
+        objects = {id(value) for value in call.objects}
+        for key, order in call.forms.items():
+            if objects_of(key) <= objects:
+                self._remember(key, order, entry)
+            # Else something is known neither by its identity nor by the key.
 
-        `order` says where its inputs are among the tensors of the call; None if they
-        are not all there.
-        """
-        if order is None:
-            return
-        if not objects_of(key) <= {id(value) for value in call.objects}:
-            return  # Something is known neither by its identity nor by the key.
+    def _remember(self, key: FastKey, order: tuple[int, ...], entry: Entry) -> None:
         in_order = order == tuple(range(len(order)))
         with self._lock:
             if entry not in self._entries.get(entry.call.key, ()):
@@ -160,7 +158,7 @@ class TraceCache:
 
     # --- calls by their arguments -----------------------------------------------------
 
-    def find(self, call: FlatCall) -> Entry | None:
+    def find(self, call: Call) -> Entry | None:
         """The trace for a call, whose guards hold."""
         entries = self._entries.get(call.key, [])
         for entry in entries:
@@ -177,19 +175,19 @@ class TraceCache:
             if len(others) < len(group):  # It was not dropped in the meantime.
                 self._entries[entry.call.key] = [entry, *others]
 
-    def _wide(self, call: FlatCall) -> list[Entry]:
+    def _wide(self, call: Call) -> list[Entry]:
         """The traces for unknown dimensions that take a call, the last one first."""
         found = self._open.get(call.shapeless, ())
         return [entry for entry in reversed(found) if _accepts(entry.concrete, call)]
 
-    def changes(self, call: FlatCall) -> list[Any]:
+    def changes(self, call: Call) -> list[Any]:
         """What changed of Python's state where that is why a call finds no trace."""
         for entry in self._entries.get(call.key) or self._wide(call):
             if entry.guards is not None:
                 return entry.guards.changes()
         return []
 
-    def specs(self, call: FlatCall) -> Specs:
+    def specs(self, call: Call) -> Specs:
         """For what a call that has no trace yet is to be traced.
 
         Where shapes are relaxed, dimensions that differ from the last trace are open.
@@ -198,9 +196,18 @@ class TraceCache:
         return call.specs if relaxed is None else _wider(relaxed.concrete, call)
 
     def add(
-        self, call: FlatCall, concrete: ConcreteFunction, guards: Guards | None
+        self,
+        call: Call,
+        concrete: ConcreteFunction,
+        guards: Guards | None,
+        changes: Sequence[Any],
     ) -> Entry:
-        """Keep the trace that was made for a call."""
+        """Keep the trace that was made for a call.
+
+        `changes` are those of Python's state that made it necessary.
+        """
+        for listener in self._listeners:
+            listener(call, changes)
         with self._lock:
             self._made += 1
             entry = Entry(call, concrete, guards, self._made)
@@ -263,7 +270,7 @@ def _input_specs(concrete: ConcreteFunction) -> list[TensorSpec]:
     return [tensor.spec for tensor in concrete.graph.inputs]
 
 
-def _accepts(concrete: ConcreteFunction, call: FlatCall) -> bool:
+def _accepts(concrete: ConcreteFunction, call: Call) -> bool:
     """Whether a trace for wider shapes takes the tensors of a call."""
     leaves = nest.flatten(call.specs)
     given = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
@@ -271,7 +278,7 @@ def _accepts(concrete: ConcreteFunction, call: FlatCall) -> bool:
     return all(new.is_subtype_of(known) for new, known in pairs)
 
 
-def _wider(concrete: ConcreteFunction, call: FlatCall) -> Specs:
+def _wider(concrete: ConcreteFunction, call: Call) -> Specs:
     known = iter(_input_specs(concrete))
     leaves = []
     for leaf in nest.flatten(call.specs):

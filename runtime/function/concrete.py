@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pprint
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,21 +10,17 @@ import numpy as np
 
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph_export import near
 from runtime.ops.apply import as_array
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.staged.flow import optional_parts
 from runtime.optimize import chosen_passes, optimize
 from runtime.optimize.dump import PassDump, dump_passes
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.tracing.signature import (
-    ObjectRef,
-    Signature,
-    header,
-    pretty_signature,
-    with_array_parts,
-)
+from runtime.tracing.signature import Signature
 from runtime.tracing.trace import Trace
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
@@ -46,7 +43,7 @@ class ConcreteFunction:
         self,
         trace: Trace,
         signature: Signature,
-        specs: tuple[tuple[Any, ...], dict[str, Any]],
+        specs: Specs,
     ) -> None:
         self._trace = trace
         self._signature = signature
@@ -99,13 +96,13 @@ class ConcreteFunction:
         return list(self.variables)
 
     @property
-    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def structured_input_signature(self) -> Specs:
         """``(args, kwargs)`` with a TensorSpec for each tensor."""
         leaves = [
             leaf.get() if isinstance(leaf, ObjectRef) else leaf
             for leaf in nest.flatten(self._specs)
         ]
-        signature: tuple[tuple[Any, ...], dict[str, Any]]
+        signature: Specs
         signature = nest.pack_sequence_as(self._specs, leaves)
         return signature
 
@@ -293,7 +290,7 @@ class ConcreteFunction:
 
 
 def _kinds(
-    specs: tuple[tuple[Any, ...], dict[str, Any]],
+    specs: Specs,
 ) -> list[tuple[np.dtype[Any], tuple[int | None, ...]]]:
     """The dtypes and shapes of arguments that are tensors by position, and all known.
 
@@ -333,3 +330,64 @@ def _collect_variables(
         for _, inner in node.subgraphs():
             if inner not in seen:
                 _collect_variables(inner, found, seen)
+
+
+# --- printing -------------------------------------------------------------------------
+
+
+class _Marker:
+    def __init__(self, number: int) -> None:
+        self.text = f"<{number}>"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def pretty_signature(
+    signature: Signature,
+    specs: Specs,
+    outputs: Any,
+) -> str:
+    """The call and the types of its tensors, as TensorFlow prints them."""
+    args, kwargs = specs
+    lines = [header(signature, specs), "  Args:"]
+    for name, value in signature.named(args, kwargs):
+        if _has_tensor(value):
+            lines.append(f"    {name}: {_type_text(value)}")
+    if len(lines) == 2:
+        lines.pop()
+    lines += ["  Returns:", f"    {_type_text(outputs)}"]
+    return "\n".join(lines)
+
+
+def header(signature: Signature, specs: Specs) -> str:
+    """``name(a, b=2)``: tensors by name, Python values as they are."""
+    args, kwargs = specs
+    parts = [_part(signature.name_of(i), value) for i, value in enumerate(args)]
+    if kwargs:
+        parts += ["*", *(_part(name, kwargs[name]) for name in sorted(kwargs))]
+    return f"{signature.name}({', '.join(parts)})"
+
+
+def _part(name: str, value: Any) -> str:
+    return name if _has_tensor(value) else f"{name}={value!r}"
+
+
+def _has_tensor(value: Any) -> bool:
+    return any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value))
+
+
+def _type_text(value: Any) -> str:
+    """A spec or tensor in words; a structure with a line for each leaf."""
+    if isinstance(value, (TensorSpec, SymbolicTensor)):
+        maybe = "" if optional_parts(value) is None else ", or None"
+        return f"{value.dtype.name} Tensor, shape={value.shape}{maybe}"
+    if not nest.is_nested(value):
+        return repr(value)
+    leaves = nest.flatten(value)
+    markers = [_Marker(number) for number in range(1, len(leaves) + 1)]
+    # pprint sorts the keys of dicts, as the numbers of the markers are.
+    lines = [pprint.pformat(nest.pack_sequence_as(value, markers), width=10_000)]
+    for marker, leaf in zip(markers, leaves):
+        lines.append(f"      {marker}: {_type_text(leaf)}")
+    return "\n".join(lines)

@@ -1,6 +1,6 @@
 """Calls as they are written: a key for the kinds of their arguments, in a microsecond.
 
-The key tells apart what `tracing.signature.flatten_call` tells apart, and more: calls
+The key tells apart what the key of a `function.call.Call` tells apart, and more: calls
 that differ only in how they are written (by keyword, by position, with a default left
 out) have keys of their own.
 """
@@ -8,7 +8,7 @@ out) have keys of their own.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from runtime.tensor import EagerTensor
 from runtime.types import nest
 from runtime.types.classes import defines, remembered
 
-__all__ = ["fast_key", "input_order", "objects_of"]
+__all__ = ["ARRAYS", "FastKey", "fast_key", "objects_of"]
 
 Array = np.ndarray[Any, Any]
+FastKey = tuple[Hashable, ...]
 
 #: Stands in a key before the id of an object that is known by its identity.
 _OBJECT = object()
@@ -32,12 +33,12 @@ _MARKS = ("_fields", "__dataclass_fields__", "__attrs_attrs__")
 _STR = frozenset((str,))
 _DICTS = frozenset((dict, OrderedDict, defaultdict))
 #: What NumPy's own values become tensors of.
-_ARRAYS = frozenset((np.ndarray, *np.sctypeDict.values()))
+ARRAYS = frozenset((np.ndarray, *np.sctypeDict.values()))
 
 
 def fast_key(
     args: Sequence[Any], kwargs: dict[str, Any]
-) -> tuple[tuple[Hashable, ...], list[Array]] | None:
+) -> tuple[FastKey, list[Array]] | None:
     """A key for a call, and the arrays of its tensors; None if it needs a closer look.
 
     Objects of unknown types are taken for such as are known by identity: a key with
@@ -98,7 +99,7 @@ def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
             append(kind)
             # 0.0 equals -0.0 and NaN nothing at all, but their texts tell them apart.
             append(value if value and value == value else repr(value))
-        elif kind in _ARRAYS:
+        elif kind in ARRAYS:
             tensor = convert_to_tensor(value)
             if type(tensor) is not EagerTensor:
                 return False
@@ -137,34 +138,3 @@ def _names(kind: type) -> Sequence[str] | None:
     if issubclass(kind, (list, Mapping)):
         return None
     return nest.field_names(kind)
-
-
-def input_order(
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    flatten: Callable[[tuple[Any, ...], dict[str, Any]], Sequence[Array | None]],
-    arrays: bool,
-) -> tuple[int, ...] | None:
-    """Where the inputs of the graph are among the arrays of `fast_key`.
-
-    `flatten` gives the inputs of a call. None if they are not all in the call as it is
-    written: some are defaults, or were converted. `arrays` says whether those of NumPy
-    become inputs as they are.
-    """
-    kinds = {EagerTensor, *(_ARRAYS if arrays else ())}
-
-    def mark(leaf: Any) -> Any:
-        if type(leaf) not in kinds:
-            return leaf
-        return EagerTensor(convert_to_tensor(leaf)._array.view())  # type: ignore[attr-defined]
-
-    marked = nest.map_structure(mark, (args, kwargs))
-    found = fast_key(*marked)
-    if found is None:
-        return None
-    # A tensor may be passed twice, so each place is looked up by an array of its own.
-    places = {id(array): place for place, array in enumerate(found[1])}
-    inputs = flatten(*marked)
-    if not all(id(array) in places for array in inputs):
-        return None
-    return tuple([places[id(array)] for array in inputs])

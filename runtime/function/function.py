@@ -19,14 +19,15 @@ import functools
 import inspect
 import sys
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from runtime.compiler import backend, conversion
 from runtime.errors import UnimplementedError
 from runtime.function.cache import MAX_TRACES, Entry, TraceCache
+from runtime.function.call import Call
 from runtime.function.concrete import ConcreteFunction
-from runtime.function.fast_key import fast_key, input_order
+from runtime.function.fast_key import fast_key
 from runtime.function.input_signature import InputSignature, annotated, given
 from runtime.function.retraces import Retrace, RetraceLog
 from runtime.function.tracer import Tracer, Turn
@@ -34,19 +35,29 @@ from runtime.graph import leak_error
 from runtime.graph.context import current_graph, functions_run_eagerly
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.form import flatten_results
-from runtime.tracing.signature import (
-    FlatCall,
-    Signature,
-    callable_name,
-    flatten_call,
-    method_of,
-)
+from runtime.tracing.signature import Signature
 from runtime.types import nest
 from runtime.where.user_code import user_frames
 
 __all__ = ["BoundFunction", "Function", "Methods", "function"]
 
 # --- Functions as methods: for each instance one of its own, which keeps none alive
+
+
+def _method_of(
+    python_function: Callable[..., Any], reference: Callable[[], Any]
+) -> Callable[..., Any]:
+    """The method of an instance that is only referred to."""
+
+    @functools.wraps(python_function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return python_function(reference(), *args, **kwargs)
+
+    parameters = inspect.signature(python_function)
+    _, *others = parameters.parameters.values()
+    method.instance = reference  # type: ignore[attr-defined]
+    method.__signature__ = parameters.replace(parameters=others)  # type: ignore[attr-defined]
+    return method
 
 
 class Methods:
@@ -79,7 +90,7 @@ class Methods:
             def reference() -> Any:  # type: ignore[misc]
                 return instance
 
-        function = self._make(method_of(self._python_function, reference))
+        function = self._make(_method_of(self._python_function, reference))
         return functions.setdefault(key, (reference, function))[1]
 
 
@@ -140,15 +151,16 @@ class Function:
             inner = inner.func
         functools.update_wrapper(self, inner)
         self.__wrapped__ = python_function
-        self._name = self.__name__ = name or callable_name(python_function)
+        self._name = self.__name__ = name or _name_of(python_function)
         self._python_function = python_function
         self._signature = Signature(python_function, self._name)
-        self._input_signature: InputSignature | None = None
         if input_signature is not None:
-            self._input_signature = given(input_signature, self._signature)
+            self._inputs = given(input_signature, self._signature)
         elif follow_type_hints is not False:
             hints = bool(follow_type_hints)
-            self._input_signature = annotated(python_function, self._signature, hints)
+            self._inputs = annotated(python_function, self._signature, hints)
+        else:
+            self._inputs = InputSignature(self._signature)
         self._tracer = Tracer(
             python_function,
             self._signature,
@@ -158,7 +170,7 @@ class Function:
         )
         self._turn = Turn()
         self._cache = TraceCache(reduce_retracing, max_traces)
-        self._retraces = RetraceLog(self._signature, reduce_retracing)
+        self._retraces = RetraceLog(self._signature, reduce_retracing, self._cache)
         #: Makes a function of another callable, with the same options.
         self._make = functools.partial(
             Function,
@@ -187,11 +199,11 @@ class Function:
         try:
             found = fast_key(args, kwargs)
             if found is None:
-                return self._call(args, kwargs, None)
+                return self._call(args, kwargs)
             key, arrays = found
             fast = cache.fast.get(key)
             if fast is None or (fast.holds is not None and not fast.holds()):
-                return self._call(args, kwargs, key)
+                return self._call(args, kwargs)
             fast.entry.used = cache.calls
             if fast.order is not None:
                 arrays = [arrays[index] for index in fast.order]
@@ -204,7 +216,7 @@ class Function:
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the Python function, as a part of what is going on."""
-        args, kwargs = self._bind(args, kwargs)
+        args, kwargs = self._inputs.bind(args, kwargs)
         converted = self._tracer.converted
         if current_graph() is None:
             return converted(*args, **kwargs)
@@ -212,41 +224,22 @@ class Function:
         tensors, results = flatten_results(result, self._name)
         return results.pack(tensors)
 
-    def _call(
-        self,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        key: tuple[Hashable, ...] | None,
-    ) -> Any:
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call that is not known as it is written."""
-        bound = self._bind(args, kwargs)
-        found = fast_key(*bound)
+        found = fast_key(*self._inputs.bind(args, kwargs))
         fast = None if found is None else self._cache.fast.get(found[0])
         if found is not None and fast is not None and fast.entry.holds():
             fast.entry.used = self._cache.calls
             order = fast.order
             return fast.run(found[1] if order is None else [found[1][i] for i in order])
-        call = self._flatten(*bound)
+        call = Call.of(self._inputs, args, kwargs)
         inputs = [array for array in call.arrays if array is not None]
         if len(inputs) != len(call.arrays):
             raise self._no_value(args, kwargs)
         entry = self._entry(call)
-        self._retraces.warn(self._cache)
-        if key is not None:
-            self._cache.remember(key, entry, call, self._order(args, kwargs))
-        if found is not None and found[0] != key:
-            self._cache.remember(found[0], entry, call, self._order(*bound))
+        self._retraces.warn()
+        self._cache.remember(call, entry)
         return entry.concrete.call_flat(inputs)
-
-    def _order(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[int, ...] | None:
-        """Where the inputs of the graph are among the tensors of a call."""
-
-        def inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
-            return self._flatten(*self._bind(args, kwargs)).arrays
-
-        return input_order(args, kwargs, inputs, self._input_signature is None)
 
     def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         for leaf in nest.flatten((args, kwargs)):
@@ -259,7 +252,7 @@ class Function:
 
     # --- traces -----------------------------------------------------------------------
 
-    def _entry(self, call: FlatCall) -> Entry:
+    def _entry(self, call: Call) -> Entry:
         """The trace for a call, found or made."""
         entry = self._cache.find(call)
         if entry is None:
@@ -269,20 +262,19 @@ class Function:
         entry.used = self._cache.calls
         return entry
 
-    def _new_entry(self, call: FlatCall) -> Entry:
-        state = self._cache.changes(call)
+    def _new_entry(self, call: Call) -> Entry:
+        changes = self._cache.changes(call)
         traced = self._tracer.trace(self._cache.specs(call))
-        self._retraces.add(call.specs, state, self._cache.calls)
-        return self._cache.add(call, *traced)
+        return self._cache.add(call, *traced, changes)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, without running it; they may be `TensorSpec`s.
 
         With an ``input_signature`` the arguments may be left out.
         """
-        if self._input_signature is not None and not args and not kwargs:
-            args, kwargs = self._input_signature.call
-        return self._entry(self._flatten(*self._bind(args, kwargs))).concrete
+        if not args and not kwargs:
+            args, kwargs = self._inputs.call
+        return self._entry(Call.of(self._inputs, args, kwargs)).concrete
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
@@ -314,21 +306,6 @@ class Function:
             for concrete in self._cache.traces()
         )
 
-    def _bind(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The call in canonical form, with tensors where specs ask for them."""
-        bound = self._signature.bind(args, kwargs)
-        if self._input_signature is not None:
-            return self._input_signature.fit(*bound)
-        return bound
-
-    def _flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
-        """Take apart what `_bind` gave."""
-        if self._input_signature is not None:
-            return self._input_signature.flatten(args, kwargs)
-        return flatten_call(self._signature, args, kwargs)
-
     # --- being a Python function ------------------------------------------------------
 
     @property
@@ -339,7 +316,7 @@ class Function:
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
         """The specs of the arguments, if they were given."""
-        return None if self._input_signature is None else self._input_signature.specs
+        return self._inputs.specs if self._inputs.has_specs else None
 
     @property
     def function_signature(self) -> inspect.Signature:
@@ -368,6 +345,13 @@ class Function:
         if instance is None:
             return self
         return BoundFunction(self, self._methods.of(instance), instance)
+
+
+def _name_of(python_function: Callable[..., Any]) -> str:
+    """The name of a function; that of the class for other callables."""
+    if isinstance(python_function, functools.partial):
+        return _name_of(python_function.func)
+    return str(getattr(python_function, "__name__", type(python_function).__name__))
 
 
 # --- the decorator --------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from runtime.errors import ConversionError
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import Tensor
-from runtime.tracing.signature import FlatCall, Signature, flatten_call
+from runtime.tracing.signature import Signature
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
 
@@ -23,14 +22,25 @@ _ANY_TENSOR = object()
 
 
 class InputSignature:
-    """Specs for arguments of a function; one trace serves all calls that fit them."""
+    """What a function takes: its parameters, and specs for some of them, or none.
+
+    One trace serves all calls that fit the specs.
+    """
 
     def __init__(
-        self, signature: Signature, expected: dict[str, Any], call: Arguments
+        self,
+        signature: Signature,
+        expected: dict[str, Any] | None = None,
+        call: Arguments = ((), {}),
     ) -> None:
-        self._signature = signature
+        self.signature = signature
+        #: Whether there are specs; they may be for no argument at all.
+        self.has_specs = expected is not None
         #: Specs by the names of the arguments.
-        self._expected = expected
+        self.expected = expected = expected or {}
+        self._leaves = {
+            name: nest.flatten(spec) for name, spec in _specs_of(expected).items()
+        }
         #: The specs of positional arguments with their places, and those of others.
         names = map(signature.name_of, range(len(signature.positional) + len(expected)))
         self._positional = [
@@ -46,13 +56,21 @@ class InputSignature:
     @property
     def specs(self) -> tuple[Any, ...]:
         """The specs, in the order of the arguments that have one."""
-        return tuple(_specs_of(self._expected).values())
+        return tuple(_specs_of(self.expected).values())
 
-    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        """A canonical call with tensors for all arguments that have a spec.
+    def specs_of(self, name: str) -> list[TensorSpec] | None:
+        """The specs of the leaves of an argument; None if it has none."""
+        return self._leaves.get(name)
 
-        Raises ValueError, with both sides in it, if they do not fit.
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """The call in canonical form, with tensors for all arguments that have a spec.
+
+        Raises TypeError for arguments that the function does not take. Raises
+        ValueError, with both sides in it, for those that do not fit their specs.
         """
+        args, kwargs = self.signature.bind(args, kwargs)
+        if not self.expected:
+            return args, kwargs
         call, fitted = (args, kwargs), list(args)
         for index, (name, expected) in self._positional:
             if index < len(fitted):
@@ -64,22 +82,6 @@ class InputSignature:
                 value = self._fitted(name, expected, kwargs[name], call)
                 kwargs = {**kwargs, name: value}
         return tuple(fitted), kwargs
-
-    def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> FlatCall:
-        """Take a fitted call apart: with its arrays, and the key of the specs."""
-        specs = self._replaced(args, kwargs, _specs_of(self._expected))
-        call = flatten_call(self._signature, *specs)
-        found = flatten_call(self._signature, args, kwargs)
-        return call._replace(arrays=found.arrays)
-
-    def _replaced(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any]
-    ) -> Arguments:
-        name_of = self._signature.name_of
-        return (
-            tuple([values.get(name_of(i), value) for i, value in enumerate(args)]),
-            {name: values.get(name, value) for name, value in kwargs.items()},
-        )
 
     def _fitted(
         self,
@@ -111,12 +113,12 @@ class InputSignature:
     def _incompatible(
         self, call: Arguments, path: str, spec: Any, leaf: Any
     ) -> ValueError:
-        values = dict(self._signature.named(*call))
-        specs = _specs_of(self._expected)
+        values = dict(self.signature.named(*call))
+        specs = _specs_of(self.expected)
         inputs = ",\n    ".join(str(values[name]) for name in specs if name in values)
         expected = ",\n    ".join(map(str, specs.values()))
         return ValueError(
-            f"the inputs of {self._signature.name!r} do not fit its input_signature "
+            f"the inputs of {self.signature.name!r} do not fit its input_signature "
             f"({path} is {_kind(leaf)}, not {_kind(spec)}):\n"
             f"  inputs: (\n    {inputs})\n  input_signature: (\n    {expected})."
         )
@@ -189,8 +191,8 @@ def given(specs: Sequence[Any], signature: Signature) -> InputSignature:
 
 def annotated(
     function: Callable[..., Any], signature: Signature, follow: bool
-) -> InputSignature | None:
-    """The specs that are annotations of parameters; None if there are none.
+) -> InputSignature:
+    """The specs that are annotations of parameters.
 
     With `follow` a parameter that is annotated as a Tensor is made one.
     """
@@ -209,10 +211,8 @@ def annotated(
                 args.append(annotation)
         elif follow and isinstance(annotation, type) and issubclass(annotation, Tensor):
             expected[name] = _ANY_TENSOR
-    if not expected:
-        return None
     keywords = dict(list(_specs_of(expected).items())[len(args) :])
-    return InputSignature(signature, expected, (tuple(args), keywords))
+    return InputSignature(signature, expected or None, (tuple(args), keywords))
 
 
 class _Names:
@@ -220,9 +220,18 @@ class _Names:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        self._names: dict[str, Any] | None = None
 
-    @functools.cached_property
-    def _names(self) -> dict[str, Any]:
+    def value(self, annotation: str) -> Any:
+        """What an annotation says; None where it is not meant to be run."""
+        try:
+            if self._names is None:
+                self._names = self._all()
+            return eval(annotation, self._names)
+        except Exception:
+            return None
+
+    def _all(self) -> dict[str, Any]:
         written = inspect.unwrap(self._function)
         written = getattr(written, "__func__", written)
         try:
@@ -230,13 +239,6 @@ class _Names:
         except TypeError:
             enclosing = {}
         return {**getattr(written, "__globals__", {}), **enclosing}
-
-    def value(self, annotation: str) -> Any:
-        """What an annotation says; None where it is not meant to be run."""
-        try:
-            return eval(annotation, self._names)
-        except Exception:
-            return None
 
 
 def _are_specs(annotation: Any) -> bool:

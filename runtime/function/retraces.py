@@ -12,14 +12,14 @@ from typing import Any
 
 from runtime.errors import RetracingWarning
 from runtime.function.cache import TraceCache
-from runtime.tracing.signature import ObjectRef, Signature
+from runtime.function.call import Call, ObjectRef, Specs
+from runtime.tracing.signature import Signature
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
 from runtime.where.user_code import is_user_file
 
 __all__ = ["Change", "Retrace", "RetraceLog", "calling_place"]
 
-Specs = tuple[tuple[Any, ...], dict[str, Any]]
 #: A file and a line of it.
 Place = tuple[str, int]
 
@@ -94,8 +94,10 @@ class Retrace:
 class RetraceLog:
     """The last traces of one function, to tell why another was made."""
 
-    def __init__(self, signature: Signature, relaxes: bool) -> None:
+    def __init__(self, signature: Signature, relaxes: bool, cache: TraceCache) -> None:
         self._signature = signature
+        self._cache = cache
+        cache.listen(self._add)
         self._relaxes = relaxes
         #: The arguments of the last traces; the last of them is to be explained.
         self._recent: deque[Specs] = deque(maxlen=RECENT + 1)
@@ -106,8 +108,8 @@ class RetraceLog:
         self._said_often = False
         self._said_dropped = False
 
-    def add(self, specs: Specs, state: Sequence[Any], call: int) -> None:
-        """Note that the call with this number was traced for `specs`.
+    def _add(self, call: Call, state: Sequence[Any]) -> None:
+        """Note that a call was traced.
 
         `state` holds the records of the guards that no longer held: it is all that
         changed.
@@ -115,8 +117,8 @@ class RetraceLog:
         self._number += 1
         self._place = calling_place()
         self._state = [_of_state(record) for record in state]
-        self._recent.append(specs)
-        self._calls.append(call)
+        self._recent.append(call.specs)
+        self._calls.append(self._cache.calls)
 
     @property
     def last(self) -> Retrace:
@@ -133,12 +135,12 @@ class RetraceLog:
         fixes = self._fixes(changes, before, specs)
         return Retrace(name, self._number, at, tuple(changes), tuple(fixes))
 
-    def warn(self, cache: TraceCache) -> None:
+    def warn(self) -> None:
         """Warn, once, if the function is traced too often or drops traces.
 
         Raises RetracingWarning where warnings are errors.
         """
-        for text in (self._often(cache.calls), self._dropped(cache)):
+        for text in (self._often(), self._dropped()):
             if text is not None:
                 lines = [text, *self.last.reasons()]
                 filename, line = self._place or ("<unknown>", 1)
@@ -146,8 +148,8 @@ class RetraceLog:
                     "\n".join(lines), RetracingWarning, filename, line
                 )
 
-    def _often(self, calls: int) -> str | None:
-        count = calls - self._calls[0] + 1
+    def _often(self) -> str | None:
+        count = self._cache.calls - self._calls[0] + 1
         if self._said_often or len(self._calls) < TRACES or count > CALLS:
             return None
         self._said_often = True
@@ -157,13 +159,14 @@ class RetraceLog:
             "The last one:"
         )
 
-    def _dropped(self, cache: TraceCache) -> str | None:
-        if self._said_dropped or not cache.is_full:
+    def _dropped(self) -> str | None:
+        if self._said_dropped or not self._cache.is_full:
             return None
         self._said_dropped = True
         return (
-            f"AG321: {self._signature.name!r} keeps {cache.limit} traces (max_traces), "
-            "and drops those that were not used for longest. The last one was made for:"
+            f"AG321: {self._signature.name!r} keeps {self._cache.limit} traces "
+            "(max_traces), and drops those that were not used for longest. The last "
+            "one was made for:"
         )
 
     # --- what differs -----------------------------------------------------------------

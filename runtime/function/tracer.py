@@ -10,18 +10,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from runtime.compiler import backend, conversion
+from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
 from runtime.guards import Guards, Places, note, watching
 from runtime.ops.staged.python_calls import called_functions
-from runtime.tracing.signature import ObjectRef, Signature
+from runtime.tracing.signature import Signature
 from runtime.tracing.trace import Trace, trace
 from runtime.types import nest
 from runtime.where.user_code import user_place
 
 __all__ = ["Tracer", "Turn"]
-
-Specs = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class _Thread(threading.local):
