@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.graph.context import building
+from runtime.lowering.lower import lowered
 from runtime.ops.convert import convert_to_tensor
 from runtime.optimize.verify import verify
 from runtime.types import nest
@@ -21,6 +23,9 @@ Array = np.ndarray[Any, Any]
 
 #: What is known of the inputs while tracing: all, the rank, or nothing.
 KNOWLEDGE = ("full", "partial", "rank unknown")
+
+#: How far what composites are lowered to may be off, by the dtype.
+LOWERED = {"e": 1e-2, "f": 1e-5, "d": 1e-12, "F": 1e-5, "D": 1e-12}
 
 
 @pytest.fixture
@@ -36,7 +41,8 @@ def check_agreement(
     tolerance: float = 0.0,
 ) -> list[Array]:
     """The results of `function`: eager ones, and those of the graph in every way to run
-    it (traced and optimised; interpreted and compiled), must be equal.
+    it (traced and optimised; interpreted and compiled), must be equal; those of what
+    composites are lowered to are nearly so.
 
     `known` lists with how much knowledge of the shapes it can be traced, `static` says
     that the shapes of the results follow from full knowledge of those of the inputs.
@@ -55,6 +61,12 @@ def check_agreement(
             for found, value in zip(run(arrays), eager, strict=True):
                 assert np.asarray(found).dtype == value.dtype, (knowledge, way)
                 assert_equal(np.asarray(found), value, tolerance)
+        low = lowered(graph)
+        verify(low)
+        for found, value in zip(interpreter.run(low, arrays), eager, strict=True):
+            assert np.asarray(found).dtype == value.dtype, (knowledge, "lowered")
+            near = max(tolerance, LOWERED.get(value.dtype.char, 0.0))
+            assert_equal(np.asarray(found), value, near)
     return eager
 
 
