@@ -40,7 +40,7 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
-Kind = Literal["primitive", "composite", "host"]
+Kind = Literal["primitive", "composite", "host", "structure"]
 
 #: The least and the greatest value of an integer.
 Bounds = tuple[int, int]
@@ -137,7 +137,8 @@ class Op:
     export: Export = Export()
     #: Who knows the op: compilers and gradients have rules for primitives, a composite
     #: has a decomposition, a host op needs Python or text.
-    kind: Kind = "primitive"
+    #: Whether compilers cannot know the op though it is about numbers.
+    is_host: bool = False
     #: ``decomposition(*tensors, **attrs)`` computes what the kernel does by applying
     #: other ops, and gives NotImplemented where too little is known of the shapes.
     #: Attributes may be tensors, as those of public functions may.
@@ -179,6 +180,20 @@ class Op:
     takes_ints: frozenset[int] = frozenset()
     #: About how many nanoseconds each element of the largest operand takes, if many.
     cost: int = 0
+
+    @property
+    def kind(self) -> Kind:
+        """Who knows the op.
+
+        Compilers and gradients have rules for primitives; a composite has a
+        ``decomposition`` into other ops; a host op needs Python or strings; the
+        structure of programs is no matter of rules.
+        """
+        if self.decomposition is not None:
+            return "composite"
+        if self.family in ("text", "python") or self.is_host:
+            return "host"
+        return "structure" if self.family == "structure" else "primitive"
 
     @property
     def moves(self) -> bool:
@@ -228,7 +243,7 @@ def decomposes(name: str) -> Callable[[_Rule], _Rule]:
     def add(rule: _Rule) -> _Rule:
         if _ops[name].decomposition is not None:
             raise ValueError(f"the op {name!r} has a decomposition already")
-        _ops[name] = replace(_ops[name], kind="composite", decomposition=rule)
+        _ops[name] = replace(_ops[name], decomposition=rule)
         return rule
 
     return add

@@ -174,7 +174,11 @@ def assign_quickly(op: str, variable: Storage, value: Any) -> bool:
 
 
 def _updating(
-    name: str, compute: Compute, infer: Compute, export: Export = _PLAIN
+    name: str,
+    compute: Compute,
+    infer: Compute,
+    export: Export = _PLAIN,
+    is_host: bool = False,
 ) -> None:
     """An op whose result, a tensor like the old value, replaces that.
 
@@ -203,6 +207,7 @@ def _updating(
         stateful=True,
         family="state",
         export=export,
+        is_host=is_host,
     )
 
 
@@ -279,9 +284,16 @@ for _op, _write in (
     ("ResourceScatterMin", np.minimum.at),
     ("ResourceScatterMax", np.maximum.at),
     ("ResourceScatterMul", np.multiply.at),
-    ("ResourceScatterDiv", _divide_at),
 ):
     _updating(_op, _scatter(_write), _infer_scatter, _SCATTER)
+# Integers are rounded after each division: no other ops do that.
+_updating(
+    "ResourceScatterDiv",
+    _scatter(_divide_at),
+    _infer_scatter,
+    _SCATTER,
+    is_host=True,
+)
 
 
 def _batch_update(old: Array, indices: Array, updates: Array) -> Array:
@@ -372,5 +384,6 @@ define(
     _count_up_to,
     lambda *, variable, limit: variable.spec,
     stateful=True,
+    is_host=True,
     family="state",
 )
