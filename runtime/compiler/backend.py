@@ -41,7 +41,7 @@ from runtime.staging.lists.list_methods import METHODS
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import set_exchange
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, functions_of
-from runtime.staging.objects import list_views, object_views, open_choices  # noqa: F401
+from runtime.staging.objects import list_choice, object_choice  # noqa: F401
 from runtime.staging.objects.kinds import note_replaced
 from runtime.staging.state import recursion
 from runtime.staging.state.branches import stage_cond

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from runtime.graph.graph import (
+    Graph,
     building,
     current_graph,
     name_prefix,
@@ -25,6 +26,7 @@ __all__ = [
     "control_dependencies",
     "current_device",
     "current_graph",
+    "enclosing",
     "executing_eagerly",
     "functions_run_eagerly",
     "get_current_name_scope",
@@ -43,6 +45,13 @@ __all__ = [
 _outer_scopes: ContextVar[tuple[str, ...]] = ContextVar("outer scopes", default=())
 _watcher: ContextVar[Callable[[Any], None] | None] = ContextVar("watcher", default=None)
 _run_eagerly = False
+
+
+def enclosing(graph: Graph | None) -> Iterator[Graph]:
+    """A graph and those around it, from the inside out."""
+    while graph is not None:
+        yield graph
+        graph = graph.parent
 
 
 @contextmanager

@@ -34,8 +34,8 @@ from runtime.staging.lists.assignments import delitem, items_of, setitem
 from runtime.staging.lists.items import getitem
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
+from runtime.staging.objects.choice import referred
 from runtime.staging.objects.copy import chosen
-from runtime.staging.objects.views import referred
 from runtime.staging.state.branches import raise_if, stage_cond
 from runtime.staging.state.loops import stage_loop
 from runtime.staging.text import text

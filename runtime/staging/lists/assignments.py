@@ -20,7 +20,7 @@ from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit, item_of, kept_in, rows_like
-from runtime.staging.objects.views import choose, is_open, where_one
+from runtime.staging.objects.choice import choose, is_open, where_one
 from runtime.staging.state.values import checked_parts
 from runtime.types import dtypes, nest
 from runtime.where.user_code import state_error

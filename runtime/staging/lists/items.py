@@ -19,9 +19,9 @@ from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import in_its_place
 from runtime.staging.lists.rows import kept_in, rows_like
 from runtime.staging.lists.sequences import weakened
+from runtime.staging.objects.choice import choose, is_open
 from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.kinds import is_in_place
-from runtime.staging.objects.views import choose, is_open
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.text.text import Values, characters, is_text
 from runtime.tensor import Tensor

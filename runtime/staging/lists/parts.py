@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from runtime.errors import StagedStateError
-from runtime.graph import Graph
-from runtime.graph.context import current_graph
+from runtime.graph.context import current_graph, enclosing
 from runtime.ops import convert
 from runtime.ops.staged.flow import optional_parts
 from runtime.ops.values import to_array
@@ -221,7 +220,7 @@ class Parts(Untold):
         graph = current_graph()
         if graph is None:
             raise self._cannot("be used", "the function that made it has ended")
-        if not any(self._graph is outer for outer in _enclosing(graph)):
+        if not any(self._graph is outer for outer in enclosing(graph)):
             raise self._cannot(
                 "be used here",
                 "the branch or the loop body that made or changed it has ended",
@@ -406,9 +405,3 @@ def number_buffer(items: Sequence[Any]) -> Any:
     assert isinstance(tensor, SymbolicTensor)
     graph.numbers[tensor] = list(items)
     return tensor
-
-
-def _enclosing(graph: Graph | None) -> Iterator[Graph]:
-    while graph is not None:
-        yield graph
-        graph = graph.parent

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterable
 from operator import is_
 from typing import Any, ClassVar, Protocol
-from weakref import WeakValueDictionary
 
 from runtime.staging.objects.kinds import (
     AROUND,
@@ -32,6 +31,7 @@ from runtime.staging.objects.kinds import (
     kind_of,
 )
 from runtime.types import nest
+from runtime.types.classes import derived
 from runtime.where.user_code import state_error
 
 __all__ = [
@@ -327,23 +327,24 @@ class _ObjectCopy:
         raise state_error("AG210", *type(self).why)  # type: ignore[attr-defined]
 
 
-#: By the id of the class, which the class of its copies keeps alive.
-_CLASSES: WeakValueDictionary[tuple[type[Copy], int], type] = WeakValueDictionary()
+def _classes_of(copies: type[Copy]) -> Callable[[type], type]:
+    """What gives the class of the copies of objects of a class."""
 
-
-def _class_of(copies: type[Copy], cls: type) -> type:
-    """The class of the copies of objects of a class."""
-    found = _CLASSES.get((copies, id(cls)))
-    if found is None:
+    @derived
+    def class_of(cls: type) -> type:
         kind = kind_of(cls)
         own: dict[str, Any] = {"plain": cls, "__module__": __name__}
         if kind is None:
-            found = type(cls.__name__, (copies, _ObjectCopy, cls), own)
-        else:
-            guards = _guards(copies, cls, kind)
-            found = type(cls.__name__, (copies, cls), {**guards, **own})
-        _CLASSES[copies, id(cls)] = found
-    return found
+            return type(cls.__name__, (copies, _ObjectCopy, cls), own)
+        guards = _guards(copies, cls, kind)
+        return type(cls.__name__, (copies, cls), {**guards, **own})
+
+    return class_of
+
+
+_CLASS_OF: dict[type[Copy], Callable[[type], type]] = {
+    copies: _classes_of(copies) for copies in (ElementCopy, ChosenCopy)
+}
 
 
 def _made(cls: Any, value: Any, copy: Callable[[Any], Any]) -> Any:
@@ -386,7 +387,7 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
         parts = [copy(part) for _, part in inside]
         same = all(map(is_, parts, (part for _, part in inside)))
         return value if same else nest.rebuild(value, parts)
-    made = _made(_class_of(copies, cls), value, copy)
+    made = _made(_CLASS_OF[copies](cls), value, copy)
     object.__setattr__(made, "_watch", watch)
     return made
 

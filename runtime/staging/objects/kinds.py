@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 from weakref import WeakKeyDictionary
 
 from runtime.graph import Graph
-from runtime.graph.context import current_graph
+from runtime.graph.context import current_graph, enclosing
 from runtime.ops.elementwise.logical import logical_not
 from runtime.types import nest
 from runtime.where.user_code import state_error
@@ -245,12 +245,10 @@ def note_replaced(old: Any, new: Any) -> None:
 
 def in_place_of(value: Any) -> Any:
     """What took the places of an object; the object itself if nothing did."""
-    graph = current_graph()
-    while graph is not None:
+    for graph in enclosing(current_graph()):
         for old, new in _replaced.get(graph, ()):
             if old is value:
                 return in_place_of(new)
-        graph = graph.parent
     return value
 
 

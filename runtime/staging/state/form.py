@@ -19,6 +19,7 @@ from runtime.staging.lists.assignments import spread
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import buffer_of, loose
+from runtime.staging.objects.choice import Choice, alone, as_choices
 from runtime.staging.objects.copy import (
     ChosenCopy,
     ElementCopy,
@@ -26,8 +27,6 @@ from runtime.staging.objects.copy import (
     in_one_kind,
     plain_class,
 )
-from runtime.staging.objects.joined_views import alone, as_views
-from runtime.staging.objects.views import View
 from runtime.staging.state.optional import (
     NOTHING,
     StagedOptional,
@@ -88,12 +87,12 @@ def common_form(one: Side, other: Side, name: str, inside: bool = False) -> Pair
     ``name`` made of the merged ones. ``inside``: they are in a list, dict or object.
 
     Raises:
-        StagedStateError: AG210, a view in a list stands beside what may be a copy.
+        StagedStateError: AG210, a choice in a list stands beside what may be a copy.
     """
     if _may_be_none(one.value) or _may_be_none(other.value):
         return _as_optionals(one, other, name)
-    if isinstance(one.value, View) or isinstance(other.value, View):
-        return _with_views(one, other, name, inside)
+    if isinstance(one.value, Choice) or isinstance(other.value, Choice):
+        return _with_choices(one, other, name, inside)
     pair = in_one_kind(one.value, other.value)
     if pair is not None:
         one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
@@ -117,12 +116,12 @@ def common_form(one: Side, other: Side, name: str, inside: bool = False) -> Pair
     return _part_by_part(one, other, name)
 
 
-def _with_views(one: Side, other: Side, name: str, inside: bool) -> Pair:
-    """Two values of which one is a view, as views or as copies."""
+def _with_choices(one: Side, other: Side, name: str, inside: bool) -> Pair:
+    """Two values of which one is a choice, as choices or as copies."""
     graphs = one.graph, other.graph
-    views = as_views((one.value, other.value), graphs, inside)
-    if views is not None:
-        return views
+    choices = as_choices((one.value, other.value), graphs, inside)
+    if choices is not None:
+        return choices
     if inside:
         raise state_error(
             "AG210",
@@ -131,7 +130,7 @@ def _with_views(one: Side, other: Side, name: str, inside: bool) -> Pair:
             "choose beside them",
             "assign the items of the inner list one by one: `items[i][j] = value`",
         )
-    # What is not among the objects of the view may be a copy: then both are.
+    # What is not among the objects of the choice may be a copy: then both are.
     one, other = (Side(alone(side.value, name), side.graph) for side in (one, other))
     return common_form(one, other, name)
 

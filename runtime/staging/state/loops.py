@@ -18,7 +18,7 @@ from runtime.graph.context import building, current_graph
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.lists import StagedList
-from runtime.staging.objects.joined_views import carried, first_of, is_copied
+from runtime.staging.objects.choice import carried, first_of, is_copied
 from runtime.staging.state.form import (
     Side,
     adopted,

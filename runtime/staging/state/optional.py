@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from runtime.graph import Graph
-from runtime.graph.context import current_graph
+from runtime.graph.context import current_graph, enclosing
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.staged.flow import none_test, optional_parts, raise_error, require_some
 from runtime.staging.lists.rows import buffer_of, rows_like
@@ -127,7 +127,7 @@ class StagedOptional:
         graph = current_graph()
         if graph is None or fact(self._some) is True:
             return self._value
-        if not any(checked in self._checked for checked in _enclosing(graph)):
+        if not any(checked in self._checked for checked in enclosing(graph)):
             self._checked.append(graph)
             some_graph, _ = trace_subgraph(lambda: None, (), "some")
             none_graph, _ = trace_subgraph(lambda: raise_error(error), (), "none")
@@ -337,9 +337,3 @@ def _outline(items: list[Any]) -> Any:
 def alike(one: Any, other: Any) -> bool:
     """Whether two values are made of leaves in the same way."""
     return Form.of(one, composed)[0].is_like(Form.of(other, composed)[0])
-
-
-def _enclosing(graph: Graph | None) -> Iterator[Graph]:
-    while graph is not None:
-        yield graph
-        graph = graph.parent

@@ -27,7 +27,7 @@ from runtime.ops.staged.python_text import (
 from runtime.staging.builtins.truth import StagedTruth
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import weakened
-from runtime.staging.objects.views import View
+from runtime.staging.objects.choice import Choice
 from runtime.staging.state.optional import composed
 from runtime.staging.state.values import is_table
 from runtime.tensor import SymbolicTensor, Tensor
@@ -68,7 +68,7 @@ class Values:
             return lambda found: value.shown(*(column(found) for column in columns))
         if isinstance(value, StagedList):
             return self._list(value)
-        if isinstance(value, View):
+        if isinstance(value, Choice):
             return self.fill(value.__autograph_alone__())
         if isinstance(value, StagedTruth):
             raise value.__staged_refusal__

@@ -8,14 +8,14 @@ from typing import Any, NoReturn, cast
 
 from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.lists.items import getitem
+from runtime.staging.objects.choice import Choice, register
 from runtime.staging.objects.kinds import behaves_as, identical, is_mutable, unlike
-from runtime.staging.objects.views import View, register
 from runtime.tensor import Tensor
 from runtime.types import nest
 from runtime.types.classes import derived
 from runtime.where.user_code import state_error
 
-__all__ = ["DictView"]
+__all__ = ["DictChoice"]
 
 _KEYS = (
     "AG210",
@@ -25,7 +25,7 @@ _KEYS = (
 )
 
 
-class DictView(View):
+class DictChoice(Choice):
     """A dict among several dicts of the same keys, whose values can be changed."""
 
     __slots__ = ()
@@ -91,7 +91,7 @@ class DictView(View):
         return self.__autograph_alone__() | dict(other)
 
     def __eq__(self, other: object) -> Any:
-        if not isinstance(other, (dict, DictView)):
+        if not isinstance(other, (dict, DictChoice)):
             return NotImplemented
         if set(self.keys()) != set(other.keys()):
             return False
@@ -119,12 +119,12 @@ class DictView(View):
         for key, value in dict(*others, **named).items():
             self[key] = value
 
-    clear = pop = popitem = setdefault = __delitem__ = __ior__ = View._refuse
+    clear = pop = popitem = setdefault = __delitem__ = __ior__ = Choice._refuse
 
     __hash__ = None  # type: ignore[assignment]
 
 
-class _ObjectView(View):
+class _ObjectChoice(Choice):
     """An object of a class of the user's among several; each class has its own kind."""
 
     __slots__ = ()
@@ -164,7 +164,7 @@ class _ObjectView(View):
         self._refuse()
 
 
-_OWN = frozenset(vars(View)) | frozenset(View.__slots__)
+_OWN = frozenset(vars(Choice)) | frozenset(Choice.__slots__)
 
 
 def _attributes(rows: Sequence[Any]) -> list[str]:
@@ -179,28 +179,28 @@ def _kind_of(cls: type) -> type:
     own: dict[str, Any] = {"stands_for": cls}
     if cls.__eq__ is cast(Any, object.__eq__):
         own.update(__eq__=identical, __ne__=_not_identical, __hash__=_refuse_hash)
-    return type(cls.__name__, (_ObjectView, cls), own)
+    return type(cls.__name__, (_ObjectChoice, cls), own)
 
 
 def _not_identical(one: Any, other: Any) -> Any:
     return unlike(identical(one, other))
 
 
-def _refuse_hash(view: Any) -> NoReturn:
+def _refuse_hash(choice: Any) -> NoReturn:
     raise state_error(
         "AG210",
-        f"a {type(view).stands_for.__name__} that a tensor chose among several is a "
+        f"a {type(choice).stands_for.__name__} that a tensor chose among several is a "
         "key of a dict or in a set, where a graph cannot look for it",
         "give the objects numbers, and have those for keys",
     )
 
 
-def _view_of_dicts(values: Sequence[Any]) -> Any:
-    plain = all(type(v) is DictView or behaves_as(v, dict) for v in values)
-    return DictView if plain else None
+def _choice_of_dicts(values: Sequence[Any]) -> Any:
+    plain = all(type(v) is DictChoice or behaves_as(v, dict) for v in values)
+    return DictChoice if plain else None
 
 
-def _view_of_objects(values: Sequence[Any]) -> Any:
+def _choice_of_objects(values: Sequence[Any]) -> Any:
     kinds = {_class_of(value) for value in values}
     cls = kinds.pop()
     if kinds:
@@ -213,5 +213,5 @@ def _class_of(value: Any) -> type:
     return cls
 
 
-register(_view_of_dicts)
-register(_view_of_objects)
+register(_choice_of_dicts)
+register(_choice_of_objects)
