@@ -259,7 +259,7 @@ _makers: list[Callable[[Sequence[Any]], _Maker | None]] = []
 
 
 def register(maker: Callable[[Sequence[Any]], _Maker | None]) -> None:
-    """Have ``maker(values)`` say what makes a choice of such values, if they are its."""
+    """Have ``maker(values)`` say what makes a choice of such values, or None."""
     _makers.append(maker)
 
 
@@ -348,9 +348,9 @@ def as_choices(
 ) -> _Pair | None:
     """Two values as choices of the same objects; None where there are none.
 
-    Each is a value in its graph. What is no choice and not among the objects of the other
-    one is new: it is an object more. It may have other names if it is ``inside`` a
-    list: then there are no such choices.
+    Each is a value in its graph. A value that is no choice, and not among the objects
+    of the other one, is new: it is an object more. Within a list (``inside``) it may
+    have other names: then there are no such choices.
     """
     rows = distinct([value for value in values if isinstance(value, Choice)])
     outer = _around(*graphs)
@@ -501,7 +501,7 @@ class NewObjects:
         self._inside: set[int] = set()
 
     def share(self, choice: WithNew) -> None:
-        """Have ``choice`` make the object that another one with the same ``added`` does.
+        """Have ``choice`` share the new object of others with the same ``added``.
 
         Raises:
             StagedStateError: AG210, one of them is within the other.

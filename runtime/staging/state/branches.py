@@ -172,7 +172,7 @@ class _Merge:
         return self._known[key][2]
 
     def _with_new(self, one: WithNew, other: Any, name: str) -> _Rebuild:
-        """Merge views of a new object, which other variables may name, too."""
+        """Merge choices of a new object, which other variables may name, too."""
         self._new.share(one)
         build = self._structure(one, other, name)
 

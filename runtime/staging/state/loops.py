@@ -116,7 +116,7 @@ class Slot:
     leaves: list[Leaf]
     form: Form
     template: Any = None
-    #: Whether a copy is carried of what could be a view.
+    #: Whether a copy is carried of what could be a choice.
     copied: bool = False
 
 
