@@ -47,13 +47,14 @@ def small_blocks() -> Iterator[None]:
         yield
 
 
-def ways(graph: Graph) -> Iterator[tuple[str, Run]]:
-    """The ways to run a traced graph, each with its name."""
+def ways(graph: Graph, patched: bool = True) -> Iterator[tuple[str, Run]]:
+    """The ways to run a traced graph, with their names; `patched`: in small blocks."""
     optimised = optimize(graph, PASSES, lambda _, copy: verify(copy))
     for name, given in (("traced", graph), ("optimised", optimised)):
         yield f"interpreter, {name}", lambda a, g=given: interpreter.run(g, a)
         yield f"source, {name}", compile_graph(given)
-        yield f"source in blocks, {name}", _in_small_blocks(given)
+        if patched:
+            yield f"source in small blocks, {name}", _in_small_blocks(given)
 
 
 def _in_small_blocks(graph: Graph) -> Run:
@@ -67,11 +68,11 @@ def _in_small_blocks(graph: Graph) -> Run:
     return run
 
 
-def check(graph: Graph, arrays: Sequence[Any]) -> None:
+def check(graph: Graph, arrays: Sequence[Any], patched: bool = True) -> None:
     """All ways must give the same bits or the same error, and leave inputs alone."""
     before = [np.array(array) for array in arrays]
     expected, error = _outcome(lambda a: interpreter.run(graph, a), arrays)
-    for way, run in ways(graph):
+    for way, run in ways(graph, patched):
         note = f"{way}\n{getattr(run, 'source', graph)}"
         found, other = _outcome(run, arrays)
         assert other == error, note
