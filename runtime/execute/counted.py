@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from runtime.graph import Graph, Node
+from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
 __all__ = [
@@ -27,8 +28,6 @@ __all__ = [
     "outside",
     "step_of",
 ]
-
-_ALIASES = frozenset({"Identity", "StopGradient"})
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ def constant_int(tensor: SymbolicTensor) -> int | None:
 
 
 def _source(tensor: SymbolicTensor) -> SymbolicTensor:
-    while tensor.node.op in _ALIASES:
+    while get(tensor.node.op).is_alias:
         (tensor,) = tensor.node.inputs
     return tensor
 

@@ -27,28 +27,16 @@ register_structure(AT_ONCE)
 #: How long an operation has to take, by the estimate in nanoseconds.
 LONG = 1_000_000
 
-#: Nanoseconds for each element of the largest operand or result.
-_COSTS = {
-    **dict.fromkeys(("ArgMax", "ArgMin"), 1),
-    **dict.fromkeys(("Cumprod", "Cumsum", "Where"), 4),
-    **dict.fromkeys(("GatherNd", "GatherV2", "ScatterNd", "Bincount"), 4),
-    **dict.fromkeys(("SegmentMax", "SegmentMean", "SegmentMin", "SegmentSum"), 6),
-    **dict.fromkeys(("UnsortedSegmentMax", "UnsortedSegmentSum"), 6),
-    **dict.fromkeys(("StatelessRandomNormalV2", "StatelessRandomUniformV2"), 6),
-    **dict.fromkeys(("CumulativeLogsumexp", "SearchSorted", "Sort"), 30),
-    **dict.fromkeys(("ArgSort", "TopKV2", "UniqueWithCounts"), 60),
-}
-
 
 def _is_heavy(node: Node) -> bool:
-    cost = _COSTS.get(node.op)
-    if cost is None or get(node.op).stateful:
+    op = get(node.op)
+    if not op.cost or op.stateful:
         return False
     tensors = (*node.inputs, *node.outputs)
     if any(tensor.dtype.kind == "O" for tensor in tensors):
         return False  # Python objects need the interpreter's lock.
     sizes = [tensor.shape.num_elements() or 0 for tensor in tensors]
-    return cost * max(sizes) >= LONG
+    return op.cost * max(sizes) >= LONG
 
 
 def _is_light(node: Node) -> bool:

@@ -15,47 +15,21 @@ operation on arrays takes or gives are NumPy's, and all that they meet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from runtime.execute.bounds import RULES, Bounds, fits, limits, range_bounds, stepped
 from runtime.execute.counted import Counted, constant_int, find_test, step_of
 from runtime.execute.prune import Live
 from runtime.execute.text import is_choice
 from runtime.graph import Graph, Node
+from runtime.ops.record import Bounds, get
 from runtime.tensor import SymbolicTensor
+from runtime.types.dtypes import DType
 
-__all__ = ["FORMS", "SUMS", "Scalars", "is_exact_cast", "is_index"]
+__all__ = ["SUMS", "Scalars", "is_exact_cast", "is_index"]
 
-#: What Python writes for operations on ints.
-FORMS = {
-    "AddV2": "{0} + {1}",
-    "Sub": "{0} - {1}",
-    "Mul": "{0} * {1}",
-    "Neg": "-{0}",
-    "Abs": "abs({0})",
-    "FloorDiv": "{0} // {1}",
-    "FloorMod": "{0} % {1}",
-    "Maximum": "max({0}, {1})",
-    "Minimum": "min({0}, {1})",
-    "BitwiseAnd": "{0} & {1}",
-    "BitwiseOr": "{0} | {1}",
-    "BitwiseXor": "{0} ^ {1}",
-    "Less": "{0} < {1}",
-    "LessEqual": "{0} <= {1}",
-    "Greater": "{0} > {1}",
-    "GreaterEqual": "{0} >= {1}",
-    "Equal": "{0} == {1}",
-    "NotEqual": "{0} != {1}",
-}
-
-#: Those that need not know their operands exactly, but for the width of the dtype.
+#: Ops that need not know their operands exactly, but for the width of the dtype.
 SUMS = frozenset({"AddV2", "Sub", "Neg"})
-
-#: Inputs that kernels take as Python ints.
-_TAKE_INTS = {
-    **{op: {1} for op in ("ListAppend", "ListExtend", "ListRows")},
-    **{op: {1, 2} for op in ("ListGet", "ListSet", "ListInsert", "ListDelete")},
-}
 
 
 class Scalars:
@@ -240,7 +214,7 @@ class Scalars:
         self._note_bounds(node)
         if node.op == "Const":
             return
-        if node.op in ("Identity", "StopGradient"):
+        if get(node.op).is_alias:
             self._join(node.inputs[0], node.outputs[0])
             return
         if is_choice(node):
@@ -265,7 +239,7 @@ class Scalars:
             return position == 1 and self.is_row(node)
         if node.op == "Cast":
             return is_exact_cast(node)
-        return position in _TAKE_INTS.get(node.op, ())
+        return position in get(node.op).takes_ints
 
     def _on_ints(self, node: Node) -> None:
         """An operation that Python has for ints."""
@@ -346,7 +320,7 @@ class Scalars:
 
     def _raw(self, node: Node) -> Bounds | None:
         """The bounds of a result that is not wrapped around; None if unknown."""
-        rule = RULES.get(node.op)
+        rule = get(node.op).bounds
         if rule is None or not all(map(_is_int, node.inputs)):
             return None
         return rule(*map(self.bounds, node.inputs))
@@ -402,7 +376,7 @@ def is_index(node: Node) -> bool:
 
 def _is_on_ints(node: Node) -> bool:
     """Whether Python has the operation for ints, and gives an int or a bool."""
-    if node.op != "Cast" and node.op not in FORMS:
+    if node.op != "Cast" and not get(node.op).python:
         return False
     if node.op == "Cast" and not _is_int(node.outputs[0]):
         return False
@@ -413,3 +387,52 @@ def is_exact_cast(node: Node) -> bool:
     """Whether NumPy makes the same of a Python int as of an array of its dtype."""
     source, target = node.inputs[0].dtype.name, node.outputs[0].dtype.name
     return source == "int32" and target in ("float32", "float64")
+
+
+# --- bounds of integers ---------------------------------------------------------------
+
+
+def limits(dtype: DType) -> Bounds:
+    """The least and the greatest integer of a dtype.
+
+    >>> from runtime import dtypes
+    >>> limits(dtypes.int8)
+    (-128, 127)
+    """
+    if not dtype.is_integer:
+        return 0, 0
+    bits = 8 * dtype.size
+    return (
+        (0, 2**bits - 1)
+        if dtype.is_unsigned
+        else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    )
+
+
+def fits(bounds: Bounds | None, dtype: DType) -> bool:
+    """Whether all integers within the bounds are of a dtype."""
+    lowest, highest = limits(dtype)
+    return bounds is not None and lowest <= bounds[0] and bounds[1] <= highest
+
+
+def stepped(first: Bounds, step: int, times: int) -> Bounds:
+    """The bounds of a number to which a step was added up to so many times.
+
+    >>> stepped((0, 5), -2, 3)
+    (-6, 5)
+    """
+    change = step * max(0, times)
+    return first[0] + min(0, change), first[1] + max(0, change)
+
+
+def range_bounds(attrs: Mapping[str, Any], dtype: DType) -> Bounds:
+    """The least and the greatest element of a ``Range`` that counts upwards."""
+    lowest, highest = limits(dtype)
+    start, limit, delta = (attrs[key] for key in ("start", "limit", "delta"))
+    if type(delta) is not int or delta < 1:
+        return lowest, highest
+    if type(start) is int:
+        lowest = start
+    if type(limit) is int:
+        highest = limit
+    return lowest, max(lowest, highest - 1)

@@ -20,12 +20,13 @@ from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
-from runtime.execute.scalars import FORMS, SUMS
+from runtime.execute.scalars import SUMS
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.define import code as attribute_code
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
+from runtime.types import dtypes
 
 __all__ = ["END", "StraightBlock"]
 
@@ -40,7 +41,6 @@ LONG = 60
 #: What tells names of nodes apart.
 _NUMBER = re.compile(r"_\d+$")
 
-_ALIASES = frozenset({"Identity", "StopGradient"})
 
 _WITH_BODIES = CONTROL_FLOW | {AT_ONCE, FUSED}
 
@@ -94,7 +94,7 @@ class StraightBlock:
                 (output,) = node.outputs
                 hint = self.labels.get(output, clean(node.name).lower())
                 self.texts[output] = self.program.constant(node.attrs["value"], hint)
-            elif node.op in _ALIASES:
+            elif get(node.op).is_alias:
                 self._alias(node)
             elif node.op not in _WITH_BODIES:
                 self._operation(node)
@@ -400,13 +400,6 @@ def _may_be_large(tensor: SymbolicTensor) -> bool:
 
 Written = tuple[str, int]
 
-_BOOLS = {
-    "LogicalAnd": "{0} & {1}",
-    "LogicalOr": "{0} | {1}",
-    "LogicalXor": "{0} ^ {1}",
-    "LogicalNot": "not {0}",
-}
-
 
 def _python_operation(
     program: Program, node: Node, args: Sequence[Text]
@@ -418,7 +411,9 @@ def _python_operation(
         is_wide = arg.form == "wide" and node.op in SUMS
         operand = program.fit(arg, tensor, "wide" if is_wide else "int")
         operands.append((operand.code, operand.level))
-    written = operands[0] if node.op == "Cast" else _filled(FORMS[node.op], operands)
+    written = operands[0]
+    if node.op != "Cast":
+        written = _filled(get(node.op).python, operands)
     if output.dtype.is_bool:
         return "bool", written
     if program.scalars.wraps(node):
@@ -432,10 +427,12 @@ def _filled(source: str, operands: Sequence[tuple[str, int]]) -> Written:
 
 def _bool_operation(node: Node, args: Sequence[Text]) -> Written | None:
     """The source of an operation on bools; None if it is none."""
-    source = _BOOLS.get(node.op)
-    if source is None or any(tensor.shape.rank != 0 for tensor in node.inputs):
+    op = get(node.op)
+    if op.takes != (dtypes.bool,) or not op.python:
         return None
-    return _filled(source, [(arg.code, arg.level) for arg in args])
+    if any(tensor.shape.rank != 0 for tensor in node.inputs):
+        return None
+    return _filled(op.python, [(arg.code, arg.level) for arg in args])
 
 
 def _choice(program: Program, node: Node, args: Sequence[Text]) -> tuple[str, Written]:

@@ -137,6 +137,7 @@ register(
         export=Export(
             output="y", types=(("DstT", RESULT), ("SrcT", 0)), unwritten=("dtype",)
         ),
+        steps=("np.copyto({out}, {0}, casting='unsafe')",),
     )
 )
 

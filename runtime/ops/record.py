@@ -52,6 +52,7 @@ Family = Literal[
     "creation",  # makes elements of attributes and shapes
     "scatter",  # writes elements to places that an input names
     "reduction",  # makes fewer elements: of rows, of groups
+    "row",  # makes each element of all those of its row
     "scan",  # makes each element of those before it
     "order",  # sorts or searches
     "contraction",  # adds products
@@ -172,6 +173,12 @@ class Op:
     kernel_in_place: Kernel | None = None
     #: The function of NumPy that computes the same for all dtypes but strings.
     ufunc: str = ""
+    #: Statements that compute the result in ``{out}``, which may lie where an operand
+    #: lies, for an elementwise op of real numbers or bools; to the last bit what the
+    #: kernel computes. A ufunc needs none.
+    steps: tuple[str, ...] = ()
+    #: Whether the result is the first input itself.
+    is_alias: bool = False
     #: What Python writes for the op on its own ints, or its own bools.
     python: str = ""
     #: The bounds of an integer result that is not wrapped around, by those of inputs.

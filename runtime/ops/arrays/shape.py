@@ -69,6 +69,7 @@ define(
     strong=False,
     family="movement",
     fails=Fails.NEVER,
+    is_alias=True,
     bounds=lambda x: x,
 )
 define(
@@ -78,6 +79,7 @@ define(
     source="{0}",
     family="movement",
     fails=Fails.NEVER,
+    is_alias=True,
 )
 
 

@@ -190,6 +190,7 @@ binary_op(
     fails=Fails.DIVISOR,
     python="{0} // {1}",
     bounds=_floor_div_bounds,
+    steps=("np.floor_divide({0}, {1}, out={out})",),
 )
 binary_op(
     "FloorMod",
@@ -198,13 +199,40 @@ binary_op(
     fails=Fails.DIVISOR,
     python="{0} % {1}",
     bounds=lambda x, y: (min(0, y[0] + 1), max(0, y[1] - 1)),
+    steps=("np.remainder({0}, {1}, out={out})",),
 )
 binary_op("TruncateDiv", _truncate_div, INTEGERS, fails=Fails.DIVISOR)
 binary_op("TruncateMod", _truncate_mod, REAL, fails=Fails.DIVISOR)
-binary_op("Pow", _pow, NUMBERS, fails=Fails.VALUES)
-binary_op("DivNoNan", _div_no_nan, INEXACT)
-binary_op("MulNoNan", _mul_no_nan, INEXACT)
-binary_op("SquaredDifference", _squared_difference, NUMBERS)
+binary_op(
+    "Pow", _pow, NUMBERS, fails=Fails.VALUES, steps=("np.power({0}, {1}, out={out})",)
+)
+binary_op(
+    "DivNoNan",
+    _div_no_nan,
+    INEXACT,
+    steps=(
+        "np.divide({0}, {1}, out={out})",
+        "np.copyto({out}, 0, where={1} == 0)",
+    ),
+)
+binary_op(
+    "MulNoNan",
+    _mul_no_nan,
+    INEXACT,
+    steps=(
+        "np.multiply({0}, {1}, out={out})",
+        "np.copyto({out}, 0, where={1} == 0)",
+    ),
+)
+binary_op(
+    "SquaredDifference",
+    _squared_difference,
+    NUMBERS,
+    steps=(
+        "np.subtract({0}, {1}, out={out})",
+        "np.multiply({out}, {out}, out={out})",
+    ),
+)
 for _op, _end in (("Maximum", max), ("Minimum", min)):
     _name = _op.lower()
     binary_op(

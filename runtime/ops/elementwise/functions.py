@@ -134,15 +134,55 @@ unary_op(
 )
 unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})", ufunc="sign")
 unary_op("Square", np.square, NUMBERS, source="np.square({0})", ufunc="square")
-unary_op("Reciprocal", _reciprocal, INEXACT)
-unary_op("Rsqrt", _rsqrt, INEXACT)
-unary_op("Sigmoid", _sigmoid, INEXACT)
+unary_op("Reciprocal", _reciprocal, INEXACT, steps=("np.divide(1, {0}, out={out})",))
+unary_op(
+    "Rsqrt",
+    _rsqrt,
+    INEXACT,
+    steps=(
+        "np.sqrt({0}, out={out})",
+        "np.divide(1, {out}, out={out})",
+    ),
+)
+unary_op(
+    "Sigmoid",
+    _sigmoid,
+    INEXACT,
+    steps=(
+        "np.negative({0}, out={out})",
+        "np.exp({out}, out={out})",
+        "np.add({out}, 1, out={out})",
+        "np.divide(1, {out}, out={out})",
+    ),
+)
 _ACTIVATIONS = Export(output="activations")
-unary_op("Softplus", _softplus, FLOATS, export=_ACTIVATIONS)
-unary_op("Softsign", _softsign, FLOATS, export=_ACTIVATIONS)
-unary_op("Erf", erf_kernel, FLOATS)
+unary_op(
+    "Softplus",
+    _softplus,
+    FLOATS,
+    export=_ACTIVATIONS,
+    steps=(
+        "np.abs({0}, out={out})",
+        "np.negative({out}, out={out})",
+        "np.exp({out}, out={out})",
+        "np.log1p({out}, out={out})",
+        "np.add(np.maximum({0}, 0), {out}, out={out})",
+    ),
+)
+unary_op(
+    "Softsign",
+    _softsign,
+    FLOATS,
+    export=_ACTIVATIONS,
+    steps=(
+        "np.abs({0}, out={out})",
+        "np.add({out}, 1, out={out})",
+        "np.divide({0}, {out}, out={out})",
+    ),
+)
+unary_op("Erf", erf_kernel, FLOATS, steps=("erf({0}, out={out})",))
 unary_op("Erfc", in_double(special.erfc), FLOATS)
-unary_op("Round", _round, SIGNED + INEXACT)
+unary_op("Round", _round, SIGNED + INEXACT, steps=("np.rint({0}, out={out})",))
 
 
 def _of_numpy(
@@ -254,13 +294,23 @@ for _op, _kernel in (("ComplexAbs", np.abs), ("Real", np.real), ("Imag", np.imag
             fails=Fails.NEVER,
         )
     )
-register(Op("Angle", _angle, _angle_infer, family="elementwise", fails=Fails.NEVER))
+register(
+    Op(
+        "Angle",
+        _angle,
+        _angle_infer,
+        family="elementwise",
+        takes=INEXACT,
+        fails=Fails.NEVER,
+    )
+)
 register(
     Op(
         "Complex",
         _complex_kernel,
         _complex_infer,
         family="elementwise",
+        takes=FLOATS[1:],
         fails=Fails.UNFIT,
     )
 )
@@ -270,6 +320,7 @@ register(
         _add_n_kernel,
         _add_n_infer,
         family="elementwise",
+        takes=NUMBERS,
         export=Export(output="sum", is_counted=True),
     )
 )

@@ -184,6 +184,7 @@ register(
         source="{0}",
         family="movement",
         fails=Fails.NEVER,
+        is_alias=True,
         export=Export("Identity"),
     )
 )

@@ -395,14 +395,16 @@ def test_composites() -> None:
 
 # --- the descriptions of an op agree --------------------------------------------------
 
-#: Those that `unary_op` and `binary_op` define.
+#: Those of one operand and of two.
 OPS = [
     name
     for name, op in ((name, record.get(name)) for name in record.names())
     if op.family == "elementwise" and op.takes and op.bare_kernel is None
+    if name != "AddN"
 ]
 #: Those of `tf.nn`, and of complex numbers.
 ELSEWHERE = {"Elu", "Relu", "Relu6", "Selu", "Real", "Imag", "ComplexAbs"}
+ELSEWHERE |= {"Angle", "Complex"}
 
 
 def arity(op: str) -> int:
