@@ -136,7 +136,12 @@ def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Grap
     labels = graph.labels
     if labels is None:
         labels = find_labels(graph.nodes)
-    new.labels = {found[id(tensor)]: label for tensor, label in labels.items()}
+    # An optimised graph may have labels of tensors that are gone.
+    new.labels = {
+        found[id(tensor)]: label
+        for tensor, label in labels.items()
+        if id(tensor) in found
+    }
     return new
 
 

@@ -117,13 +117,6 @@ def _take(values: Any, places: Any) -> Any:
     return gather(values, where(wide < 0, wide + length(values, 0), wide))
 
 
-@decomposes("ListPlace")
-def _place(count: Any, index: Any, *, use: str) -> Any:
-    # The element that is there says where it is; one that is not raises IndexError.
-    places = numbers_from(0, cast(count, dtypes.int32))
-    return apply_one("ListGet", places, count, index)
-
-
 @decomposes("ListChoose")
 def _choose(place: Any, *values: Any) -> Any:
     ranks = {value.shape.rank for value in values}

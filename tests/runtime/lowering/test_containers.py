@@ -110,9 +110,6 @@ def of_elements() -> Iterator[Case]:
                 needs="full" if keep else "rank unknown",
                 keep=keep,
             )
-    for use in ("pop", "get", "del", "deque pop", "deque get"):
-        for count, index in ((3, 1), (3, -1), (3, 3), (0, -1), (2, -3)):
-            yield call("ListPlace", ints(count)[0], ints(index)[0], use=use)
     for flags in ([], [False, True, True], [False, False], [True]):
         yield call("ListPlaceOrEnd", np.array(flags, bool))
 

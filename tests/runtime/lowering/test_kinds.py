@@ -43,7 +43,7 @@ RandomShuffle StatelessShuffle
 ReadVariableOp AssignVariableOp TensorArrayV3 TensorArrayGrowV3 TensorArrayWriteV3
 TensorArrayReadV3 ListAppend ListSet ListGet ListInsert ListDelete ListExtend Assert
 Raise RequireBound RequireSome CheckNumericsV2 EnsureShape CastExactly
-ListFind ListSetRows
+ListFind ListPlace ListSetRows
 """
 
 HOST = """
