@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, TypeVar
@@ -19,7 +19,14 @@ from typing import Any, TypeVar
 from ..library import is_library_module
 from .aliases import Aliases, is_of_item
 from .contents import Contents, is_whole
-from .culprits import check_rebound, check_replaced, endless, refusal, user_variables
+from .culprits import (
+    check_rebound,
+    check_replaced,
+    endless,
+    refusal,
+    used_elsewhere,
+    user_variables,
+)
 from .dispatch import UNBOUND, Backend, State, backend_of
 from .looks import stored_names
 from .mutations import Change, Snapshot, reachable_names
@@ -208,6 +215,7 @@ class Variables:
             self._fill(old, values, contents)
             self._aliases.entering(self._state(), old)
             for list_, staged in contents.replaced:
+                self._check_carried_once(list_, old)
                 places = replace(list_, staged, before)
                 replaced += [(place, staged, list_) for place in places]
             kept = self.read()
@@ -228,6 +236,16 @@ class Variables:
             changes += before.restore()
             running.put_back()
         return Trial(result, state, changes, rebound, again)
+
+    def _check_carried_once(self, value: Any, old: State) -> None:
+        """Refuse a set or deque that is state by its contents and by a variable, too.
+
+        The library would carry two of it where the bodies change the variable.
+        """
+        if type(value) in (set, deque):
+            for place, before in zip(self._state(), old, strict=True):
+                if before is value and place.identity in self._found.rebound:
+                    raise used_elsewhere(value, place.name)
 
     def _outcome(
         self, kept: State, contents: Contents, running: Running

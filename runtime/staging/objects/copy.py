@@ -136,6 +136,9 @@ class Watch:
     @property
     def is_over(self) -> bool:
         """Whether a change does not matter any more."""
+        sources = getattr(self.origin, "objects", ())
+        if any(in_place_of(source) is not source for source in sources):
+            return False  # `matters` asks about the older ones
         return self.matters is not None and not self.matters()
 
     def beside(self, other: Watch) -> Watch:
