@@ -174,8 +174,8 @@ class Block(LoopBlock):
         if size is None:
             call += f" if {first}.size >= {in_blocks.LARGE} else None"
         inputs = self._captured(body, live, node.inputs)
-        child = self._child(body, live, inputs, kept, targets)
-        child.assign_targets(targets, self._forms(node, targets))
+        forms = self._forms(node, targets)
+        child = self._child(body, live, inputs, kept, targets, forms)
         self.lines += [Line(f"{found} = {call}"), Line(f"if {found} is None:")]
         self.lines += indented(child.lines)
         results = Line(f"{', '.join(targets.values())} = {found}")
