@@ -15,7 +15,8 @@ function may return, and `state.optional.composed` what a graph carries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -151,11 +152,16 @@ LEAF = Form(None)
 def _same_kind(one: Any, other: Any) -> bool:
     kind = type(one)
     if kind is not type(other):
-        return isinstance(one, Mapping) and isinstance(other, Mapping)
-    if not defines(kind, "_same_structure"):
-        return True
-    alike: bool = one._same_structure(other)
-    return alike
+        return False
+    if defines(kind, "_same_structure"):
+        alike: bool = one._same_structure(other)
+        return alike
+    if issubclass(kind, OrderedDict) and list(one) != list(other):
+        return False
+    # A defaultdict makes its values by what it was given.
+    if issubclass(kind, defaultdict):
+        return one.default_factory is other.default_factory
+    return True
 
 
 # --- what leaves a trace --------------------------------------------------------------

@@ -333,6 +333,8 @@ def _part_by_part(one: Side, other: Side, name: str) -> Pair:
     inside, beside = nest.children(one.value), nest.children(other.value)
     if inside is None or beside is None or type(one.value) is not type(other.value):
         return None
+    if composed(one.value) is None or composed(other.value) is None:
+        return None
     if [step for step, _ in inside] != [step for step, _ in beside]:
         return None
     found = []
@@ -346,10 +348,9 @@ def _part_by_part(one: Side, other: Side, name: str) -> Pair:
                 return None
             pair = common
         found.append(pair)
-    return (
-        nest.rebuild(one.value, [a for a, _ in found]),
-        nest.rebuild(other.value, [b for _, b in found]),
-    )
+    first = nest.rebuild(one.value, [a for a, _ in found])
+    second = nest.rebuild(other.value, [b for _, b in found])
+    return (first, second) if alike(first, second) else None
 
 
 def _fit(one: Any, other: Any) -> bool:

@@ -311,7 +311,8 @@ def composed(value: Any) -> Composition | None:
 
     A tensor that may be None is a flag and a value, a list whose items are the rows of
     a tensor is that tensor, and an object that stands for tensors says by ``_flatten``
-    which. Everything else is made of what `types.nest` finds in it.
+    which. Everything else is made of what `types.nest` finds in it, unless that is not
+    all.
     """
     value = opened(value)
     kind = type(value)
@@ -322,11 +323,21 @@ def composed(value: Any) -> Composition | None:
         return Composition(value, steps, parts, value._unflatten, names)
     if can_be_tensor(value):
         return None
+    if _has_attributes(value):
+        return None
     rows = buffer_of(value)
     if rows is None:
         return nested(value)
     steps = [_outline(value)]
     return Composition(value, steps, [rows], lambda parts: rows_like(value, parts[0]))
+
+
+def _has_attributes(value: Any) -> bool:
+    """Whether a list, tuple or dict has more than items: no other one can be made."""
+    kind = type(value)
+    if not issubclass(kind, (list, tuple, dict)) or defines(kind, "__plain__"):
+        return False
+    return bool(getattr(value, "__dict__", None))
 
 
 def _outline(items: list[Any]) -> Any:

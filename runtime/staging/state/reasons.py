@@ -64,7 +64,7 @@ def _assignments(
 ) -> Iterator[str]:
     """Where the parts assign the variables that the message names."""
     for name in names:
-        if f"'{name}'" not in message and f"'{name}[" not in message:
+        if not any(f"'{name}{end}" in message for end in "'[."):
             continue
         found = []
         for when, function in parts.items():
