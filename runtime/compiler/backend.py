@@ -7,61 +7,30 @@ symbolic tensors.
 from __future__ import annotations
 
 import functools
-import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from types import FunctionType, MethodType
+from collections.abc import Callable
 from typing import Any
 
-import autograph
 from autograph import operators as ag
-from autograph.errors import listen
-from autograph.library import needs_no_conversion
-from autograph.operators.builtins import aware
-from autograph.operators.calls import set_watcher
-from autograph.operators.dispatch import UNBOUND, Later
-from autograph.operators.mutations import Snapshot, reachable_names
-from autograph.operators.opening import all_opened
-from autograph.operators.slots import ContentsSlot
-from autograph.operators.trials import memory, set_listener
-from runtime.compiler import conversion
-from runtime.errors import note
-from runtime.graph.context import current_graph, set_begin_and_end
+from autograph.operators.dispatch import Later
+from autograph.operators.trials import memory
+from runtime.graph.context import current_graph
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.logical import logical_not
 from runtime.staging.builtins.builtins import BUILTINS, OF_LISTS, for_lists, watched
-from runtime.staging.builtins.truth import StagedTruth, staged_and, staged_or
-from runtime.staging.library.deques import StagedDeque
+from runtime.staging.builtins.truth import staged_and, staged_or
 from runtime.staging.library.heaps import FUNCTIONS
-from runtime.staging.library.ordinary import Ordinary
-from runtime.staging.library.tables import StagedTable
-from runtime.staging.lists.items import repeated
 from runtime.staging.lists.list_methods import METHODS
-from runtime.staging.lists.lists import StagedList
-from runtime.staging.lists.parts import set_exchange
-from runtime.staging.lists.sequences import StagedSequence, as_sequence, functions_of
-from runtime.staging.objects import list_choice, object_choice  # noqa: F401
-from runtime.staging.objects.kinds import note_replaced
-from runtime.staging.state import recursion
+from runtime.staging.lists.sequences import as_sequence, functions_of
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.loops import LoopMemory, stage_loop
 from runtime.staging.state.optional import (
-    StagedOptional,
     is_none,
-    is_same,
     matched,
     unwrapped,
 )
 from runtime.staging.state.reasons import explaining
 from runtime.staging.state.values import MISSING
-from runtime.staging.text.text import method_of_text
-from runtime.tensor import EagerTensor, SymbolicTensor
-from runtime.tracing.effects import Changed, set_observer
-from runtime.tracing.signature import Signature
 from runtime.tracing.subgraph import predicate
-from runtime.types import nest
-from runtime.types.classes import defines
 from runtime.variable import Variable
 
 State = tuple[Any, ...]
@@ -248,159 +217,6 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
 }
 
 
-# --- recursion ------------------------------------------------------------------------
-
-
-@contextmanager
-def watching_calls(listener: Callable[[Any], None]) -> Iterator[None]:
-    """Within the block converted code tells `listener` which functions it calls."""
-    token = _listener.set(listener)
-    _traces.begin()
-    try:
-        yield
-    finally:
-        _traces.end()
-        _listener.reset(token)
-
-
-#: Whom to tell of calls in the trace that is made now.
-_listener: ContextVar[Callable[[Any], None] | None] = ContextVar(
-    "listener", default=None
-)
-
-
-def _tell(function: Any) -> None:
-    listener = _listener.get()
-    if listener is not None:
-        listener(function)
-
-
-def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """``function(*args, **kwargs)``, perhaps within itself: see `staging.recursion`."""
-    _tell(function)
-    if not recursion.is_staged_again(function):
-        return function(*args, **kwargs)
-    return recursion.call(function, args, kwargs, _watch)
-
-
-def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What to call in place of a converted function."""
-    conversion.note(function)
-    _tell(function)
-    if recursion.is_staged_again(function) and not needs_no_conversion(function):
-        return lambda *args, **kwargs: recursion.call(function, args, kwargs, _watch)
-    return function
-
-
-#: The traces that are made now, in all threads.
-_traces = ag.Staging(lambda idle: set_watcher(None if idle else _watched))
-
-
-def _watch(
-    function: Any, arguments: Sequence[tuple[str, Any]]
-) -> Callable[[], str | None]:
-    """Watches for changes of what a function can reach."""
-    while not isinstance(function, FunctionType):
-        inner = getattr(function, "__func__", None)
-        arguments = [*arguments, ("self", getattr(function, "__self__", None))]
-        function = getattr(function, "func", None) if inner is None else inner
-    return Snapshot([*reachable_names(function), *arguments]).change
-
-
-def _observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
-    """Looks at what a function that is traced can reach, to tell what that changes."""
-    args, kwargs = arguments
-    named = list(kwargs.items())
-    if not all(type(arg) is SymbolicTensor for arg in args):  # as most of them are
-        named += zip(Signature(function, "").positional, args)
-    functions: list[FunctionType] = []
-    pending = [function]
-    for value in pending:
-        if isinstance(value, MethodType):
-            named.append(("self", value.__self__))
-            pending += (value.__func__, value.__self__)
-        elif isinstance(value, functools.partial):
-            pending.append(value.func)
-        elif isinstance(value, weakref.ReferenceType):
-            named.append(("self", value()))  # a method refers weakly to its instance
-        elif isinstance(value, FunctionType) and value not in functions:
-            functions.append(value)
-            named.append((value.__name__, value))
-            pending += (
-                part
-                for _, part in reachable_names(value)
-                if defines(type(part), "python_function")
-                or isinstance(part, weakref.ReferenceType)
-            )
-            pending.append(value.__dict__.get("__wrapped__"))
-        elif value is function or defines(type(value), "python_function"):
-            named.append(("self", value))
-            pending.append(getattr(value, "__wrapped__", None))
-    snapshot = Snapshot(named)
-    return lambda: _changed(snapshot, functions, arguments)
-
-
-def _structures(value: Any) -> Iterator[Any]:
-    """The lists, dicts and the like that a trace has in place of the caller's."""
-    parts = nest.children(value)
-    if parts is not None:
-        yield value
-        for _, part in parts:
-            yield from _structures(part)
-
-
-def _changed(
-    snapshot: Snapshot, functions: Sequence[FunctionType], arguments: Any
-) -> Iterator[Changed]:
-    for change in snapshot.changes():
-        seen = change.seen
-        within = dict.fromkeys((*functions, *snapshot.functions()))
-        copy = any(part is seen.value for part in _structures(arguments))
-        for slot, old, new in change.places:
-            if slot is None or isinstance(slot, ContentsSlot):
-                known = set(map(id, seen.parts))
-                traced = any(_is_traced(p) for p in seen.read() if id(p) not in known)
-                yield Changed(seen.name(), True, traced, False, copy, within)
-            elif slot.matters or _is_traced(new):
-                first = old is UNBOUND or old is None
-                yield Changed(slot.name, False, _is_traced(new), first, copy, within)
-
-
-def _is_traced(value: Any) -> bool:
-    """Whether a value is a tensor of a graph or made of such, or a list of some."""
-    if isinstance(value, (list, tuple)):
-        return any(map(_is_staged, value))
-    return _is_staged(value)
-
-
-def _is_staged(value: Any) -> bool:
-    if defines(type(value), "__tf_flatten__"):
-        return any(isinstance(t, SymbolicTensor) for t in value.__tf_flatten__()[1])
-    if not defines(type(value), "__autograph_backend__"):
-        return False
-    backend = type(value).__autograph_backend__
-    return backend is not None and not isinstance(value, Variable)
-
-
-autograph.add_library("runtime")
-set_observer(_observe)
-listen(note)
-set_begin_and_end(ag.staging.begin, ag.staging.end)
-Ordinary.convert = staticmethod(autograph.convert)
-Ordinary.called = staticmethod(lambda function: ag.call(aware(function)))
-_STAGING = Staging()
-SymbolicTensor.__autograph_backend__ = _STAGING
-SymbolicTensor.method_of_text = staticmethod(method_of_text)
-SymbolicTensor.__autograph_is__ = StagedOptional.__autograph_is__ = is_same
-SymbolicTensor.repeated = staticmethod(repeated)
-SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
-StagedSequence.__autograph_backend__ = _STAGING
-StagedList.__autograph_backend__ = _Lists()
-set_exchange(all_opened)
-set_listener(note_replaced)
-StagedDeque.__autograph_backend__ = StagedList.__autograph_backend__
-StagedTruth.__autograph_backend__ = _STAGING
-StagedTable.__autograph_backend__ = _Lists()
-StagedOptional.__autograph_backend__ = _OptionalStaging()
-Variable.__autograph_backend__ = _STAGING
-EagerTensor.__autograph_backend__ = None
+STAGING = Staging()
+LISTS = _Lists()
+OPTIONAL = _OptionalStaging()

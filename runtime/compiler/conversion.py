@@ -30,7 +30,6 @@ from autograph.operators.generators import StagedGenerator, element_code
 from autograph.operators.unbound import scope_of
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from runtime.errors import SymbolicTensorError, TracingError
-from runtime.ops.staged.flow import set_scope_of
 from runtime.where.user_code import is_user_file
 
 if TYPE_CHECKING:
@@ -223,7 +222,7 @@ def to_graph(entity: Any, recursive: bool) -> Any:
     return autograph.convert(python_function, recursive=recursive)
 
 
-def _scope_of(name: str) -> str:
+def scope_of_variable(name: str) -> str:
     """Whose the variable is that the user's function reads."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_user_file(frame.f_code.co_filename):
@@ -231,7 +230,6 @@ def _scope_of(name: str) -> str:
     return "local" if frame is None else scope_of(name, frame)
 
 
-set_scope_of(_scope_of)
 do_not_convert = autograph.do_not_convert
 VERSION = autograph.__version__
 functions_of = library.functions_of

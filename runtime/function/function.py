@@ -22,7 +22,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-from runtime.compiler import backend, conversion
+from runtime.compiler import conversion, watching
 from runtime.errors import UnimplementedError
 from runtime.function.cache import MAX_TRACES, Entry, TraceCache
 from runtime.function.call import Call
@@ -220,7 +220,7 @@ class Function:
         converted = self._tracer.converted
         if current_graph() is None:
             return converted(*args, **kwargs)
-        result = backend.call_again(converted, args, kwargs)
+        result = watching.call_again(converted, args, kwargs)
         tensors, results = flatten_results(result, self._name)
         return results.pack(tensors)
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from runtime.compiler import backend, conversion
+from runtime.compiler import conversion
+from runtime.compiler.watching import watching_calls
 from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
@@ -160,7 +161,7 @@ class Tracer:
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
         def attempt(function: Callable[..., Any]) -> Trace:
-            with backend.watching_calls(note):
+            with watching_calls(note):
                 return trace(function, args, kwargs, self._signature.name)
 
         if not self.autograph:

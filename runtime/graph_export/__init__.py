@@ -1,17 +1,14 @@
 """Graphs in other forms: TensorFlow's GraphDef, SVG drawings, text for Graphviz.
 
-`runtime.graph` stands below the ops and cannot import this: `Graph.exports` is this
-package, for the methods of `Graph` and `Node` that need it. What writes the forms is
-imported when the first graph is written.
+`runtime.graph` stands below the ops and cannot import this: `compiler.install` gives it
+this package as `Graph.exports`. What writes the forms is imported when the first graph
+is written.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
-
-from runtime.graph import Graph
 
 if TYPE_CHECKING:
     from runtime.graph_export.definitions import graph_def, node_def, op_type
@@ -48,6 +45,3 @@ def __getattr__(name: str) -> Any:
     home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
     found = globals()[name] = getattr(home, name)
     return found
-
-
-Graph.exports = sys.modules[__name__]

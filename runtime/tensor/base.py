@@ -37,7 +37,7 @@ class Tensor(OperatorMixin):
     #: Where in a variable an index found the tensor: unset for all others.
     _part: Any
 
-    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
 
     if TYPE_CHECKING:

@@ -86,17 +86,17 @@ class SymbolicTensor(Tensor):
     index: int
 
     #: What a pattern that is being matched is told about the truth of a tensor; None
-    #: for a tensor that no pattern asks about. Set by the bridge to the compiler.
+    #: for a tensor that no pattern asks about. Set by `compiler.install`.
     asked_by_pattern: ClassVar[Any] = staticmethod(lambda tensor: None)
 
     #: A method of a Python str, for tensors that stand for one; None if there is none
-    #: of the name. Set by the bridge, too.
+    #: of the name. Set by `compiler.install`.
     method_of_text: ClassVar[Any] = staticmethod(lambda tensor, name: None)
 
-    #: ``items * times`` of a list or text in a graph. Set by the bridge, too.
+    #: ``items * times`` of a list or text in a graph. Set by `compiler.install`.
     repeated: ClassVar[Any]
 
-    #: ``tensor is value``, where the tensor may be None. Set by the bridge, too.
+    #: ``tensor is value``, where the tensor may be None. Set by `compiler.install`.
     __autograph_is__: ClassVar[Any]
 
     def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:

@@ -59,7 +59,7 @@ class Variable(PartialUpdates, OperatorMixin):
             before the function that is being traced runs.
     """
 
-    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
 
     def __init__(

@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime.errors import InvalidArgumentError, UnknownResultError
 from runtime.graph.context import current_graph
-from runtime.ops.apply import apply, set_reading
+from runtime.ops.apply import apply
 from runtime.ops.record import Export, Fails, Op, register, register_structure
 from runtime.ops.staged.python_text import shown_values
 from runtime.tensor import SymbolicTensor, Tensor
@@ -22,6 +22,7 @@ from runtime.where.handlers import check_raise
 from runtime.where.user_code import raise_location
 
 __all__ = [
+    "as_read",
     "none_test",
     "optional_parts",
     "raise_error",
@@ -239,7 +240,7 @@ def set_scope_of(scope_of: Callable[[str], str]) -> None:
     _scope_of = scope_of
 
 
-def _as_read(tensor: Tensor) -> Tensor:
+def as_read(tensor: Tensor) -> Tensor:
     """What stands for a tensor where an operation reads it.
 
     A variable without a value is another error where it is not local.
@@ -252,9 +253,6 @@ def _as_read(tensor: Tensor) -> Tensor:
         return tensor
     value, bound = tensor.node.inputs
     return _checked("RequireBound", value, bound, variable, scope=scope)
-
-
-set_reading(_as_read)
 
 
 def _checked(

@@ -21,7 +21,7 @@ class StagedTruth:
     gets ``refusal``: a graph cannot choose between the two.
     """
 
-    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
     __slots__ = ("__staged_refusal__", "_truth")
 

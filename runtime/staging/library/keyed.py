@@ -202,6 +202,4 @@ def _as_table(value: Any, graph: Graph, known: StagedTable) -> StagedTable | Non
         return table_of(value, *(part.element for part in known._lists))
 
 
-StagedTable.in_common = staticmethod(common_tables)
-StagedTable.made_of = staticmethod(table_of)
 register_join(set, common_sets)

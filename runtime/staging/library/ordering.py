@@ -15,7 +15,7 @@ from runtime.staging.lists.rows import emit
 from runtime.tensor import SymbolicTensor
 from runtime.types import nest
 
-__all__ = ["compared", "listed", "sorted_items"]
+__all__ = ["compared", "listed", "sort", "sorted_items"]
 
 
 @Ordinary
@@ -29,7 +29,7 @@ def _keys(items: Any, key: Any) -> Any:
     return [key(item) for item in items]
 
 
-def _sort(items: StagedList, key: Any, reverse: bool) -> None:
+def sort(items: StagedList, key: Any, reverse: bool) -> None:
     """``items.sort(key=key, reverse=reverse)``.
 
     Raises:
@@ -122,7 +122,3 @@ def _either(one: Any, other: Any) -> Any:
         if not isinstance(value, SymbolicTensor):
             return True if value else rest
     return logical_or(one, other)
-
-
-StagedList.in_order = staticmethod(_sort)
-StagedList.listed = staticmethod(listed)

@@ -25,7 +25,7 @@ class Ordinary:
     """A function in ordinary Python, converted at its first call in a graph."""
 
     #: Gives the converted form of such a function, and what to call in place of one of
-    #: the user's; `runtime.compiler.backend` sets them.
+    #: the user's; `runtime.compiler.install` sets them.
     convert: ClassVar[Callable[[Callable[..., Any]], Callable[..., Any]]]
     called: ClassVar[Callable[[Any], Any]]
 

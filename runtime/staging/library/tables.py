@@ -152,7 +152,7 @@ class StagedTable(Unasked):
     a copy. KeyError is raised when the graph runs; AG210 says what cannot be done.
     """
 
-    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
     __slots__ = ("__weakref__", "_lists")
 

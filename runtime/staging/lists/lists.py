@@ -44,7 +44,7 @@ from runtime.tracing.subgraph import adapted
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
 
-__all__ = ["StagedList", "delete_slice", "set_slice"]
+__all__ = ["StagedList", "delete_slice", "list_of_row", "set_slice"]
 
 # --- ``items[i:j] = values`` and ``del items[i:j:k]`` of a list in a graph
 
@@ -110,7 +110,7 @@ class StagedList(Parts):
     the graph runs; AG210 says what a list in a graph cannot do.
     """
 
-    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
     __slots__ = ()
 
@@ -472,7 +472,7 @@ class _Within:
             )
 
 
-def _list_of_row(rows: Any, shared: Any) -> Any:
+def list_of_row(rows: Any, shared: Any) -> Any:
     """The list for the tensor of a row, or for its value."""
     if isinstance(rows, EagerTensor):
         return [EagerTensor(rows._array[i, ...]) for i in range(len(rows._array))]
@@ -487,7 +487,6 @@ def _list_of_row(rows: Any, shared: Any) -> Any:
     return row
 
 
-Element.list_of_row = staticmethod(_list_of_row)
 convert.register_tensor_conversion_function(StagedList, StagedList.tensor)
 # `case [a, b]` asks for the length, which is refused; else it would just not match.
 Sequence.register(StagedList)

@@ -33,7 +33,7 @@ class StagedSequence:
     length: Any
     item: Callable[[Any], Any]
 
-    #: The staging protocol of the compiler; `runtime.compiler.backend` fills it in.
+    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
 
     def __iter__(self) -> Iterator[Any]:

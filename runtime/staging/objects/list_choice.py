@@ -31,7 +31,6 @@ from runtime.staging.objects.choice import (
     Choice,
     is_chosen_of,
     is_open,
-    register,
 )
 from runtime.staging.objects.copy import chosen
 from runtime.staging.objects.kinds import Reference, behaves_as, is_in_place, unlike
@@ -41,7 +40,7 @@ from runtime.tracing.subgraph import state_tensor
 from runtime.types.specs import TensorSpec
 from runtime.where.user_code import state_error
 
-__all__ = ["ListChoice", "OpenChoice"]
+__all__ = ["ListChoice", "OpenChoice", "choice_of_lists", "open_choice_of"]
 
 
 class ListChoice(Choice):
@@ -293,7 +292,8 @@ def _kind(leaf: Any) -> Any:
     return spec.dtype, None if dims is None else tuple(dims), spec.weak
 
 
-def _choice_of_lists(values: Sequence[Any]) -> Any:
+def choice_of_lists(values: Sequence[Any]) -> Any:
+    """What chooses among lists; None for other values."""
     plain = all(type(v) is ListChoice or behaves_as(v, list) for v in values)
     return ListChoice if plain else None
 
@@ -439,7 +439,8 @@ def _contents(rows: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _open_choice_of(values: Sequence[Any]) -> Any:
+def open_choice_of(values: Sequence[Any]) -> Any:
+    """What chooses among lists of several lengths; None for other values."""
     if not all(type(value) in (list, StagedList) for value in values):
         return None
     lengths = {len(value) if type(value) is list else None for value in values}
@@ -451,7 +452,3 @@ def _open_choice_of(values: Sequence[Any]) -> Any:
 
 def _made(values: Sequence[Any], index: Any) -> OpenChoice:
     return OpenChoice.among(values, index)
-
-
-register(_open_choice_of)
-register(_choice_of_lists)

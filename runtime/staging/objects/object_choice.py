@@ -8,14 +8,14 @@ from typing import Any, NoReturn, cast
 
 from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.lists.items import getitem
-from runtime.staging.objects.choice import Choice, register
+from runtime.staging.objects.choice import Choice
 from runtime.staging.objects.kinds import behaves_as, identical, is_mutable, unlike
 from runtime.tensor import Tensor
 from runtime.types import nest
 from runtime.types.classes import derived
 from runtime.where.user_code import state_error
 
-__all__ = ["DictChoice"]
+__all__ = ["DictChoice", "choice_of_dicts", "choice_of_objects"]
 
 _KEYS = (
     "AG210",
@@ -195,12 +195,14 @@ def _refuse_hash(choice: Any) -> NoReturn:
     )
 
 
-def _choice_of_dicts(values: Sequence[Any]) -> Any:
+def choice_of_dicts(values: Sequence[Any]) -> Any:
+    """What chooses among dicts; None for other values."""
     plain = all(type(v) is DictChoice or behaves_as(v, dict) for v in values)
     return DictChoice if plain else None
 
 
-def _choice_of_objects(values: Sequence[Any]) -> Any:
+def choice_of_objects(values: Sequence[Any]) -> Any:
+    """What chooses among objects of one class; None for other values."""
     kinds = {_class_of(value) for value in values}
     cls = kinds.pop()
     if kinds:
@@ -211,7 +213,3 @@ def _choice_of_objects(values: Sequence[Any]) -> Any:
 def _class_of(value: Any) -> type:
     cls: type = getattr(type(value), "stands_for", type(value))
     return cls
-
-
-register(_choice_of_dicts)
-register(_choice_of_objects)

@@ -1,0 +1,118 @@
+"""All hooks between the floors of the runtime, and between it and the compiler.
+
+A lower floor cannot import a higher one. Where it needs something of it, it has a place
+for that, which `install` fills. `runtime.function` calls it when it is imported.
+"""
+
+from __future__ import annotations
+
+import autograph
+from autograph import operators as ag
+from autograph.errors import listen
+from autograph.operators.builtins import aware
+from autograph.operators.opening import all_opened
+from autograph.operators.trials import set_listener
+from runtime import graph_export
+from runtime.compiler import conversion
+from runtime.compiler.backend import LISTS, OPTIONAL, STAGING
+from runtime.compiler.watching import observe
+from runtime.errors import note
+from runtime.graph import Graph
+from runtime.graph.context import set_begin_and_end
+from runtime.ops.apply import set_reading
+from runtime.ops.staged import flow
+from runtime.staging.builtins.truth import StagedTruth
+from runtime.staging.library import keyed, ordering
+from runtime.staging.library.deques import StagedDeque
+from runtime.staging.library.ordinary import Ordinary
+from runtime.staging.library.tables import StagedTable
+from runtime.staging.lists import lists
+from runtime.staging.lists.elements import Element
+from runtime.staging.lists.items import repeated
+from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.parts import set_exchange
+from runtime.staging.lists.sequences import StagedSequence
+from runtime.staging.objects import choice, list_choice, object_choice
+from runtime.staging.objects.kinds import note_replaced
+from runtime.staging.state.optional import StagedOptional, is_same
+from runtime.staging.text.text import method_of_text
+from runtime.tensor import EagerTensor, SymbolicTensor
+from runtime.tracing.effects import set_observer
+from runtime.variable import Variable
+
+__all__ = ["install"]
+
+
+def install() -> None:
+    """Fill all places in which a floor refers to a higher one."""
+    _graphs()
+    _staging()
+    _tensors()
+    _backends()
+    _compiler()
+
+
+def _graphs() -> None:
+    """The lowest floors: graphs and ops."""
+    # The methods of a graph that print it need what is written in terms of ops.
+    Graph.exports = graph_export
+    # Any op may read a value that a branch has not set. The check is an op itself.
+    set_reading(flow.as_read)
+    # Whether a variable is local or global is known from the compiled code.
+    flow.set_scope_of(conversion.scope_of_variable)
+
+
+def _staging() -> None:
+    """Containers of a graph, each of which may hold all others."""
+    # A row of a list is a list.
+    Element.list_of_row = staticmethod(lists.list_of_row)
+    # Lists are sorted by keys that are computed in loops, which carry lists.
+    StagedList.in_order = staticmethod(ordering.sort)
+    StagedList.listed = staticmethod(ordering.listed)
+    # Branches may give a table and a dict or set of Python's, of which one is made.
+    StagedTable.in_common = staticmethod(keyed.common_tables)
+    StagedTable.made_of = staticmethod(keyed.table_of)
+    # The parts of a choice may be choices of any kind. The first that fits is taken.
+    choice.register(list_choice.open_choice_of)
+    choice.register(list_choice.choice_of_lists)
+    choice.register(object_choice.choice_of_dicts)
+    choice.register(object_choice.choice_of_objects)
+
+
+def _tensors() -> None:
+    """Operators of tensors that give lists, texts or answers of the compiler."""
+    SymbolicTensor.method_of_text = staticmethod(method_of_text)
+    SymbolicTensor.repeated = staticmethod(repeated)
+    SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
+    SymbolicTensor.__autograph_is__ = StagedOptional.__autograph_is__ = is_same
+
+
+def _backends() -> None:
+    """What converted code finds at a value that it meets: see `Backend`."""
+    SymbolicTensor.__autograph_backend__ = STAGING
+    StagedSequence.__autograph_backend__ = STAGING
+    StagedTruth.__autograph_backend__ = STAGING
+    StagedList.__autograph_backend__ = LISTS
+    StagedDeque.__autograph_backend__ = LISTS
+    StagedTable.__autograph_backend__ = LISTS
+    StagedOptional.__autograph_backend__ = OPTIONAL
+    Variable.__autograph_backend__ = STAGING
+    # Python answers for eager tensors, as for numbers.
+    EagerTensor.__autograph_backend__ = None
+
+
+def _compiler() -> None:
+    """What the runtime does by the compiler, and what the compiler tells it."""
+    autograph.add_library("runtime")
+    # Errors of the compiler count among those that a user's `except` may swallow.
+    listen(note)
+    # Converted functions run as plain Python while no graph is being built.
+    set_begin_and_end(ag.staging.begin, ag.staging.end)
+    # Only the compiler knows the names that a function can reach.
+    set_observer(observe)
+    # The library of containers is ordinary Python, and calls functions of the user's.
+    Ordinary.convert = staticmethod(autograph.convert)
+    Ordinary.called = staticmethod(lambda function: ag.call(aware(function)))
+    # A choice that is opened by the compiler stands in other objects, too.
+    set_exchange(all_opened)
+    set_listener(note_replaced)

@@ -1,0 +1,168 @@
+"""What the runtime is told of the functions that run while it traces.
+
+It is told of each call, which may be a function that calls itself, and of the objects
+that outlive a trace and that the trace has changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import FunctionType, MethodType
+from typing import Any
+
+from autograph import operators as ag
+from autograph.library import needs_no_conversion
+from autograph.operators.calls import set_watcher
+from autograph.operators.dispatch import UNBOUND
+from autograph.operators.mutations import Snapshot, reachable_names
+from autograph.operators.slots import ContentsSlot
+from runtime.compiler import conversion
+from runtime.staging.state import recursion
+from runtime.tensor import SymbolicTensor
+from runtime.tracing.effects import Changed
+from runtime.tracing.signature import Signature
+from runtime.types import nest
+from runtime.types.classes import defines
+from runtime.variable import Variable
+
+__all__ = ["call_again", "observe", "watching_calls"]
+
+# --- calls ----------------------------------------------------------------------------
+
+
+@contextmanager
+def watching_calls(listener: Callable[[Any], None]) -> Iterator[None]:
+    """Within the block converted code tells `listener` which functions it calls."""
+    token = _listener.set(listener)
+    _traces.begin()
+    try:
+        yield
+    finally:
+        _traces.end()
+        _listener.reset(token)
+
+
+#: Whom to tell of calls in the trace that is made now.
+_listener: ContextVar[Callable[[Any], None] | None] = ContextVar(
+    "listener", default=None
+)
+
+
+def _tell(function: Any) -> None:
+    listener = _listener.get()
+    if listener is not None:
+        listener(function)
+
+
+def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """``function(*args, **kwargs)``, perhaps within itself: see `staging.recursion`."""
+    _tell(function)
+    if not recursion.is_staged_again(function):
+        return function(*args, **kwargs)
+    return recursion.call(function, args, kwargs, _watch)
+
+
+def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What to call in place of a converted function."""
+    conversion.note(function)
+    _tell(function)
+    if recursion.is_staged_again(function) and not needs_no_conversion(function):
+        return lambda *args, **kwargs: recursion.call(function, args, kwargs, _watch)
+    return function
+
+
+#: The traces that are made now, in all threads.
+_traces = ag.Staging(lambda idle: set_watcher(None if idle else _watched))
+
+
+def _watch(
+    function: Any, arguments: Sequence[tuple[str, Any]]
+) -> Callable[[], str | None]:
+    """Watches for changes of what a function can reach."""
+    while not isinstance(function, FunctionType):
+        inner = getattr(function, "__func__", None)
+        arguments = [*arguments, ("self", getattr(function, "__self__", None))]
+        function = getattr(function, "func", None) if inner is None else inner
+    return Snapshot([*reachable_names(function), *arguments]).change
+
+
+# --- what a trace changes -------------------------------------------------------------
+
+
+def observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
+    """Looks at what a function that is traced can reach, to tell what that changes."""
+    args, kwargs = arguments
+    named = list(kwargs.items())
+    if not all(type(arg) is SymbolicTensor for arg in args):  # as most of them are
+        named += zip(Signature(function, "").positional, args)
+    functions: list[FunctionType] = []
+    pending = [function]
+    for value in pending:
+        if isinstance(value, MethodType):
+            named.append(("self", value.__self__))
+            pending += (value.__func__, value.__self__)
+        elif isinstance(value, functools.partial):
+            pending.append(value.func)
+        elif isinstance(value, weakref.ReferenceType):
+            named.append(("self", value()))  # a method refers weakly to its instance
+        elif isinstance(value, FunctionType) and value not in functions:
+            functions.append(value)
+            named.append((value.__name__, value))
+            pending += (
+                part
+                for _, part in reachable_names(value)
+                if defines(type(part), "python_function")
+                or isinstance(part, weakref.ReferenceType)
+            )
+            pending.append(value.__dict__.get("__wrapped__"))
+        elif value is function or defines(type(value), "python_function"):
+            named.append(("self", value))
+            pending.append(getattr(value, "__wrapped__", None))
+    snapshot = Snapshot(named)
+    return lambda: _changed(snapshot, functions, arguments)
+
+
+def _structures(value: Any) -> Iterator[Any]:
+    """The lists, dicts and the like that a trace has in place of the caller's."""
+    parts = nest.children(value)
+    if parts is not None:
+        yield value
+        for _, part in parts:
+            yield from _structures(part)
+
+
+def _changed(
+    snapshot: Snapshot, functions: Sequence[FunctionType], arguments: Any
+) -> Iterator[Changed]:
+    for change in snapshot.changes():
+        seen = change.seen
+        within = dict.fromkeys((*functions, *snapshot.functions()))
+        copy = any(part is seen.value for part in _structures(arguments))
+        for slot, old, new in change.places:
+            if slot is None or isinstance(slot, ContentsSlot):
+                known = set(map(id, seen.parts))
+                traced = any(_is_traced(p) for p in seen.read() if id(p) not in known)
+                yield Changed(seen.name(), True, traced, False, copy, within)
+            elif slot.matters or _is_traced(new):
+                first = old is UNBOUND or old is None
+                yield Changed(slot.name, False, _is_traced(new), first, copy, within)
+
+
+def _is_traced(value: Any) -> bool:
+    """Whether a value is a tensor of a graph or made of such, or a list of some."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_staged, value))
+    return _is_staged(value)
+
+
+def _is_staged(value: Any) -> bool:
+    if defines(type(value), "__tf_flatten__"):
+        return any(isinstance(t, SymbolicTensor) for t in value.__tf_flatten__()[1])
+    if not defines(type(value), "__autograph_backend__"):
+        return False
+    backend = type(value).__autograph_backend__
+    return backend is not None and not isinstance(value, Variable)
