@@ -16,7 +16,13 @@ from runtime.staging.lists.parts import index_tensor
 from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 
-__all__ = ["StagedCounter", "StagedOrderedDict", "class_of"]
+__all__ = [
+    "StagedCounter",
+    "StagedOrderedDict",
+    "class_of",
+    "count_each",
+    "count_pairs",
+]
 
 
 def class_of(items: Any) -> type[StagedDict]:
@@ -27,13 +33,15 @@ def class_of(items: Any) -> type[StagedDict]:
 
 
 @Ordinary
-def _count_pairs(counts: Any, pairs: Any, sign: int) -> None:
+def count_pairs(counts: Any, pairs: Any, sign: int) -> None:
+    """Add counts to those of a Counter, or take them away."""
     for key, times in pairs:
         counts[key] += sign * times
 
 
 @Ordinary
-def _count_each(counts: Any, items: Any, sign: int) -> None:
+def count_each(counts: Any, items: Any, sign: int) -> None:
+    """Count each of some items in a Counter, or take it away."""
     for item in items:
         counts[item] += sign
 
@@ -71,9 +79,9 @@ class StagedCounter(StagedDict):
     def _add(self, other: Any, sign: int) -> None:
         """Count a dict of counts, or single items."""
         if isinstance(other, (dict, StagedDict)):
-            _count_pairs(self, other.items(), sign)
+            count_pairs(self, other.items(), sign)
         else:
-            _count_each(self, other, sign)
+            count_each(self, other, sign)
 
     def total(self) -> Any:
         """The sum of the counts."""

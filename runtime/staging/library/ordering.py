@@ -15,7 +15,7 @@ from runtime.staging.lists.rows import emit
 from runtime.tensor import SymbolicTensor
 from runtime.types import nest
 
-__all__ = ["compared", "listed", "sort", "sorted_items"]
+__all__ = ["compared", "keys_of", "listed", "sort", "sorted_items"]
 
 
 @Ordinary
@@ -25,7 +25,8 @@ def listed(items: Any) -> Any:
 
 
 @Ordinary
-def _keys(items: Any, key: Any) -> Any:
+def keys_of(items: Any, key: Any) -> Any:
+    """What a function gives for each item."""
     return [key(item) for item in items]
 
 
@@ -35,7 +36,7 @@ def sort(items: StagedList, key: Any, reverse: bool) -> None:
     Raises:
         StagedStateError: AG210, the keys are not of a kind that has an order.
     """
-    keys = items if key is None else _keys(items, Ordinary.called(key))
+    keys = items if key is None else keys_of(items, Ordinary.called(key))
     _order(items, keys, reverse)
 
 

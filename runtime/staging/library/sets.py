@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from runtime.ops import convert
@@ -19,6 +20,48 @@ from runtime.tensor import Tensor
 from runtime.types import dtypes
 
 __all__ = ["StagedSet", "set_of"]
+
+
+def _is_set(value: Any) -> bool:
+    return isinstance(value, (set, frozenset, StagedSet))
+
+
+def _in_place(operation: Callable[..., StagedSet]) -> Callable[..., None]:
+    """The method that makes a set what an operation gives."""
+
+    def update(members: StagedSet, *others: Any) -> None:
+        result = operation(members, *others)._keys
+        members._keys._become(result._buffers, result._count)
+
+    return update
+
+
+def _operator(
+    method: Callable[..., Any], in_place: bool = False
+) -> Callable[[Any, Any], Any]:
+    """The operator of a method, for sets alone; in place, it gives the left one."""
+
+    def operate(members: StagedSet, other: Any) -> Any:
+        if not _is_set(other):
+            return NotImplemented
+        result = method(members, other)
+        return members if in_place else result
+
+    return operate
+
+
+def _reflected(
+    operator: Callable[[Any, Any], Any], in_place: Callable[[Any, Any], Any]
+) -> Callable[[Any, Any], Any]:
+    """The operator with a set of Python on the left, which it may change in place."""
+
+    def operate(members: StagedSet, other: Any) -> Any:
+        if type(other) is not set or not is_in_place(sys._getframe(1)):
+            return operator(members, other)
+        make = lambda: set_of(members._list_of(other), members.name)  # noqa: E731
+        return in_place(in_its_place(other, make), members)
+
+    return operate
 
 
 class StagedSet(StagedTable):
@@ -57,12 +100,6 @@ class StagedSet(StagedTable):
         self._take_out(convert.constant(0, dtypes.int32), self._count - 1)
         return member
 
-    def update(self, *others: Any) -> None:
-        """Add the members of others."""
-        for other in others:
-            joined = set_of(self._keys + self._list_of(other), self.name)
-            self._keys._become(joined._keys._buffers, joined._count)
-
     def _list_of(self, other: Any) -> StagedList:
         """The members of another set, or the items of what is no set."""
         if isinstance(other, StagedTable):
@@ -93,7 +130,8 @@ class StagedSet(StagedTable):
     def union(self, *others: Any) -> StagedSet:
         """The members of this set and of others."""
         result = self.copy()
-        result.update(*others)
+        for other in others:
+            result = set_of(result._keys + self._list_of(other), self.name)
         return result
 
     def intersection(self, *others: Any) -> StagedSet:
@@ -115,15 +153,10 @@ class StagedSet(StagedTable):
         beside = set_of(self._list_of(other), self.name)
         return self.difference(beside).union(beside.difference(self))
 
-    def intersection_update(self, *others: Any) -> None:
-        """Keep the members that all others have, too."""
-        picked = self.intersection(*others)._keys
-        self._keys._become(picked._buffers, picked._count)
-
-    def difference_update(self, *others: Any) -> None:
-        """Take the members of others out."""
-        picked = self.difference(*others)._keys
-        self._keys._become(picked._buffers, picked._count)
+    update = _in_place(union)
+    intersection_update = _in_place(intersection)
+    difference_update = _in_place(difference)
+    symmetric_difference_update = _in_place(symmetric_difference)
 
     def issubset(self, other: Any) -> Any:
         """Whether all members are in another set."""
@@ -142,12 +175,6 @@ class StagedSet(StagedTable):
             return False
         return logical_and(self.issubset(other), self.issuperset(other))
 
-    def __le__(self, other: Any) -> Any:
-        return self.issubset(other) if _is_set(other) else NotImplemented
-
-    def __ge__(self, other: Any) -> Any:
-        return self.issuperset(other) if _is_set(other) else NotImplemented
-
     def __lt__(self, other: Any) -> Any:
         if not _is_set(other):
             return NotImplemented
@@ -158,66 +185,20 @@ class StagedSet(StagedTable):
             return NotImplemented
         return logical_and(self.issuperset(other), logical_not(self.issubset(other)))
 
-    def __or__(self, other: Any) -> StagedSet:
-        return self.union(other) if _is_set(other) else NotImplemented
-
-    def __and__(self, other: Any) -> StagedSet:
-        return self.intersection(other) if _is_set(other) else NotImplemented
-
-    def __sub__(self, other: Any) -> StagedSet:
-        return self.difference(other) if _is_set(other) else NotImplemented
-
-    def __xor__(self, other: Any) -> StagedSet:
-        return self.symmetric_difference(other) if _is_set(other) else NotImplemented
-
-    def __rsub__(self, other: Any) -> StagedSet:
-        if not _is_set(other):
-            return NotImplemented
-        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
-        if whole is not self:
-            return whole.__isub__(self)
+    def _taken_from(self, other: Any) -> StagedSet:
+        """The members of another set that are not in this one."""
         return set_of(self._list_of(other), self.name).difference(self)
 
-    def _instead_of(self, other: Any, in_place: bool) -> StagedSet:
-        """What stands for a set of Python that is changed in place; else this one."""
-        if type(other) is not set or not in_place:
-            return self
-        make = lambda: set_of(self._list_of(other), self.name)  # noqa: E731
-        found: StagedSet = in_its_place(other, make)
-        return found
-
-    def __ror__(self, other: Any) -> StagedSet:
-        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
-        return whole.__ior__(self) if whole is not self else self.__or__(other)
-
-    def __rand__(self, other: Any) -> StagedSet:
-        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
-        return whole.__iand__(self) if whole is not self else self.__and__(other)
-
-    def __rxor__(self, other: Any) -> StagedSet:
-        whole = self._instead_of(other, is_in_place(sys._getframe(1)))
-        return whole.__ixor__(self) if whole is not self else self.__xor__(other)
-
-    def __ior__(self, other: Any) -> StagedSet:
-        self.update(other)
-        return self
-
-    def __iand__(self, other: Any) -> StagedSet:
-        self.intersection_update(other)
-        return self
-
-    def __ixor__(self, other: Any) -> StagedSet:
-        picked = self.symmetric_difference(other)._keys
-        self._keys._become(picked._buffers, picked._count)
-        return self
-
-    def __isub__(self, other: Any) -> StagedSet:
-        self.difference_update(other)
-        return self
-
-
-def _is_set(value: Any) -> bool:
-    return isinstance(value, (set, frozenset, StagedSet))
+    __le__, __ge__ = _operator(issubset), _operator(issuperset)
+    __or__, __and__ = _operator(union), _operator(intersection)
+    __sub__, __xor__ = _operator(difference), _operator(symmetric_difference)
+    __ior__ = _operator(update, in_place=True)
+    __iand__ = _operator(intersection_update, in_place=True)
+    __isub__ = _operator(difference_update, in_place=True)
+    __ixor__ = _operator(symmetric_difference_update, in_place=True)
+    __ror__, __rand__ = _reflected(__or__, __ior__), _reflected(__and__, __iand__)
+    __rsub__ = _reflected(_operator(_taken_from), __isub__)
+    __rxor__ = _reflected(__xor__, __ixor__)
 
 
 def set_of(items: StagedList, name: str = "set") -> StagedSet:

@@ -39,6 +39,7 @@ __all__ = [
     "put",
     "python_key",
     "python_value",
+    "set_pairs",
     "zero",
 ]
 
@@ -342,7 +343,8 @@ class StagedTable(Unasked):
 
 
 @Ordinary
-def _set_pairs(table: Any, pairs: Any) -> None:
+def set_pairs(table: Any, pairs: Any) -> None:
+    """Give keys of a dict their values."""
     for key, value in pairs:
         table[key] = value
 
@@ -460,7 +462,7 @@ class StagedDict(StagedTable):
         """Set the keys of other dicts, or of pairs."""
         for other in (*others, named):
             pairs = other.items() if isinstance(other, (dict, StagedDict)) else other
-            _set_pairs(self, pairs)
+            set_pairs(self, pairs)
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, (dict, StagedDict)):

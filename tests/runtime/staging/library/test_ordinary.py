@@ -1,0 +1,76 @@
+"""Containers in ordinary Python: the same text on Python's own and in graphs."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter, OrderedDict, defaultdict
+
+import pytest
+
+from runtime.staging.library import dict_kinds, ordering, tables
+from tests import modes
+
+PAIRS = [(1, 2), (3, 4), (1, 5)]
+
+
+@pytest.mark.parametrize(
+    "table", [{}, {3: 0}, defaultdict(int, {1: 1}), OrderedDict([(3, 1), (1, 0)])]
+)
+def test_pairs_are_set_as_python_updates_a_dict(table):
+    expected, found = copy.copy(table), copy.copy(table)
+    expected.update(PAIRS)
+
+    tables.set_pairs(found, PAIRS)
+
+    assert list(found.items()) == list(expected.items())
+
+
+@pytest.mark.parametrize(("method", "sign"), [("update", 1), ("subtract", -1)])
+def test_counts_are_those_of_python(method, sign):
+    expected, found = Counter({1: 1}), Counter({1: 1})
+    getattr(expected, method)([1, 2, 1])
+    getattr(expected, method)({2: 5, 7: 1})
+
+    dict_kinds.count_each(found, [1, 2, 1], sign)
+    dict_kinds.count_pairs(found, [(2, 5), (7, 1)], sign)
+
+    assert found == expected
+
+
+def test_items_and_keys_are_computed_in_their_order():
+    assert ordering.listed(range(3)) == [0, 1, 2]
+    assert ordering.keys_of("ab", ord) == [97, 98]
+
+
+def sets_changed_in_place(n):
+    some = set()
+    for i in range(n):
+        some.add(i % 4)
+    same = some
+    some |= {7, 1}
+    some ^= {0, 9}
+    some &= {1, 2, 7, 9}
+    some -= {2}
+    nothing = some.update([5], [6, 1])
+    some.symmetric_difference_update([6, 8])
+    some.intersection_update([1, 5, 8, 9])
+    some.difference_update([1])
+    return sorted(same), len(some), nothing
+
+
+def set_with_a_list(n):
+    some = set()
+    for i in range(n):
+        some.add(i)
+    some |= [n]
+    return some
+
+
+@pytest.mark.parametrize("mode", modes.MODES[1:])
+@pytest.mark.parametrize("function", [sets_changed_in_place, set_with_a_list])
+def test_as_python(function, mode):
+    expected = modes.run(function, (5,), "plain")
+    found = modes.run(function, (5,), mode)
+
+    assert found.error == expected.error
+    assert modes.same(found.value, expected.value)
