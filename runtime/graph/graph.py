@@ -293,6 +293,9 @@ class Graph:
 
     def roll_back(self, mark: Mark) -> None:
         """Drop the nodes that were added since; inputs for captures remain."""
+        for node in self.nodes[mark.length :]:
+            for tensor in node.outputs:
+                tensor._left_out()
         del self.nodes[mark.length :]
         self._names = dict(mark.names)
         self._names.update((t.node.name.lower(), 1) for t in self.inputs)

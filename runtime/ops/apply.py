@@ -136,10 +136,10 @@ def check_handlers(definition: Op, tensors: Sequence[Tensor]) -> bool:
 
 def _missing(tensor: Tensor) -> Exception | None:
     """What Python raises for a value that may be missing, where it is used."""
-    node = getattr(tensor, "node", None)
-    if node is None or node.op not in Graph.guards or facts.get().get(node.inputs[1]):
+    op: str | None = getattr(tensor, "op_name", None)
+    if op not in Graph.guards or facts.get().get(tensor.node.inputs[1]):
         return None
-    return get(node.op).raises
+    return get(op).raises
 
 
 def infer_specs(

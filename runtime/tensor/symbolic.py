@@ -126,6 +126,11 @@ class SymbolicTensor(Tensor):
         return self.node
 
     @property
+    def op_name(self) -> str:
+        """The op of the node; rows of lists tell it without adding their nodes."""
+        return self.node.op
+
+    @property
     def name(self) -> str:
         """The name of the node and the number of the output, as ``add:0``."""
         return f"{self.node.name}:{self.index}"
@@ -248,6 +253,9 @@ class SymbolicTensor(Tensor):
     def __str__(self) -> str:
         shape = "" if self.shape.rank is None else f", shape={self.shape}"
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
+
+    def _left_out(self) -> None:
+        """Hear that its node is dropped from the graph."""
 
     def _is_out_of_scope(self) -> bool:
         """Whether the graph is none of those that are being built."""

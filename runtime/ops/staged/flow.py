@@ -245,7 +245,7 @@ def as_read(tensor: Tensor) -> Tensor:
 
     A variable without a value is another error where it is not local.
     """
-    if not isinstance(tensor, SymbolicTensor) or tensor.node.op != "RequireBound":
+    if not isinstance(tensor, SymbolicTensor) or tensor.op_name != "RequireBound":
         return tensor
     variable = tensor.node.attrs["variable"]
     scope = "local" if "scope" in tensor.node.attrs else _scope_of(variable)
@@ -271,7 +271,7 @@ def _checked(
 
 def optional_parts(value: Any) -> tuple[Tensor, Tensor] | None:
     """``(value, some)`` of a tensor that may be None, None for any other value."""
-    if isinstance(value, SymbolicTensor) and value.node.op == "RequireSome":
+    if isinstance(value, SymbolicTensor) and value.op_name == "RequireSome":
         raw, some = value.node.inputs
         return raw, some
     return None

@@ -16,12 +16,13 @@ from runtime.graph.context import current_graph
 from runtime.ops import convert
 from runtime.ops.convert import is_tensor
 from runtime.ops.elementwise.arithmetic import equal
-from runtime.staging.lists.elements import Element
+from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
-from runtime.staging.lists.rows import emit, item_of, kept_in, rows_like
+from runtime.staging.lists.rows import emit, item_of, kept_in, rows_like, rows_of
 from runtime.staging.objects.choice import choose, is_open, where_one
 from runtime.staging.state.values import checked_parts
+from runtime.tracing.form import Form
 from runtime.types import dtypes, nest
 from runtime.where.user_code import state_error
 
@@ -132,19 +133,38 @@ def taken_out(items: list[Any], index: Any) -> Any:
 
 def _listed(items: list[Any]) -> StagedList:
     """The list as one in the graph; made of what its items are the rows of, if any."""
-    known = kept_in(items)
-    if known is not None:
-        return list_of(known, len(items))
     buffers = [item_of(item, index) for index, item in enumerate(items)]
     found = next((buffer for buffer in buffers if buffer is not None), None)
+    if found is None:
+        whole = _of_columns(items)
+        return StagedList.of(items, "items", None) if whole is None else whole
     others = [index for index, buffer in enumerate(buffers) if buffer is not found]
-    dims = None if found is None else found.shape.dims
-    if not dims or dims[0] != len(items) or 2 * len(others) > len(items):
+    dims = found.shape.dims
+    if others and (not dims or dims[0] != len(items) or 2 * len(others) > len(items)):
         return StagedList.of(items, "items", None)
     # Most of the items are rows still: the others are put among them.
     whole = list_of(found, len(items))
     for index in others:
         whole[index] = items[index]
+    return whole
+
+
+def _of_columns(items: list[Any]) -> StagedList | None:
+    """The list of structures whose leaves are the rows of tensors; None for others."""
+    form, leaves = Form.of(items[0])
+    buffers = [item_of(leaf, 0) for leaf in leaves]
+    if not buffers or any(buffer is None for buffer in buffers):
+        return None
+    for place, item in enumerate(items):
+        beside, leaves = Form.of(item)
+        if not form.is_like(beside):
+            return None
+        if any(item_of(leaf, place) is not b for leaf, b in zip(leaves, buffers)):
+            return None
+    count = convert.constant(len(items), dtypes.int32)
+    whole = StagedList(taken_apart(items[0], "items")[0], buffers, count, "items")
+    for item in items:
+        whole._shared.give(item)
     return whole
 
 
@@ -182,7 +202,7 @@ def _gathered(items: list[Any]) -> Any:
             "a tensor chooses an item of a list of structures",
             "put numbers or tensors of one shape into the list",
         )
-    return whole._buffers[0]
+    return whole._columns()[0]
 
 
 def list_of(buffer: Any, length: int) -> StagedList:
@@ -194,12 +214,11 @@ def list_of(buffer: Any, length: int) -> StagedList:
 def items_of(whole: StagedList, length: int) -> list[Any]:
     """The items of a list in the graph whose length is known."""
     whole._check()
-    return [
-        whole._element.pack(
-            [emit("ListItem", buffer, index=index) for buffer in whole._buffers]
-        )
-        for index in range(length)
-    ]
+    columns = [rows_of(buffer, length) for buffer in whole._buffers]
+    if whole._element.is_single:
+        return columns[0]
+    pack = whole._element.pack
+    return [pack([column[index] for column in columns]) for index in range(length)]
 
 
 # --- lists of lists -------------------------------------------------------------------
@@ -230,13 +249,16 @@ def _put(items: list[Any], values: list[Any]) -> None:
 
 def _is_table(items: list[Any], depth: int) -> bool:
     """Whether it is a list of as many lists of values that are one tensor."""
+    leaves = items
     for _ in range(depth):
-        if any(type(item) is not list for item in items):
+        if any(type(item) is not list for item in leaves):
             return False
-        if len({*map(id, items)}) != len(items):
+        if len({*map(id, leaves)}) != len(leaves):
             return False
-        items = [inner for item in items for inner in item]
-    return not any(map(is_open, items)) and gathered(items) is not None
+        leaves = [inner for item in leaves for inner in item]
+    if kept_in(items) is not None:
+        return True
+    return not any(map(is_open, leaves)) and gathered(leaves) is not None
 
 
 def _refused(what: str, advice: str) -> StagedStateError:

@@ -14,7 +14,16 @@ from runtime.ops.apply import check_handlers, infer_specs
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["buffer_of", "emit", "item_of", "kept_in", "loose", "rows_like"]
+__all__ = [
+    "buffer_of",
+    "emit",
+    "item_of",
+    "kept_in",
+    "loose",
+    "row_at",
+    "rows_like",
+    "rows_of",
+]
 
 
 def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
@@ -28,11 +37,72 @@ def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
     return graph.add(op, tensors, attrs, (spec.with_weak(is_weak),))[0]
 
 
+class _Rows:
+    """A buffer whose rows are tensors of a graph, and what they have in common."""
+
+    __slots__ = ("buffer", "graph", "spec")
+
+    def __init__(self, buffer: Any) -> None:
+        graph = current_graph()
+        assert graph is not None
+        definition = get("ListItem")
+        check_handlers(definition, (buffer,))
+        spec = infer_specs(definition, [buffer.spec], {"index": 0})
+        self.buffer = buffer
+        self.graph = graph
+        self.spec = spec.with_weak(buffer.spec.weak)
+
+
+class _Row(SymbolicTensor):
+    """A row of a buffer. Its node is added to the graph when it is first asked for.
+
+    So a list may get as many rows for items as it is long, again and again, and the
+    graph has nodes for those alone that the program reads.
+    """
+
+    __slots__ = ("_place", "_rows")
+
+    def __init__(self, rows: _Rows, place: int) -> None:
+        self._rows = rows
+        self._place = place
+        self._spec = rows.spec
+
+    def __autograph_type__(self) -> type:
+        return SymbolicTensor
+
+    @property
+    def op_name(self) -> str:
+        """The op that the node has, or will have."""
+        return "ListItem"
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("graph", "index", "node"):
+            return super().__getattr__(name)
+        rows = self._rows
+        attrs = {"index": self._place}
+        (made,) = rows.graph.add("ListItem", (rows.buffer,), attrs, (self._spec,))
+        self.graph, self.index, self.node = made.graph, made.index, made.node
+        self.node.outputs = (self,)
+        return getattr(self, name)
+
+    def _left_out(self) -> None:
+        del self.graph, self.index, self.node
+
+
+def row_at(buffer: Any, place: int) -> Any:
+    """The row of a buffer at a place where it has one."""
+    return _Row(_Rows(buffer), place)
+
+
+def rows_of(buffer: Any, length: int) -> list[Any]:
+    """The rows of a buffer, as many as it is known to have."""
+    rows = _Rows(buffer)
+    return [_Row(rows, place) for place in range(length)]
+
+
 def item_of(value: Any, index: int) -> Any:
     """The buffer that a value is the row at ``index`` of; None if it is none."""
-    if not isinstance(value, SymbolicTensor) or value.node.op != "ListItem":
-        return None
-    return value.node.inputs[0] if value.node.attrs["index"] == index else None
+    return value._rows.buffer if type(value) is _Row and value._place == index else None
 
 
 def buffer_of(items: Any) -> Any:
@@ -66,8 +136,7 @@ def loose(items: list[Any]) -> list[Any]:
 
 def rows_like(items: list[Any], buffer: Any) -> list[Any]:
     """A list that has the form of another one, made of the rows of a buffer."""
-    rows = [emit("ListItem", buffer, index=index) for index in range(len(items))]
     return [
         rows_like(item, row) if isinstance(item, list) else row
-        for item, row in zip(items, rows)
+        for item, row in zip(items, rows_of(buffer, len(items)))
     ]

@@ -27,6 +27,7 @@ from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.items import getitem
 from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit, in_their_places
+from runtime.staging.lists.rows import row_at
 from runtime.staging.objects.choice import (
     Choice,
     is_chosen_of,
@@ -92,7 +93,7 @@ class ListChoice(Choice):
     def _item(self, place: int) -> Any:
         row = self._as_tensor()
         if row is not None:
-            return emit("ListItem", row, index=place)
+            return row_at(row, place)
         return self._chosen(lambda items: items[place])
 
     def _at(self, index: Any) -> Any:

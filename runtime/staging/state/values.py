@@ -54,7 +54,7 @@ def same_object(one: Any, other: Any) -> bool:
 
 def checked_parts(value: Any) -> tuple[Any, Any] | None:
     """``(value, flag)`` of a tensor that may be unbound, None for any other value."""
-    if isinstance(value, SymbolicTensor) and value.node.op == "RequireBound":
+    if isinstance(value, SymbolicTensor) and value.op_name == "RequireBound":
         raw, flag = value.node.inputs
         return raw, flag
     return None
