@@ -134,9 +134,9 @@ def check_handlers(definition: Op, tensors: Sequence[Tensor]) -> bool:
     return missing is not None
 
 
-def _missing(tensor: Tensor) -> Exception | None:
+def _missing(tensor: Any) -> Exception | None:
     """What Python raises for a value that may be missing, where it is used."""
-    op: str | None = getattr(tensor, "op_name", None)
+    op = getattr(tensor, "op_name", None)
     if op not in Graph.guards or facts.get().get(tensor.node.inputs[1]):
         return None
     return get(op).raises
