@@ -144,3 +144,19 @@ def test_every_code_is_explained() -> None:
     }
 
     assert sorted(used - set(re.findall(r"\bAG\d{3}\b", page))) == []
+
+
+@pytest.mark.parametrize("page", ["docs/internals.md", "CONTRIBUTING.md"])
+def test_every_module_that_is_named_exists(page: str) -> None:
+    """A path such as `ops/record.py` is one of this checkout, from some folder on."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    present = {
+        str(path.relative_to(folder)).replace("\\", "/")
+        for top in ("autograph", "runtime", "tests", "benchmarks")
+        for path in (ROOT / top).rglob("*.py")
+        for folder in path.parents
+        if folder.is_relative_to(ROOT)
+    }
+
+    named = set(re.findall(r"`([\w/]+\.py)`", text))
+    assert sorted(named - present) == []
