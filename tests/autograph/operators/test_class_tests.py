@@ -41,7 +41,9 @@ def test_the_class_that_an_object_stands_for_answers() -> None:
     assert not ag.hasattr(rows, "__name__")
 
 
-@pytest.mark.parametrize("value", [1, [], Odd(), Odd, Rows], ids=str)
+@pytest.mark.parametrize(
+    "value", [1, [], Odd(), Odd, Rows], ids=["1", "[]", "Odd()", "Odd", "Rows"]
+)
 def test_python_answers_for_all_else(value: Any) -> None:
     assert ag.type(value) is type(value)
     assert ag.class_of(value) is value.__class__
