@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from runtime.ops.arrays.creation import eye
-from runtime.ops.linalg.decompositions import (
+from runtime.ops.linalg.einsum import einsum
+from runtime.ops.linalg.factorizations import (
     cholesky,
     det,
     eigh,
@@ -17,7 +18,6 @@ from runtime.ops.linalg.decompositions import (
     svd,
     triangular_solve,
 )
-from runtime.ops.linalg.einsum import einsum
 from runtime.ops.linalg.matrices import (
     adjoint,
     band_part,

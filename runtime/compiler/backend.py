@@ -16,7 +16,7 @@ from autograph.operators.trials import memory
 from runtime.graph.context import current_graph
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.logical import logical_not
-from runtime.staging.builtins.builtins import BUILTINS, OF_LISTS, for_lists, watched
+from runtime.staging.builtins.functions import BUILTINS, OF_LISTS, for_lists, watched
 from runtime.staging.builtins.truth import staged_and, staged_or
 from runtime.staging.library.heaps import FUNCTIONS
 from runtime.staging.lists.list_methods import METHODS

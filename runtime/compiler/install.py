@@ -22,20 +22,20 @@ from runtime.graph.context import set_begin_and_end
 from runtime.ops.apply import set_reading
 from runtime.ops.staged import flow
 from runtime.staging.builtins.truth import StagedTruth
-from runtime.staging.library import keyed, ordering
+from runtime.staging.library import dict_conversion, ordering
 from runtime.staging.library.deques import StagedDeque
 from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.library.tables import StagedTable
-from runtime.staging.lists import lists
+from runtime.staging.lists import staged_list
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.items import repeated
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import set_exchange
 from runtime.staging.lists.sequences import StagedSequence
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects import choice, list_choice, object_choice
 from runtime.staging.objects.kinds import note_replaced
 from runtime.staging.state.optional import StagedOptional, is_same
-from runtime.staging.text.text import method_of_text
+from runtime.staging.texts import method_of_text
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tracing.effects import set_observer
 from runtime.variable import Variable
@@ -65,13 +65,13 @@ def _graphs() -> None:
 def _staging() -> None:
     """Containers of a graph, each of which may hold all others."""
     # A row of a list is a list.
-    Element.list_of_row = staticmethod(lists.list_of_row)
+    Element.list_of_row = staticmethod(staged_list.list_of_row)
     # Lists are sorted by keys that are computed in loops, which carry lists.
     StagedList.in_order = staticmethod(ordering.sort)
     StagedList.listed = staticmethod(ordering.listed)
     # Branches may give a table and a dict or set of Python's, of which one is made.
-    StagedTable.in_common = staticmethod(keyed.common_tables)
-    StagedTable.made_of = staticmethod(keyed.table_of)
+    StagedTable.in_common = staticmethod(dict_conversion.common_tables)
+    StagedTable.made_of = staticmethod(dict_conversion.table_of)
     # The parts of a choice may be choices of any kind. The first that fits is taken.
     choice.register(list_choice.open_choice_of)
     choice.register(list_choice.choice_of_lists)

@@ -18,13 +18,13 @@ from runtime.ops.elementwise.logical import logical_and
 from runtime.tensor import Tensor
 from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.joins import check_invariant, join_specs
+from runtime.tracing.stage_while import stage_while
 from runtime.tracing.subgraph import (
     predicate,
     set_outputs,
     state_tensor,
     trace_subgraph,
 )
-from runtime.tracing.widening import stage_while
 from runtime.types import nest
 from runtime.types.classes import defines
 from runtime.types.shapes import TensorShape, as_shape

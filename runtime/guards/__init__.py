@@ -2,12 +2,13 @@
 
 A trace is right for as long as the globals, captured variables, defaults and attributes
 that its code read are what they were. `names` says what code reads, `watch` notes the
-values before a trace is made, `checks` compiles the comparison with `expected` values.
+values before a trace is made, `reads` says where they are, and `checks` compiles the
+comparison with `expected` values. A guard that fails makes the cache trace again.
 """
 
 from __future__ import annotations
 
+from runtime.guards.active import note, watching
 from runtime.guards.checks import Change, Guards, Places
-from runtime.guards.current import note, watching
 
 __all__ = ["Change", "Guards", "Places", "note", "watching"]

@@ -33,9 +33,9 @@ from runtime.guards.attributes import (
 from runtime.guards.checks import Guards, Places
 from runtime.guards.expected import Expected, Method, Reference, is_plain
 from runtime.guards.kinds import expect, is_enum, is_library, is_open, is_ours
-from runtime.guards.later import needed
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Owner, Read
+from runtime.guards.unguarded import needed
 from runtime.types.classes import defines
 
 __all__ = ["Watch"]

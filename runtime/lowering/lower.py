@@ -3,7 +3,8 @@
 A traced graph keeps the names of TensorFlow: ``Softplus``, ``Mean``. Gradients, XLA and
 native code know the primitives alone, about half of the ops. They work on a copy of
 the graph in which `lower` has written the composites out. NumPy executors run the
-traced ops themselves, whose kernels are faster than their decompositions.
+traced ops themselves, whose kernels are faster than their decompositions. The rules
+stand in the module ``decompositions`` of each family of ops.
 
 >>> from runtime.graph import Graph
 >>> from runtime.ops.nn.activations import relu6
@@ -35,15 +36,15 @@ from runtime.errors import InternalError, OpError
 from runtime.graph import Graph, Node
 from runtime.graph.context import building, name_scope
 from runtime.ops import record
-from runtime.ops.arrays import composites as _arrays  # noqa: F401
-from runtime.ops.checks import composites as _checks  # noqa: F401
-from runtime.ops.containers import composites as _containers  # noqa: F401
+from runtime.ops.arrays import decompositions as _arrays  # noqa: F401
+from runtime.ops.checks import decompositions as _checks  # noqa: F401
+from runtime.ops.containers import decompositions as _containers  # noqa: F401
 from runtime.ops.define import attributes_with_tensors
-from runtime.ops.elementwise import composites as _elementwise  # noqa: F401
-from runtime.ops.linalg import composites as _linalg  # noqa: F401
-from runtime.ops.nn import composites as _nn  # noqa: F401
-from runtime.ops.random import composites as _random  # noqa: F401
-from runtime.ops.reduce import composites as _reduce  # noqa: F401
+from runtime.ops.elementwise import decompositions as _elementwise  # noqa: F401
+from runtime.ops.linalg import decompositions as _linalg  # noqa: F401
+from runtime.ops.nn import decompositions as _nn  # noqa: F401
+from runtime.ops.random import decompositions as _random  # noqa: F401
+from runtime.ops.reduce import decompositions as _reduce  # noqa: F401
 from runtime.optimize.editing import (
     CONTROL_FLOW,
     Editor,
@@ -55,7 +56,7 @@ from runtime.optimize.editing import (
 )
 from runtime.tensor import SymbolicTensor
 from runtime.types.specs import TensorSpec
-from runtime.variable import composites as _variable  # noqa: F401
+from runtime.variable import decompositions as _variable  # noqa: F401
 
 __all__ = ["lower", "lowered"]
 

@@ -136,8 +136,6 @@ class Op:
     #: What nodes are called where the program does not name them; "": like the op.
     label: str = ""
     export: Export = Export()
-    #: Who knows the op: compilers and gradients have rules for primitives, a composite
-    #: has a decomposition, a host op needs Python or text.
     #: Whether compilers cannot know the op though it is about numbers.
     is_host: bool = False
     #: ``decomposition(*tensors, **attrs)`` computes what the kernel does by applying
@@ -243,8 +241,8 @@ _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 def decomposes(name: str) -> Callable[[_Rule], _Rule]:
     """Make the decorated function the decomposition of the op `name`.
 
-    The module ``composites`` of each family of ops uses it. A decomposition may apply
-    any op, so that it cannot stand below all others where its own op is defined.
+    The module ``decompositions`` of each family of ops uses it. A decomposition may
+    apply any op, so that it cannot stand below all others where its own op is defined.
     """
 
     def add(rule: _Rule) -> _Rule:

@@ -28,7 +28,7 @@ from runtime.ops.staged.flow import optional_parts
 from runtime.ops.values import to_array
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.joins import adapted, join_all, join_specs
-from runtime.tracing.loop_tests import restore_test
+from runtime.tracing.loop_conditions import restore_test
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
@@ -224,7 +224,7 @@ def emit_while(
     `cond_graph` gives one bool, `body_graph` the next state, both from the state (their
     placeholders) and captures. Raises StagedStateError or InvalidArgumentError where
     `init` or the outputs of the body do not fit the placeholders;
-    `runtime.tracing.widening.stage_while` finds placeholders that do.
+    `runtime.tracing.stage_while.stage_while` finds placeholders that do.
     """
     graph = _building()
     state = in_graph(init)

@@ -27,7 +27,7 @@ from runtime.ops.containers.array_parts import check_used
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.effects import observing
 from runtime.tracing.form import Results, flatten_results
-from runtime.tracing.loop_tests import tidy
+from runtime.tracing.loop_conditions import tidy
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import begins_trace, swallowed, unhandled

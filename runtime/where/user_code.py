@@ -1,4 +1,4 @@
-"""Whose code is running: the user's, or that of this package and the compiler."""
+"""The user's lines: whose code is running, and what to quote of it under a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors in another shape or order: reshape, transpose, tile, pad, reverse, …"""
+"""Tensors in another shape: reshape, transpose, squeeze, expand_dims, …"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
-from runtime.ops.containers.tensor_arrays import fresh_buffer
+from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.record import Op, register
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec

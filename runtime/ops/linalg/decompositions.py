@@ -1,362 +1,216 @@
-"""Matrices taken apart and equations solved; all work on batches of matrices."""
+"""Products, determinants and inverses of matrices: see `runtime.lowering`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import string
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from runtime.errors import InvalidArgumentError
-from runtime.ops.arguments import together
-from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
-from runtime.ops.elementwise.functions import real
-from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
-from runtime.types.specs import TensorSpec
-
-__all__ = [
-    "cholesky",
-    "det",
-    "eigh",
-    "eigvalsh",
-    "inv",
-    "logdet",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "triangular_solve",
-]
-
-Array = np.ndarray[Any, Any]
-
-# --- rules ----------------------------------------------------------------------------
-
-
-def _square(x: TensorSpec) -> Dims | None:
-    """The dimensions, of which the last two must be equal."""
-    dims = _matrix(x)
-    if dims is not None and None not in dims[-2:] and dims[-1] != dims[-2]:
-        raise InvalidArgumentError(f"the matrix must be square, not {show(dims)}")
-    return dims
-
-
-def _matrix(x: TensorSpec) -> Dims | None:
-    dims = dims_of(x)
-    if dims is not None and len(dims) < 2:
-        raise InvalidArgumentError(
-            f"a matrix (or a batch of them) is needed, not the shape {show(dims)}"
-        )
-    return dims
-
-
-def _solving(function: Callable[..., Any], trouble: str) -> Callable[..., Any]:
-    """`function`, with NumPy's LinAlgError turned into one that says `trouble`."""
-
-    def kernel(*arrays: Array, **attrs: Any) -> Any:
-        try:
-            result = function(*arrays, **attrs)
-        except np.linalg.LinAlgError as error:
-            shapes = [array.shape for array in arrays]
-            if any(len(shape) < 2 or shape[-1] != shape[-2] for shape in shapes[:1]):
-                raise ValueError(str(error)) from error
-            raise InvalidArgumentError(trouble) from error
-        if isinstance(result, tuple):
-            return tuple(np.asarray(item) for item in result)
-        return result
-
-    return kernel
-
-
-_SINGULAR = "the matrix is not invertible"
-
-# --- inverse, determinant, solve ------------------------------------------------------
-
-
-def _infer_like_square(x: TensorSpec, **attrs: Any) -> TensorSpec:
-    return spec(_square(x), x.dtype)
-
-
-def _infer_det(x: TensorSpec) -> TensorSpec:
-    dims = _square(x)
-    return spec(None if dims is None else dims[:-2], x.dtype)
-
-
-def _infer_slogdet(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
-    return _infer_det(x), _infer_det(x)
-
-
-def _adjoint(x: Array) -> Array:
-    return x.conj().swapaxes(-1, -2)
-
-
-def _inv(x: Array, *, adjoint: bool) -> Array:
-    return np.linalg.inv(_adjoint(x) if adjoint else x)
-
-
-def _slogdet(x: Array) -> tuple[Array, Array]:
-    sign, logarithm = np.linalg.slogdet(x)
-    return sign, logarithm.astype(x.dtype)
-
-
-define(
-    "MatrixInverse",
-    _solving(_inv, _SINGULAR),
-    _infer_like_square,
-    takes="fc",
-    family="linalg",
+from runtime.ops.arrays.creation import eye
+from runtime.ops.arrays.dimensions import (
+    alike,
+    at,
+    both_known,
+    joined,
+    length,
+    lengths,
+    product,
 )
-define(
-    "MatrixDeterminant",
-    np.linalg.det,
-    _infer_det,
-    source="np.linalg.det({0})",
-    takes="fc",
-    family="linalg",
-)
-define("LogMatrixDeterminant", _slogdet, _infer_slogdet, takes="fc", family="linalg")
+from runtime.ops.arrays.gather import where
+from runtime.ops.arrays.joining import stack
+from runtime.ops.arrays.rearrange import broadcast_to
+from runtime.ops.arrays.shape import expand_dims, reshape, shape, transpose
+from runtime.ops.convert import cast, constant
+from runtime.ops.define import run
+from runtime.ops.elementwise.functions import exp
+from runtime.ops.linalg.factorizations import slogdet, solve, svd
+from runtime.ops.linalg.matrices import adjoint as adjoint_of
+from runtime.ops.linalg.products import matmul
+from runtime.ops.record import decomposes
+from runtime.ops.reduce.reductions import reduce_max, reduce_sum
+from runtime.ops.shapes import normal_axes
+
+__all__: list[str] = []
+
+# --- products -------------------------------------------------------------------------
 
 
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
-    """The inverse of a square matrix. Raises InvalidArgumentError if there is none.
-
-    >>> print(inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
-    [[0.5, 0.0], [0.0, 0.25]]
-    """
-    return run("MatrixInverse", as_tensor(input), adjoint=adjoint, name=name)
+@decomposes("BatchMatMulV2")
+def _batch_matmul(a: Any, b: Any, **attrs: Any) -> Any:
+    # The op of two matrices takes batches of them, too.
+    return run("MatMul", a, b, **attrs)
 
 
-def det(input: Any, name: str | None = None) -> Any:
-    """The determinant of a square matrix."""
-    return run("MatrixDeterminant", as_tensor(input), name=name)
+@decomposes("Tensordot")
+def _tensordot(a: Any, b: Any, *, axes: Any) -> Any:
+    if a.shape.rank is None or b.shape.rank is None:
+        return NotImplemented
+    summed_a = normal_axes(axes[0], a.shape.rank)
+    summed_b = normal_axes(axes[1], b.shape.rank)
+    letters = iter(string.ascii_letters)
+    left = [next(letters) for _ in range(a.shape.rank)]
+    right = [next(letters) for _ in range(b.shape.rank)]
+    for place_a, place_b in zip(summed_a, summed_b):
+        right[place_b] = left[place_a]
+    gone = {left[place] for place in summed_a}
+    kept = [label for label in (*left, *right) if label not in gone]
+    return _contracted(a, left, b, right, kept)
 
 
-def slogdet(input: Any, name: str | None = None) -> Any:
-    """The sign of the determinant and the logarithm of its absolute value."""
-    return run("LogMatrixDeterminant", as_tensor(input), name=name)
+@decomposes("Cross")
+def _cross(a: Any, b: Any) -> Any:
+    a, b = alike(_of_three(a), _of_three(b))
+    (a0, a1, a2), (b0, b1, b2) = (
+        [at(x, -1, place) for place in range(3)] for x in (a, b)
+    )
+    parts = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    return stack(parts, -1)
 
 
-def logdet(matrix: Any, name: str | None = None) -> Any:
-    """The logarithm of the determinant of a positive definite matrix."""
-    return real(slogdet(matrix, name)[1])
+def _of_three(x: Any) -> Any:
+    """The vectors, not more than 3 elements long."""
+    if both_known(length(x, -1)):
+        return x
+    return broadcast_to(x, joined(shape(x)[:-1], (3,)))
 
 
-def _infer_solve(matrix: TensorSpec, rhs: TensorSpec, **attrs: Any) -> TensorSpec:
-    square, right = _square(matrix), _matrix(rhs)
-    if square is None or right is None:
-        return spec(right, rhs.dtype)
-    size, rows = square[-1], right[-2]
-    if size != rows and size is not None and rows is not None:
-        raise InvalidArgumentError(
-            f"the matrix {show(square)} and the right-hand side {show(right)} must "
-            "have as many rows"
-        )
-    batch = broadcast(square[:-2], right[:-2])
-    assert batch is not None
-    return spec((*batch, *right[-2:]), rhs.dtype)
+# --- Einstein's sums ------------------------------------------------------------------
+
+# Each operand is brought to labels that differ, and only to those that are needed. Then
+# the operands are multiplied one after the other, each time as a batch of matrices.
 
 
-def _solve(matrix: Array, rhs: Array, *, adjoint: bool) -> Array:
-    if matrix.ndim < 2 or rhs.ndim < 2:
-        raise ValueError
-    return np.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
+@decomposes("Einsum")
+def _einsum(*tensors: Any, equation: str) -> Any:
+    if any(tensor.shape.rank is None for tensor in tensors):
+        return NotImplemented
+    terms, result = _labels(equation, [tensor.shape.rank for tensor in tensors])
+    operands = list(zip(tensors, terms))
+    value, labels = operands[0]
+    value, labels = _simplified(value, labels, {*result}.union(*terms[1:]))
+    for place, (other, term) in enumerate(operands[1:], 2):
+        needed = {*result}.union(*terms[place:])
+        other, term = _simplified(other, term, {*labels, *needed})
+        value, labels = _simplified(value, labels, {*term, *needed})
+        kept = [label for label in dict.fromkeys([*labels, *term]) if label in needed]
+        value, labels = _contracted(value, labels, other, term, kept), kept
+    value, labels = _simplified(value, labels, set(result))
+    return transpose(value, [labels.index(label) for label in result])
 
 
-def _triangular_solve(
-    matrix: Array, rhs: Array, *, lower: bool, adjoint: bool
-) -> Array:
-    return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
+def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
+    """The labels of all axes; those behind ``...`` are numbered from the last one."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    letters = left.replace(",", "").replace("...", "")
+    if not arrow:
+        once = sorted(label for label in set(letters) if letters.count(label) == 1)
+        right = ("..." if "..." in left else "") + "".join(once)
+    found = []
+    most = 0
+    for term, rank in zip(terms, ranks):
+        head, dots, tail = term.partition("...")
+        extra = rank - len(head) - len(tail) if dots else 0
+        most = max(most, extra)
+        found.append([*head, *map(str, range(extra - 1, -1, -1)), *tail])
+    head, dots, tail = right.partition("...")
+    batch = map(str, range(most - 1, -1, -1)) if dots else ()
+    return found, [*head, *batch, *tail]
 
 
-define(
-    "MatrixSolve",
-    _solving(_solve, _SINGULAR),
-    _infer_solve,
-    takes="fc",
-    family="linalg",
-)
-define(
-    "MatrixTriangularSolve",
-    _solving(_triangular_solve, _SINGULAR),
-    _infer_solve,
-    takes="fc",
-    family="linalg",
-)
+def _simplified(x: Any, labels: list[str], needed: set[str]) -> tuple[Any, list[str]]:
+    """The operand with one axis for each label, and summed over those not needed."""
+    for label in set(labels):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            x, labels = _diagonal(x, labels, first, second)
+    axes = [axis for axis, label in enumerate(labels) if label not in needed]
+    if axes:
+        x = reduce_sum(x, axes)
+    return x, [label for label in labels if label in needed]
 
 
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
-    """The x of ``matrix @ x = rhs``; the right-hand side is a matrix of columns.
+def _diagonal(
+    x: Any, labels: list[str], first: int, second: int
+) -> tuple[Any, list[str]]:
+    """The diagonal of two axes, as the last axis."""
+    others = [axis for axis in range(len(labels)) if axis not in (first, second)]
+    x = transpose(x, [*others, first, second])
+    found = run("MatrixDiagPartV3", x, k=0)
+    return found, [*(labels[axis] for axis in others), labels[first]]
 
-    >>> solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy().tolist()
-    [[1.0], [0.5]]
-    """
-    tensors = together((matrix, rhs), "MatrixSolve", name)
-    return run("MatrixSolve", *tensors, adjoint=adjoint, name=name)
 
-
-def triangular_solve(
-    matrix: Any,
-    rhs: Any,
-    lower: bool = True,
-    adjoint: bool = False,
-    name: str | None = None,
+def _contracted(
+    a: Any, left: list[str], b: Any, right: list[str], kept: list[str]
 ) -> Any:
-    """As `solve`, reading only the lower (or the upper) triangle of the matrix."""
-    tensors = together((matrix, rhs), "MatrixTriangularSolve", name)
-    return run(
-        "MatrixTriangularSolve", *tensors, lower=lower, adjoint=adjoint, name=name
-    )
+    """The product of two tensors, summed over the labels that are not kept."""
+    a, b = _stretched(a, left, b, right)
+    sizes = {**dict(zip(right, lengths(b))), **dict(zip(left, lengths(a)))}
+    both = [label for label in left if label in right]
+    batch = [label for label in both if label in kept]
+    inner = [label for label in both if label not in kept]
+    rows = [label for label in left if label not in right]
+    columns = [label for label in right if label not in left]
+
+    def matrices(x: Any, labels: list[str], *groups: list[str]) -> Any:
+        order = [labels.index(label) for group in (batch, *groups) for label in group]
+        dims = [sizes[label] for label in batch]
+        dims += [product([sizes[label] for label in group]) for group in groups]
+        return reshape(transpose(x, order), dims)
+
+    found = matmul(matrices(a, left, rows, inner), matrices(b, right, inner, columns))
+    whole = [*batch, *rows, *columns]
+    found = reshape(found, [sizes[label] for label in whole])
+    return transpose(found, [whole.index(label) for label in kept])
 
 
-# --- decompositions -------------------------------------------------------------------
-
-define(
-    "Cholesky",
-    _solving(np.linalg.cholesky, "the matrix is not positive definite"),
-    _infer_like_square,
-    takes="fc",
-    family="linalg",
-)
+def _stretched(a: Any, left: list[str], b: Any, right: list[str]) -> tuple[Any, Any]:
+    """The tensors with axes of length 1 as long as those of the same label."""
+    of_a, of_b = dict(zip(left, lengths(a))), dict(zip(right, lengths(b)))
+    return _stretch(a, of_a, of_b), _stretch(b, of_b, of_a)
 
 
-def cholesky(input: Any, name: str | None = None) -> Any:
-    """The lower triangular L with ``L @ adjoint(L)`` equal to the matrix.
-
-    Raises InvalidArgumentError if the matrix is not positive definite.
-
-    >>> cholesky([[4.0]]).numpy().tolist()
-    [[2.0]]
-    """
-    return run("Cholesky", as_tensor(input), name=name)
-
-
-def _infer_qr(x: TensorSpec, *, full: bool) -> tuple[TensorSpec, TensorSpec]:
-    dims = _matrix(x)
-    if dims is None:
-        return spec(None, x.dtype), spec(None, x.dtype)
-    *batch, rows, columns = dims
-    inner = rows if full else _least(rows, columns)
-    return (
-        spec((*batch, rows, inner), x.dtype),
-        spec((*batch, inner, columns), x.dtype),
-    )
+def _stretch(x: Any, own: dict[str, Any], others: dict[str, Any]) -> Any:
+    wanted = dict(own)
+    for label in own:
+        size, other = own[label], others.get(label, own[label])
+        if both_known(size):
+            wanted[label] = other if size == 1 else size
+        elif other is not size:
+            wanted[label] = where(size == 1, other, size)
+    same = all(wanted[label] is own[label] for label in own)
+    return x if same else broadcast_to(x, list(wanted.values()))
 
 
-def _least(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else min(a, b)
+# --- inverses -------------------------------------------------------------------------
 
 
-def _qr(x: Array, *, full: bool) -> tuple[Array, Array]:
-    q, r = np.linalg.qr(x, "complete" if full else "reduced")
-    return q, r
+@decomposes("MatrixDeterminant")
+def _determinant(x: Any) -> Any:
+    sign, logarithm = slogdet(x)
+    return sign * exp(logarithm)
 
 
-define(
-    "Qr",
-    _solving(_qr, "the decomposition failed"),
-    _infer_qr,
-    takes="fc",
-    family="linalg",
-)
+@decomposes("MatrixInverse")
+def _inverse(x: Any, *, adjoint: bool) -> Any:
+    if x.shape.rank is None:
+        return NotImplemented
+    *batch, rows, columns = lengths(x)
+    return solve(x, eye(rows, columns, batch, x.dtype), adjoint=adjoint)
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
-    """``(q, r)``: orthonormal columns and an upper triangle whose product it is."""
-    return run("Qr", as_tensor(input), full=full_matrices, name=name)
+#: As a part of the largest singular value: smaller ones count as 0.
+_CUTOFF = 1e-15
 
 
-def _infer_svd(x: TensorSpec, *, full: bool, compute_uv: bool) -> Any:
-    dims = _matrix(x)
-    kind = x.dtype.real_dtype
-    if dims is None:
-        unknown = spec(None, x.dtype)
-        return (spec(None, kind), unknown, unknown) if compute_uv else spec(None, kind)
-    *batch, rows, columns = dims
-    inner = _least(rows, columns)
-    values = spec((*batch, inner), kind)
-    if not compute_uv:
-        return values
-    return (
-        values,
-        spec((*batch, rows, rows if full else inner), x.dtype),
-        spec((*batch, columns, columns if full else inner), x.dtype),
-    )
-
-
-def _svd(x: Array, *, full: bool, compute_uv: bool) -> Any:
-    if not compute_uv:
-        return np.linalg.svd(x, compute_uv=False)
-    u, s, vh = np.linalg.svd(x, full_matrices=full)
-    return s, u, _adjoint(vh)
-
-
-define(
-    "Svd",
-    _solving(_svd, "the decomposition did not converge"),
-    _infer_svd,
-    takes="fc",
-    family="linalg",
-)
-
-
-def svd(
-    tensor: Any,
-    full_matrices: bool = False,
-    compute_uv: bool = True,
-    name: str | None = None,
-) -> Any:
-    """``(s, u, v)``, or s alone: the matrix is ``u @ diag(s) @ adjoint(v)``."""
-    return run(
-        "Svd", as_tensor(tensor), full=full_matrices, compute_uv=compute_uv, name=name
-    )
-
-
-def _infer_eigh(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
-    dims = _square(x)
-    values = spec(None if dims is None else dims[:-1], x.dtype.real_dtype)
-    return values, spec(dims, x.dtype)
-
-
-def _eigh(x: Array) -> tuple[Array, Array]:
-    values, vectors = np.linalg.eigh(x)
-    return values, vectors
-
-
-define(
-    "SelfAdjointEigV2",
-    _solving(_eigh, "the eigenvalues did not converge"),
-    _infer_eigh,
-    takes="fc",
-    family="linalg",
-)
-
-
-def eigh(tensor: Any, name: str | None = None) -> Any:
-    """The eigenvalues of a self-adjoint matrix, ascending, and the eigenvectors."""
-    return run("SelfAdjointEigV2", as_tensor(tensor), name=name)
-
-
-def eigvalsh(tensor: Any, name: str | None = None) -> Any:
-    """The eigenvalues of a self-adjoint matrix, ascending."""
-    return eigh(tensor, name)[0]
-
-
-def _infer_pinv(a: TensorSpec) -> TensorSpec:
-    dims = _matrix(a)
-    return spec(None if dims is None else (*dims[:-2], dims[-1], dims[-2]), a.dtype)
-
-
-define(
-    "PseudoInverse",
-    np.linalg.pinv,
-    _infer_pinv,
-    takes="fc",
-    family="linalg",
-)
-
-
-def pinv(a: Any, name: str | None = None) -> Any:
-    """The Moore-Penrose pseudo-inverse."""
-    return run("PseudoInverse", as_tensor(a), name=name)
+@decomposes("PseudoInverse")
+def _pseudo_inverse(x: Any) -> Any:
+    if x.shape.rank is None:
+        return NotImplemented
+    values, left, right = svd(x)
+    cutoff = constant(_CUTOFF, values.dtype) * reduce_max(values, -1, keepdims=True)
+    large = values > cutoff
+    zero, one = constant(0, values.dtype), constant(1, values.dtype)
+    inverse = where(large, one / where(large, values, one), zero)
+    return matmul(right * expand_dims(cast(inverse, x.dtype), -2), adjoint_of(left))

@@ -16,7 +16,7 @@ from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.elementwise.arithmetic import pow, truediv
 from runtime.ops.elementwise.functions import abs, conj, sqrt
-from runtime.ops.linalg.decompositions import svd
+from runtime.ops.linalg.factorizations import svd
 from runtime.ops.record import Export
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec

@@ -13,10 +13,10 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_or
 from runtime.ops.record import Op, register
 from runtime.ops.reduce.reductions import reduce_any
-from runtime.staging.library.keyed import contains_key
+from runtime.staging.library.dict_conversion import contains_key
 from runtime.staging.lists.sequences import StagedRange, StagedSequence
 from runtime.staging.state.loops import stage_loop
-from runtime.staging.text.text import is_text
+from runtime.staging.texts import is_text
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import predicate
 from runtime.types import dtypes

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from runtime.graph.context import building
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import Parts, emit, index_tensor
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import plain_class
-from runtime.staging.state.form import beside_each_other, register_join
+from runtime.staging.state.common_form import beside_each_other, register_join
 
 __all__ = ["StagedDeque", "common_deques"]
 

@@ -11,8 +11,8 @@ from runtime.ops import convert
 from runtime.ops.elementwise.arithmetic import equal, maximum
 from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.library.tables import StagedDict, zero
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 

@@ -13,9 +13,9 @@ from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.library.ordering import listed, sorted_items
 from runtime.staging.library.ordinary import Ordinary, check_order, is_less, leaving
 from runtime.staging.lists.assignments import items_of
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.sequences import StagedSequence, as_sequence
+from runtime.staging.lists.staged_list import StagedList
 from runtime.tensor import Tensor
 
 __all__ = [

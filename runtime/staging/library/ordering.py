@@ -10,8 +10,8 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_or
 from runtime.staging.library.ordinary import Ordinary, is_ordered
 from runtime.staging.lists.elements import Fixed, Row, holds_none
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import emit
+from runtime.staging.lists.staged_list import StagedList
 from runtime.tensor import SymbolicTensor
 from runtime.types import nest
 

@@ -12,8 +12,8 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists.elements import Element
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit, in_its_place, size_of
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor

@@ -17,9 +17,9 @@ from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.ops.staged.flow import optional_parts
 from runtime.staging.library.ordinary import Ordinary
 from runtime.staging.lists.elements import Element, fitted, holds_none, taken_apart
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.kinds import Kind, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if

@@ -17,9 +17,9 @@ from runtime.ops import convert
 from runtime.ops.convert import is_tensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.elements import Element, taken_apart
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit, item_of, kept_in, rows_like, rows_of
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import choose, is_open, where_one
 from runtime.staging.state.values import checked_parts
 from runtime.tracing.form import Form

@@ -15,15 +15,15 @@ from runtime.ops.reduce.reductions import argmax, reduce_any
 from runtime.ops.staged.flow import raise_error
 from runtime.staging.lists.assignments import gathered, list_of
 from runtime.staging.lists.elements import taken_apart
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import in_its_place
 from runtime.staging.lists.rows import kept_in, rows_like
 from runtime.staging.lists.sequences import weakened
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import choose, is_open
 from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import stage_cond
-from runtime.staging.text.text import Values, characters, is_text
+from runtime.staging.texts import Values, characters, is_text
 from runtime.tensor import Tensor
 from runtime.where.user_code import state_error, user_frame
 

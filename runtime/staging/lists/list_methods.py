@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.ops.convert import is_tensor
-from runtime.staging.builtins.builtins import BUILTINS
+from runtime.staging.builtins.functions import BUILTINS
 from runtime.staging.lists.assignments import delitem, inserted, taken_out
-from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.staged_list import StagedList
 from runtime.where.user_code import state_error
 
 __all__ = ["METHODS"]

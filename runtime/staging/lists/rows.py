@@ -2,7 +2,8 @@
 
 A list of a fixed length stays a Python list when a tensor chooses the item that is
 assigned. Its items are rows of a buffer then: a later assignment finds the buffer
-again, and branches and loops carry it in place of the items.
+again, and branches and loops carry it in place of the items. A row that is a list
+itself, as in ``row = grid[y]``, is chosen by `staging.objects.choice`.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from runtime.graph import Graph
 from runtime.graph.context import building, current_graph, enclosing
 from runtime.ops import convert
 from runtime.ops.elementwise.arithmetic import equal
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import ChosenCopy, unwatched, watch_of
 from runtime.staging.objects.kinds import (
     Reference,

@@ -25,9 +25,9 @@ from runtime.staging.builtins.membership import contains
 from runtime.staging.lists.assignments import gathered, list_of, setitem
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.items import getitem
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.parts import emit, in_their_places
 from runtime.staging.lists.rows import row_at
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import (
     Choice,
     is_chosen_of,

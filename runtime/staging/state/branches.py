@@ -17,7 +17,7 @@ from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.objects.choice import NewObjects, WithNew
 from runtime.staging.objects.copy import BranchCopies
-from runtime.staging.state.form import Side, absent, common_form
+from runtime.staging.state.common_form import Side, absent, common_form
 from runtime.staging.state.optional import alike, composed, opened, under
 from runtime.staging.state.recursion import check_known
 from runtime.staging.state.values import (

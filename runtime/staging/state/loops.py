@@ -17,9 +17,9 @@ from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
-from runtime.staging.lists.lists import StagedList
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import carried, first_of, is_copied
-from runtime.staging.state.form import (
+from runtime.staging.state.common_form import (
     Side,
     adopted,
     common_form,
@@ -41,13 +41,13 @@ from runtime.staging.state.values import (
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.form import Form
 from runtime.tracing.joins import check_invariant
+from runtime.tracing.stage_while import SpecMemory, stage_while
 from runtime.tracing.subgraph import (
     predicate,
     set_outputs,
     state_tensor,
     trace_subgraph,
 )
-from runtime.tracing.widening import SpecMemory, stage_while
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable

@@ -27,7 +27,7 @@ from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph, Node
 from runtime.graph.context import building, current_graph
 from runtime.ops.convert import cast_alike, convert_to_tensor
-from runtime.staging.state.form import Side, common_form
+from runtime.staging.state.common_form import Side, common_form
 from runtime.staging.state.optional import composed
 from runtime.staging.state.values import can_be_tensor, same_object
 from runtime.tensor import SymbolicTensor, Tensor

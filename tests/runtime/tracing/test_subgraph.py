@@ -15,6 +15,7 @@ from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.optimize.verify import verify
+from runtime.tracing.stage_while import stage_while
 from runtime.tracing.subgraph import (
     emit_case,
     emit_if,
@@ -24,7 +25,6 @@ from runtime.tracing.subgraph import (
     state_tensor,
     trace_subgraph,
 )
-from runtime.tracing.widening import stage_while
 
 INT = tf.TensorSpec([], tf.int32)
 BOOL = tf.TensorSpec([], tf.bool)

@@ -13,9 +13,9 @@ from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.optimize.verify import verify
-from runtime.tracing.loop_tests import tidy
+from runtime.tracing.loop_conditions import tidy
+from runtime.tracing.stage_while import stage_while
 from runtime.tracing.subgraph import emit_while, set_outputs, trace_subgraph
-from runtime.tracing.widening import stage_while
 
 INT = tf.TensorSpec([], tf.int32)
 

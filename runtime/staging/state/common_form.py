@@ -17,8 +17,8 @@ from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.staged.flow import optional_parts, require_bound
 from runtime.staging.lists.assignments import spread
 from runtime.staging.lists.elements import Element
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.rows import buffer_of, loose
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import Choice, alone, as_choices
 from runtime.staging.objects.copy import (
     ChosenCopy,

@@ -25,20 +25,20 @@ from runtime.ops.reduce.reductions import (
 from runtime.ops.staged import python_numbers as numbers
 from runtime.ops.staged.flow import raise_error
 from runtime.ops.text import strings
+from runtime.staging import texts
 from runtime.staging.builtins.membership import contains
-from runtime.staging.library.keyed import dict_from, keyed, opening, set_from
+from runtime.staging.library.dict_conversion import dict_from, keyed, opening, set_from
 from runtime.staging.library.ordering import compared, listed, sorted_items
 from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists import sequences
 from runtime.staging.lists.assignments import delitem, items_of, setitem
 from runtime.staging.lists.items import getitem
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import referred
 from runtime.staging.objects.copy import chosen
 from runtime.staging.state.branches import raise_if, stage_cond
 from runtime.staging.state.loops import stage_loop
-from runtime.staging.text import text
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import predicate
 from runtime.types import dtypes
@@ -154,7 +154,7 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
 def _len(value: Any) -> Any:
     if isinstance(value, StagedSequence):
         return weakened(maximum(value.length, 0))
-    if text.is_text(value):
+    if texts.is_text(value):
         return weakened(strings.length(value, unit="UTF8_CHAR"))
     return sequences.length_of(as_tensor(value))
 
@@ -368,7 +368,7 @@ def _set(values: Any) -> Any:
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {
-    **text.BUILTINS,
+    **texts.BUILTINS,
     "all": _quantifier("all", reduce_all, False),
     "any": _quantifier("any", reduce_any, True),
     "bool": predicate,
@@ -511,7 +511,7 @@ def _in(item: Any, items: Any) -> Any:
 
 #: The builtins of a list that are not those of a sequence of its items.
 OF_LISTS: dict[str, Builtin] = {
-    **text.BUILTINS,
+    **texts.BUILTINS,
     "bool": predicate,
     "in": _in,
     "len": StagedList.length,
@@ -522,7 +522,7 @@ OF_LISTS: dict[str, Builtin] = {
 
 #: The builtins of a dict or set that are not those of the list of its keys.
 OF_TABLES: dict[str, Builtin] = {
-    **{name: text.BUILTINS[name] for name in text.BUILTINS.keys() - {"join"}},
+    **{name: texts.BUILTINS[name] for name in texts.BUILTINS.keys() - {"join"}},
     "bool": predicate,
     "dict": dict_from,
     "in": _in_table,

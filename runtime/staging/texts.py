@@ -25,8 +25,8 @@ from runtime.ops.staged.python_text import (
     shown_values,
 )
 from runtime.staging.builtins.truth import StagedTruth
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import weakened
+from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import Choice
 from runtime.staging.state.optional import composed
 from runtime.staging.state.values import is_table

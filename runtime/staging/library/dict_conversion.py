@@ -12,9 +12,9 @@ from runtime.staging.library.dict_kinds import class_of
 from runtime.staging.library.sets import StagedSet, set_of
 from runtime.staging.library.tables import StagedDict, StagedTable, default_of, missing
 from runtime.staging.lists.elements import Element, taken_apart
-from runtime.staging.lists.lists import StagedList
 from runtime.staging.lists.sequences import as_sequence
-from runtime.staging.state.form import register_join
+from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.state.common_form import register_join
 from runtime.tensor import Tensor
 
 __all__ = [

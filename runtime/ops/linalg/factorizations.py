@@ -1,0 +1,362 @@
+"""Matrices taken apart and equations solved; all work on batches of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import InvalidArgumentError
+from runtime.ops.arguments import together
+from runtime.ops.convert import as_tensor
+from runtime.ops.define import define, run
+from runtime.ops.elementwise.functions import real
+from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
+from runtime.types.specs import TensorSpec
+
+__all__ = [
+    "cholesky",
+    "det",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "logdet",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "triangular_solve",
+]
+
+Array = np.ndarray[Any, Any]
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def _square(x: TensorSpec) -> Dims | None:
+    """The dimensions, of which the last two must be equal."""
+    dims = _matrix(x)
+    if dims is not None and None not in dims[-2:] and dims[-1] != dims[-2]:
+        raise InvalidArgumentError(f"the matrix must be square, not {show(dims)}")
+    return dims
+
+
+def _matrix(x: TensorSpec) -> Dims | None:
+    dims = dims_of(x)
+    if dims is not None and len(dims) < 2:
+        raise InvalidArgumentError(
+            f"a matrix (or a batch of them) is needed, not the shape {show(dims)}"
+        )
+    return dims
+
+
+def _solving(function: Callable[..., Any], trouble: str) -> Callable[..., Any]:
+    """`function`, with NumPy's LinAlgError turned into one that says `trouble`."""
+
+    def kernel(*arrays: Array, **attrs: Any) -> Any:
+        try:
+            result = function(*arrays, **attrs)
+        except np.linalg.LinAlgError as error:
+            shapes = [array.shape for array in arrays]
+            if any(len(shape) < 2 or shape[-1] != shape[-2] for shape in shapes[:1]):
+                raise ValueError(str(error)) from error
+            raise InvalidArgumentError(trouble) from error
+        if isinstance(result, tuple):
+            return tuple(np.asarray(item) for item in result)
+        return result
+
+    return kernel
+
+
+_SINGULAR = "the matrix is not invertible"
+
+# --- inverse, determinant, solve ------------------------------------------------------
+
+
+def _infer_like_square(x: TensorSpec, **attrs: Any) -> TensorSpec:
+    return spec(_square(x), x.dtype)
+
+
+def _infer_det(x: TensorSpec) -> TensorSpec:
+    dims = _square(x)
+    return spec(None if dims is None else dims[:-2], x.dtype)
+
+
+def _infer_slogdet(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
+    return _infer_det(x), _infer_det(x)
+
+
+def _adjoint(x: Array) -> Array:
+    return x.conj().swapaxes(-1, -2)
+
+
+def _inv(x: Array, *, adjoint: bool) -> Array:
+    return np.linalg.inv(_adjoint(x) if adjoint else x)
+
+
+def _slogdet(x: Array) -> tuple[Array, Array]:
+    sign, logarithm = np.linalg.slogdet(x)
+    return sign, logarithm.astype(x.dtype)
+
+
+define(
+    "MatrixInverse",
+    _solving(_inv, _SINGULAR),
+    _infer_like_square,
+    takes="fc",
+    family="linalg",
+)
+define(
+    "MatrixDeterminant",
+    np.linalg.det,
+    _infer_det,
+    source="np.linalg.det({0})",
+    takes="fc",
+    family="linalg",
+)
+define("LogMatrixDeterminant", _slogdet, _infer_slogdet, takes="fc", family="linalg")
+
+
+def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
+    """The inverse of a square matrix. Raises InvalidArgumentError if there is none.
+
+    >>> print(inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    return run("MatrixInverse", as_tensor(input), adjoint=adjoint, name=name)
+
+
+def det(input: Any, name: str | None = None) -> Any:
+    """The determinant of a square matrix."""
+    return run("MatrixDeterminant", as_tensor(input), name=name)
+
+
+def slogdet(input: Any, name: str | None = None) -> Any:
+    """The sign of the determinant and the logarithm of its absolute value."""
+    return run("LogMatrixDeterminant", as_tensor(input), name=name)
+
+
+def logdet(matrix: Any, name: str | None = None) -> Any:
+    """The logarithm of the determinant of a positive definite matrix."""
+    return real(slogdet(matrix, name)[1])
+
+
+def _infer_solve(matrix: TensorSpec, rhs: TensorSpec, **attrs: Any) -> TensorSpec:
+    square, right = _square(matrix), _matrix(rhs)
+    if square is None or right is None:
+        return spec(right, rhs.dtype)
+    size, rows = square[-1], right[-2]
+    if size != rows and size is not None and rows is not None:
+        raise InvalidArgumentError(
+            f"the matrix {show(square)} and the right-hand side {show(right)} must "
+            "have as many rows"
+        )
+    batch = broadcast(square[:-2], right[:-2])
+    assert batch is not None
+    return spec((*batch, *right[-2:]), rhs.dtype)
+
+
+def _solve(matrix: Array, rhs: Array, *, adjoint: bool) -> Array:
+    if matrix.ndim < 2 or rhs.ndim < 2:
+        raise ValueError
+    return np.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
+
+
+def _triangular_solve(
+    matrix: Array, rhs: Array, *, lower: bool, adjoint: bool
+) -> Array:
+    return _solve(np.tril(matrix) if lower else np.triu(matrix), rhs, adjoint=adjoint)
+
+
+define(
+    "MatrixSolve",
+    _solving(_solve, _SINGULAR),
+    _infer_solve,
+    takes="fc",
+    family="linalg",
+)
+define(
+    "MatrixTriangularSolve",
+    _solving(_triangular_solve, _SINGULAR),
+    _infer_solve,
+    takes="fc",
+    family="linalg",
+)
+
+
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
+    """The x of ``matrix @ x = rhs``; the right-hand side is a matrix of columns.
+
+    >>> solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy().tolist()
+    [[1.0], [0.5]]
+    """
+    tensors = together((matrix, rhs), "MatrixSolve", name)
+    return run("MatrixSolve", *tensors, adjoint=adjoint, name=name)
+
+
+def triangular_solve(
+    matrix: Any,
+    rhs: Any,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Any:
+    """As `solve`, reading only the lower (or the upper) triangle of the matrix."""
+    tensors = together((matrix, rhs), "MatrixTriangularSolve", name)
+    return run(
+        "MatrixTriangularSolve", *tensors, lower=lower, adjoint=adjoint, name=name
+    )
+
+
+# --- decompositions -------------------------------------------------------------------
+
+define(
+    "Cholesky",
+    _solving(np.linalg.cholesky, "the matrix is not positive definite"),
+    _infer_like_square,
+    takes="fc",
+    family="linalg",
+)
+
+
+def cholesky(input: Any, name: str | None = None) -> Any:
+    """The lower triangular L with ``L @ adjoint(L)`` equal to the matrix.
+
+    Raises InvalidArgumentError if the matrix is not positive definite.
+
+    >>> cholesky([[4.0]]).numpy().tolist()
+    [[2.0]]
+    """
+    return run("Cholesky", as_tensor(input), name=name)
+
+
+def _infer_qr(x: TensorSpec, *, full: bool) -> tuple[TensorSpec, TensorSpec]:
+    dims = _matrix(x)
+    if dims is None:
+        return spec(None, x.dtype), spec(None, x.dtype)
+    *batch, rows, columns = dims
+    inner = rows if full else _least(rows, columns)
+    return (
+        spec((*batch, rows, inner), x.dtype),
+        spec((*batch, inner, columns), x.dtype),
+    )
+
+
+def _least(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else min(a, b)
+
+
+def _qr(x: Array, *, full: bool) -> tuple[Array, Array]:
+    q, r = np.linalg.qr(x, "complete" if full else "reduced")
+    return q, r
+
+
+define(
+    "Qr",
+    _solving(_qr, "the decomposition failed"),
+    _infer_qr,
+    takes="fc",
+    family="linalg",
+)
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+    """``(q, r)``: orthonormal columns and an upper triangle whose product it is."""
+    return run("Qr", as_tensor(input), full=full_matrices, name=name)
+
+
+def _infer_svd(x: TensorSpec, *, full: bool, compute_uv: bool) -> Any:
+    dims = _matrix(x)
+    kind = x.dtype.real_dtype
+    if dims is None:
+        unknown = spec(None, x.dtype)
+        return (spec(None, kind), unknown, unknown) if compute_uv else spec(None, kind)
+    *batch, rows, columns = dims
+    inner = _least(rows, columns)
+    values = spec((*batch, inner), kind)
+    if not compute_uv:
+        return values
+    return (
+        values,
+        spec((*batch, rows, rows if full else inner), x.dtype),
+        spec((*batch, columns, columns if full else inner), x.dtype),
+    )
+
+
+def _svd(x: Array, *, full: bool, compute_uv: bool) -> Any:
+    if not compute_uv:
+        return np.linalg.svd(x, compute_uv=False)
+    u, s, vh = np.linalg.svd(x, full_matrices=full)
+    return s, u, _adjoint(vh)
+
+
+define(
+    "Svd",
+    _solving(_svd, "the decomposition did not converge"),
+    _infer_svd,
+    takes="fc",
+    family="linalg",
+)
+
+
+def svd(
+    tensor: Any,
+    full_matrices: bool = False,
+    compute_uv: bool = True,
+    name: str | None = None,
+) -> Any:
+    """``(s, u, v)``, or s alone: the matrix is ``u @ diag(s) @ adjoint(v)``."""
+    return run(
+        "Svd", as_tensor(tensor), full=full_matrices, compute_uv=compute_uv, name=name
+    )
+
+
+def _infer_eigh(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
+    dims = _square(x)
+    values = spec(None if dims is None else dims[:-1], x.dtype.real_dtype)
+    return values, spec(dims, x.dtype)
+
+
+def _eigh(x: Array) -> tuple[Array, Array]:
+    values, vectors = np.linalg.eigh(x)
+    return values, vectors
+
+
+define(
+    "SelfAdjointEigV2",
+    _solving(_eigh, "the eigenvalues did not converge"),
+    _infer_eigh,
+    takes="fc",
+    family="linalg",
+)
+
+
+def eigh(tensor: Any, name: str | None = None) -> Any:
+    """The eigenvalues of a self-adjoint matrix, ascending, and the eigenvectors."""
+    return run("SelfAdjointEigV2", as_tensor(tensor), name=name)
+
+
+def eigvalsh(tensor: Any, name: str | None = None) -> Any:
+    """The eigenvalues of a self-adjoint matrix, ascending."""
+    return eigh(tensor, name)[0]
+
+
+def _infer_pinv(a: TensorSpec) -> TensorSpec:
+    dims = _matrix(a)
+    return spec(None if dims is None else (*dims[:-2], dims[-1], dims[-2]), a.dtype)
+
+
+define(
+    "PseudoInverse",
+    np.linalg.pinv,
+    _infer_pinv,
+    takes="fc",
+    family="linalg",
+)
+
+
+def pinv(a: Any, name: str | None = None) -> Any:
+    """The Moore-Penrose pseudo-inverse."""
+    return run("PseudoInverse", as_tensor(a), name=name)
