@@ -30,9 +30,10 @@ from runtime.staging.objects.kinds import (
     identical,
     is_mutable,
 )
-from runtime.staging.state.optional import StagedOptional, alike
+from runtime.staging.state.optional import StagedOptional, composed
 from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import SymbolicTensor
+from runtime.tracing.form import Form
 from runtime.types import dtypes, nest
 from runtime.where.user_code import state_error
 
@@ -545,6 +546,13 @@ def _open_parts(value: Any) -> Iterator[Any]:
         yield from _open_parts(part)
 
 
+def _is_made_like(one: Any, other: Any) -> bool:
+    """Whether two values have leaves in the same places, rows of a buffer or not."""
+    if Form.of(one, composed)[0].is_leaf:
+        return False
+    return Form.of(one)[0].is_like(Form.of(other)[0])
+
+
 def _with_new(
     values: _Pair, graphs: tuple[Graph, Graph], rows: list[Any], new: int
 ) -> _Pair | None:
@@ -552,7 +560,7 @@ def _with_new(
     with building(graphs[1 - new]):
         inside = old.__autograph_alone__()
     leaves = (*nest.flatten(added), *nest.flatten(inside))
-    if not alike(added, inside) or not all(map(can_be_tensor, leaves)):
+    if not _is_made_like(added, inside) or not all(map(can_be_tensor, leaves)):
         return None
     if not same_kind([*rows, added]):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import heapq
 import random
+import sys
 import traceback
 
 import pytest
@@ -156,6 +157,10 @@ def test_as_python(function, n, mode):
     assert modes.same(found.value, expected.value)
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11),
+    reason="Python 3.10 keeps the frames of a raise",
+)
 def test_a_traceback_shows_the_users_lines_alone():
     with pytest.raises(IndexError) as caught:
         tf.function(popped_too_often)(tf.constant(2))
