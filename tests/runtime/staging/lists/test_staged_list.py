@@ -476,7 +476,9 @@ def test_what_a_list_cannot_do_is_refused(use, message):
     if message is None:
         f(tf.constant(1))
         return
-    with pytest.raises(StagedStateError, match=rf"test_lists.py:\d+: AG210.*{message}"):
+    with pytest.raises(
+        StagedStateError, match=rf"test_staged_list.py:\d+: AG210.*{message}"
+    ):
         f(tf.constant(1))
 
 
