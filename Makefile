@@ -51,7 +51,7 @@ pythons: .venv/.ready
 .venv/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q -e '.[test,dev]'
+	$(BIN)/python -m pip install -q -e '.[test,dev,extras]'
 	@touch $@
 
 .venv-%/.ready: pyproject.toml
