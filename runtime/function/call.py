@@ -11,6 +11,7 @@ Its `key` says which calls may share a trace:
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,10 @@ class ObjectRef:
     def get(self) -> Any:
         """The object, or None once it is gone."""
         return self._object()
+
+    def copied(self, memo: dict[int, Any]) -> ObjectRef:
+        """The reference to a deep copy of the object."""
+        return ObjectRef(copy.deepcopy(self.get(), memo))
 
     def __repr__(self) -> str:
         value = self.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pprint
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.ops.staged.flow import optional_parts
 from runtime.optimize import chosen_passes, optimize
 from runtime.optimize.dump import PassDump, dump_passes
+from runtime.optimize.editing import copy_graph, nested_graphs, note_captures
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.tracing.signature import Signature
 from runtime.tracing.trace import Trace
@@ -144,6 +146,23 @@ class ConcreteFunction:
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ConcreteFunction:
+        """The same program on copies of the variables and objects that it refers to."""
+        graph = copy_graph(self.graph)
+        note_captures(graph)
+        graphs = list(nested_graphs(graph))
+        memo.update({id(inner): inner for inner in graphs})
+        for node in [node for inner in graphs for node in inner.nodes]:
+            if node.op != "Const":  # whose array nobody changes
+                node.attrs = copy.deepcopy(node.attrs, memo)
+        specs = nest.map_structure(
+            lambda leaf: leaf.copied(memo) if isinstance(leaf, ObjectRef) else leaf,
+            self._specs,
+        )
+        trace = Trace(graph, self._trace.results)
+        made = memo[id(self)] = ConcreteFunction(trace, self._signature, specs)
+        return made
 
     # --- calling ----------------------------------------------------------------------
 

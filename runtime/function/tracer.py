@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -33,11 +34,17 @@ _thread = _Thread()
 _turns: weakref.WeakSet[Turn] = weakref.WeakSet()
 
 
+#: After so many seconds a waiting thread looks whether the one that traces moved on.
+PATIENCE = 1.0
+
+
 class Turn:
     """Lets threads trace a function one after the other, so that they share traces.
 
-    A thread that traces already never waits: two threads would wait for each other if
-    each traced a function that calls the other's under `tf.init_scope`. Such a thread
+    Nobody waits where that could be forever. A thread that traces already does not:
+    two threads would wait for each other if each traced a function that calls the
+    other's under `tf.init_scope`. Nor does any thread wait for one that stands still:
+    what is traced may have started the waiting thread, and wait for it. Such a thread
     makes a trace of its own.
     """
 
@@ -48,12 +55,15 @@ class Turn:
     def renew(self) -> None:
         """Forget who traces: threads do not survive a fork."""
         self._lock = threading.Lock()
+        self._holder = 0
 
     @contextmanager
     def taken(self) -> Iterator[None]:
         """A block in which the function is traced."""
         lock = self._lock
-        is_mine = lock.acquire(blocking=not _thread.traces)
+        is_mine = lock.acquire(blocking=False) or self._wait(lock)
+        if is_mine:
+            self._holder = threading.get_ident()
         _thread.traces += 1
         try:
             yield
@@ -61,6 +71,19 @@ class Turn:
             _thread.traces -= 1
             if is_mine:
                 lock.release()
+
+    def _wait(self, lock: threading.Lock) -> bool:
+        """Wait for the lock while its holder moves on; whether it was taken."""
+        if _thread.traces:
+            return False
+        before = None
+        while not lock.acquire(timeout=PATIENCE):
+            frame = sys._current_frames().get(self._holder)
+            place = frame and (id(frame), frame.f_lasti)
+            if place == before:
+                return False
+            before = place
+        return True
 
 
 def _after_fork() -> None:

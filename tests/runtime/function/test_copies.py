@@ -102,3 +102,81 @@ def test_options_and_attributes_are_copied() -> None:
     assert copied.notes == ["own"]
     assert copied.notes is not f.notes
     assert copied([1.0, 2.0]).numpy().tolist() == [2.0, 4.0]
+
+
+class Traced(tf.Module):
+    """Holds a trace that reads, changes and calls what the object holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = tf.Variable(1.0)
+        self.numbers = tf.random.Generator.from_seed(3)
+        self.seen: list[float] = []
+        self.add = tf.function(self.added).get_concrete_function(
+            tf.TensorSpec([], tf.float32)
+        )
+
+    def note(self, x: Any) -> Any:
+        self.seen.append(float(x))
+        return x
+
+    def added(self, x: Any) -> Any:
+        for _ in tf.range(2):
+            if x > 0.0:
+                self.total.assign_add(x)
+        tf.py_function(self.note, [x], tf.float32)
+        return {"total": self.total + 0.0, "number": self.numbers.uniform([])}
+
+
+@pytest.mark.parametrize("run_before", [True, False])
+def test_a_copied_trace_refers_to_what_was_copied(run_before: bool) -> None:
+    module = Traced()
+    if run_before:
+        module.add(tf.constant(0.0))
+    copied = copy.deepcopy(module)
+    before = list(module.seen)
+    result = copied.add(tf.constant(2.0))
+    assert float(result["total"]) == float(copied.total) == 5.0
+    assert float(module.total) == 1.0
+    assert copied.seen == [*before, 2.0]
+    assert module.seen == before
+    assert copied.add.variables == (copied.total,)
+    assert copied.add.captured_inputs[0] is copied.total
+    # Each goes on with numbers of its own, from where the other was copied.
+    assert float(module.add(tf.constant(0.0))["number"]) == float(result["number"])
+
+
+def test_a_copied_trace_of_a_function_that_calls_itself() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def factorial(n: Any) -> Any:
+        if n < 2:
+            return 1
+        return n * factorial(n - 1)
+
+    copied = copy.deepcopy(factorial.get_concrete_function())
+    assert int(copied(tf.constant(5))) == 120
+
+    @tf.function
+    def twice(n: Any) -> Any:
+        return copied(n) * 2
+
+    assert int(twice(tf.constant(3))) == 12
+
+
+def test_a_copied_trace_knows_the_copied_arguments() -> None:
+    class Scale:
+        def __init__(self) -> None:
+            self.by = tf.Variable(2)
+
+    @tf.function
+    def scaled(scale: Any, x: Any) -> Any:
+        return scale.by * x
+
+    scale = Scale()
+    trace = scaled.get_concrete_function(scale, tf.TensorSpec([], tf.int32))
+    copied, other = copy.deepcopy((trace, scale))
+    other.by.assign(10)
+    assert int(copied(other, tf.constant(3))) == 30
+    assert int(trace(scale, tf.constant(3))) == 6
+    with pytest.raises(TypeError, match="was traced with"):
+        copied(scale, tf.constant(3))

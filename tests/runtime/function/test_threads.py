@@ -105,6 +105,53 @@ print(sorted(results), int(slow(tf.constant(5))))
     assert run(program, tmp_path) == "[2, 3] 6\n"
 
 
+OWN_THREAD = """
+from concurrent.futures import ThreadPoolExecutor
+from runtime.function import tracer
+
+tracer.PATIENCE = 0.05
+pool = ThreadPoolExecutor(1)
+pool.submit(int).result(30)  # Its thread is older than the trace.
+
+def by_thread(call):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(call()), daemon=True)
+    thread.start()
+    thread.join(timeout=30)
+    assert not thread.is_alive()
+    return results[0]
+
+def by_pool(call):
+    return pool.submit(call).result(30)
+
+depth = 0
+
+@tf.function
+def f(x):
+    global depth
+    depth += 1
+    if depth > 2:
+        return x * 2
+    return x + %s(lambda: int(f(tf.constant(%s))))
+
+results = [int(f(tf.constant(1)))]
+pool.shutdown()
+print(results)
+"""
+
+
+@pytest.mark.parametrize("way", ["by_thread", "by_pool"])
+@pytest.mark.parametrize("inner", ["1", "1.0"])
+def test_a_trace_that_waits_for_a_thread_that_calls_its_function(
+    way: str, inner: str, tmp_path: Path
+) -> None:
+    if way == "by_pool":  # one thread cannot wait for itself
+        program = OWN_THREAD.replace("depth > 2", "depth > 1") % (way, inner)
+        assert run(program, tmp_path) == "[3]\n"
+    else:
+        assert run(OWN_THREAD % (way, inner), tmp_path) == "[4]\n"
+
+
 FORK = """
 inside, go_on = threading.Event(), threading.Event()
 
