@@ -97,10 +97,38 @@ def _insert(
 ) -> Array:
     size, place = int(count), int(index)
     place = max(place + size, 0) if place < 0 else min(place, size)
-    rows = room_for(buffer, size, np.shape(value), 1, owned)
-    rows[place + 1 : size + 1] = rows[place:size].copy()
+    if not place and size and buffer.shape[1:] == np.shape(value):
+        rows = _with_row_before(buffer, size, owned)
+    else:
+        rows = room_for(buffer, size, np.shape(value), 1, owned)
+        rows[place + 1 : size + 1] = rows[place:size].copy()
     rows[place, ...] = value
     return rows
+
+
+def _with_row_before(buffer: Array, size: int, owned: bool) -> Array:
+    """The buffer and a row before its first, where that is its own, or a copy of both.
+
+    The copy has room before and behind, so that in a deque both ends take constant time
+    on average.
+    """
+    before = _rows_before(buffer) if owned else 0
+    if before:
+        return buffer.base[before - 1 : before + len(buffer)]  # type: ignore[index]
+    room = max(size, 4)
+    rows = fresh_buffer(3 * room, dtypes.of_array(buffer), buffer.shape[1:])
+    rows[room : room + size] = buffer[:size]
+    return rows[room - 1 :]
+
+
+def _rows_before(view: Array) -> int:
+    """The number of rows before a view of the last rows of an array; 0 for others."""
+    base = view.base
+    if base is None or not view.nbytes or view.strides != base.strides:
+        return 0
+    if view.dtype != base.dtype or view.shape[1:] != base.shape[1:]:
+        return 0
+    return len(base) - len(view) if np.may_share_memory(view[-1:], base[-1:]) else 0
 
 
 def _set(

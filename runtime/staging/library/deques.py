@@ -16,7 +16,7 @@ __all__ = ["StagedDeque", "common_deques"]
 
 
 class StagedDeque(StagedList):
-    """A deque in a graph. What is taken from its left end moves all that is left."""
+    """A deque in a graph. Its buffers have room before the first row and behind."""
 
     __autograph_backend__: ClassVar[Any]
     __slots__ = ()
