@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from runtime import compat, config, errors, version
+from runtime import compat, config, errors, train, version
 from runtime.api import autograph, bitwise, debugging, linalg, math, nn, random, strings
 from runtime.api.absent import (
     RaggedTensor,
@@ -231,8 +231,8 @@ __all__ = [
     "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case",
     "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-    "tensordot", "tile", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",
-    "type_spec_from_value", "uint8", "uint16", "uint32", "uint64", "unique",
+    "tensordot", "tile", "train", "transpose", "truediv", "truncatediv", "truncatemod",
+    "tuple", "type_spec_from_value", "uint8", "uint16", "uint32", "uint64", "unique",
     "unique_with_counts", "unstack", "vectorized_map", "version", "where", "while_loop",
     "zeros", "zeros_like",
 ]

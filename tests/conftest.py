@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import importlib.util
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+from _pytest.doctest import DoctestItem
 
 from autograph.operators import staging
 
@@ -25,6 +27,18 @@ os.environ["AUTOGRAPH_NO_CACHE"] = "1"
 #: Where converted code runs as it does in programs: as written until something traces.
 #: Elsewhere what conversion made of it is tested, on Python values too.
 AS_IN_PROGRAMS = ("runtime", "guides", "integration", "examples")
+
+#: The packages that the docstring examples of a folder need, which are extras.
+NEEDS = {"runtime/train": "safetensors"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the docstring examples of extras that are not installed."""
+    for folder, package in NEEDS.items():
+        if importlib.util.find_spec(package) is None:
+            for item in items:
+                if folder in item.path.as_posix() and isinstance(item, DoctestItem):
+                    item.add_marker(pytest.mark.skip(reason=f"needs {package}"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -12,7 +12,7 @@ from runtime.graph import context
 from runtime.types import nest
 from runtime.variable.base import Variable
 
-__all__ = ["Module"]
+__all__ = ["Module", "attributes"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 #: Where a word begins within a name such as MyMLPLayer.
@@ -141,9 +141,9 @@ def _held(module: Module) -> list[Any]:
 
 def _add_held(module: Module, found: list[Any], seen: set[int]) -> None:
     own: list[Any] = []
-    attributes = _attributes(module)
-    for name in sorted(attributes):
-        _collect(attributes[name], own, ())
+    held = attributes(module)
+    for name in sorted(held):
+        _collect(held[name], own, ())
     new = []
     for item in own:
         if id(item) not in seen:
@@ -155,16 +155,16 @@ def _add_held(module: Module, found: list[Any], seen: set[int]) -> None:
             _add_held(item, found, seen)
 
 
-def _attributes(module: Module) -> dict[str, Any]:
+def attributes(value: Any) -> dict[str, Any]:
     """The attributes of an object, in slots, too, but for those that are ignored."""
-    found = dict(vars(module))
-    for cls in type(module).__mro__:
+    found = dict(getattr(value, "__dict__", {}))
+    for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for slot in [slots] if isinstance(slots, str) else slots:
             member = cls.__dict__.get(slot)
-            if hasattr(member, "__set__") and hasattr(module, slot):
-                found[slot] = getattr(module, slot)
-    for name in module._TF_MODULE_IGNORED_PROPERTIES:
+            if hasattr(member, "__set__") and hasattr(value, slot):
+                found[slot] = getattr(value, slot)
+    for name in getattr(type(value), "_TF_MODULE_IGNORED_PROPERTIES", ()):
         found.pop(name, None)
     return found
 

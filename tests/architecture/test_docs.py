@@ -6,6 +6,8 @@ In a page, top to bottom, in an empty folder of its own:
 - ``python title="name.py"`` blocks become files; other ``python`` blocks are run;
 - ``console`` blocks are commands (``$ autograph …``, ``$ python …``, ``$ echo $?``) and
   their output, which ``--update-golden`` writes anew.
+
+``<!-- needs: package -->`` skips a page where an extra is not installed.
 """
 
 from __future__ import annotations
@@ -35,12 +37,14 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def test_page(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool
 ) -> None:
+    text = path.read_text(encoding="utf-8")
+    for package in re.findall(r"<!-- needs: (\w+) -->", text):
+        pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "88")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the commands
     monkeypatch.syspath_prepend(str(tmp_path))
     modules = set(sys.modules)
-    text = path.read_text(encoding="utf-8")
     page = Page(text, path.name, check=not update_golden)
     try:
         new = FENCE.sub(page.run_block, text)

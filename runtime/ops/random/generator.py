@@ -173,6 +173,13 @@ class Generator:
         """The state now, as a tensor that later draws do not change."""
         return run("RngReadState", state=self._state)
 
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What checkpoints save: see `runtime.saving.trackable`."""
+        return {"state": self._state.array}
+
+    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+        self._state.set(np.asarray(tensors["state"]))
+
     @property
     def key(self) -> Any:
         """The last number of the state, which tells this stream from others."""
