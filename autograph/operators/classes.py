@@ -26,7 +26,7 @@ def defines(cls: type, name: str) -> bool:
     >>> defines(Answering("Odd", (), {}), "known")
     False
     """
-    if hasattr(type(cls), "__getattr__"):
+    if type(cls) is not type and hasattr(type(cls), "__getattr__"):
         return any(name in vars(base) for base in cls.__mro__)
     return hasattr(cls, name)
 

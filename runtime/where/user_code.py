@@ -87,12 +87,13 @@ def user_location() -> Location | None:
     """The file and line of the user's code that is running: the nearest frame that is
     neither of this package nor of the compiler.
     """
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
+    ours = _is_ours  # each node asks, some thirty frames deep
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not _in_our_folders(filename):
+        if not (ours[filename] if filename in ours else _in_our_folders(filename)):
             return filename, _line(frame)
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 

@@ -310,6 +310,7 @@ _PLACE_ERRORS = {
     "del": ("list assignment index out of range",) * 2,
     "deque pop": ("pop from an empty deque",) * 2,
     "deque get": ("deque index out of range",) * 2,
+    "index out of range": ("index out of range",) * 2,
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from runtime.ops import convert
 from runtime.ops.elementwise.arithmetic import equal, maximum
-from runtime.staging.library.ordinary import Ordinary
+from runtime.staging.library.ordinary import Ordinary, with_item
 from runtime.staging.library.tables import StagedDict, zero
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.staged_list import StagedList
@@ -36,14 +36,14 @@ def class_of(items: Any) -> type[StagedDict]:
 def count_pairs(counts: Any, pairs: Any, sign: int) -> None:
     """Add counts to those of a Counter, or take them away."""
     for key, times in pairs:
-        counts[key] += sign * times
+        counts = with_item(counts, key, counts[key] + sign * times)
 
 
 @Ordinary
 def count_each(counts: Any, items: Any, sign: int) -> None:
     """Count each of some items in a Counter, or take it away."""
     for item in items:
-        counts[item] += sign
+        counts = with_item(counts, item, counts[item] + sign)
 
 
 class StagedCounter(StagedDict):

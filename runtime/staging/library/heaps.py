@@ -11,7 +11,13 @@ from typing import Any
 
 from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.library.ordering import listed, sorted_items
-from runtime.staging.library.ordinary import Ordinary, check_order, is_less, leaving
+from runtime.staging.library.ordinary import (
+    Ordinary,
+    check_order,
+    is_less,
+    leaving,
+    with_item,
+)
 from runtime.staging.lists.assignments import items_of
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.sequences import StagedSequence, as_sequence
@@ -35,11 +41,11 @@ __all__ = [
 @Ordinary
 def _rise(heap: Any, start: Any, at: Any) -> None:
     """Move an element up, over all that are greater."""
-    item = heap[at]
+    item, above = heap[at], (at - 1) // 2
     # Not `and`: at the top, what is read is the last element, which is left alone.
-    while (at > start) & is_less(item, heap[(at - 1) // 2]):
-        heap[at] = heap[(at - 1) // 2]
-        at = (at - 1) // 2
+    while (at > start) & is_less(item, heap[above]):
+        heap = with_item(heap, at, heap[above])
+        at, above = above, (above - 1) // 2
     heap[at] = item
 
 
@@ -50,11 +56,9 @@ def _sink(heap: Any, start: Any, end: Any) -> None:
     below = 2 * at + 1
     while below < end:
         right = min(below + 1, end - 1)
-        if not is_less(heap[below], heap[right]):
-            below = right
-        heap[at] = heap[below]
-        at = below
-        below = 2 * at + 1
+        below = below if is_less(heap[below], heap[right]) else right
+        heap = with_item(heap, at, heap[below])
+        at, below = below, 2 * below + 1
     heap[at] = item
     _rise(heap, start, at)
 
@@ -69,9 +73,7 @@ def heappush(heap: Any, item: Any) -> None:
 @Ordinary
 def heappop(heap: Any) -> Any:
     """Take the least element out of a heap."""
-    if not heap:
-        raise IndexError("index out of range")
-    least, last = leaving(heap, 0), len(heap) - 1
+    least, last = leaving(heap, 0, "index out of range"), len(heap) - 1
     heap[0] = heap[last]
     _sink(heap, 0, last)
     heap.pop()
@@ -81,9 +83,7 @@ def heappop(heap: Any) -> Any:
 @Ordinary
 def heapreplace(heap: Any, item: Any) -> Any:
     """Take the least element out of a heap, and put another one in after that."""
-    if not heap:
-        raise IndexError("index out of range")
-    least = leaving(heap, 0)
+    least = leaving(heap, 0, "index out of range")
     heap[0] = item
     _sink(heap, 0, len(heap))
     return least
@@ -93,10 +93,7 @@ def heapreplace(heap: Any, item: Any) -> Any:
 def heappushpop(heap: Any, item: Any) -> Any:
     """Put an element into a heap, and take the least one out after that."""
     if heap and is_less(heap[0], item):
-        least = leaving(heap, 0)
-        heap[0] = item
-        _sink(heap, 0, len(heap))
-        return least
+        return heapreplace(heap, item)
     return item
 
 

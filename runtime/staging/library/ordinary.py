@@ -18,7 +18,7 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.types import dtypes, nest
 from runtime.where.user_code import state_error
 
-__all__ = ["Ordinary", "check_order", "is_less", "is_ordered", "leaving"]
+__all__ = ["Ordinary", "check_order", "is_less", "is_ordered", "leaving", "with_item"]
 
 
 class Ordinary:
@@ -88,8 +88,21 @@ def is_less(one: Any, other: Any) -> Any:
     return emit(LESS, *tensors, *others, weak=False)
 
 
-def leaving(items: Any, index: Any) -> Any:
-    """The element at an index that is in the list, which is about to take it out."""
+def leaving(items: Any, index: Any, message: str) -> Any:
+    """The element that is about to be taken out; IndexError if there is none."""
     if not isinstance(items, StagedList):
+        if not -len(items) <= index < len(items):
+            raise IndexError(message)
         return items[index]
-    return items._row(index_tensor(index), shared=False)
+    place = emit("ListPlace", items._count, index_tensor(index), use=message)
+    return items._row(place, shared=False)
+
+
+def with_item(items: Any, key: Any, value: Any) -> Any:
+    """The same list or dict with an item assigned.
+
+    A loop that assigns what this gives is known to change it. What a loop changes
+    otherwise is found when it is tried, and then it is staged once more.
+    """
+    items[key] = value
+    return items

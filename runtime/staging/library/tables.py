@@ -15,7 +15,7 @@ from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
 from runtime.ops.elementwise.arithmetic import equal, maximum
 from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.ops.staged.flow import optional_parts
-from runtime.staging.library.ordinary import Ordinary
+from runtime.staging.library.ordinary import Ordinary, with_item
 from runtime.staging.lists.elements import Element, fitted, holds_none, taken_apart
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
@@ -346,7 +346,7 @@ class StagedTable(Unasked):
 def set_pairs(table: Any, pairs: Any) -> None:
     """Give keys of a dict their values."""
     for key, value in pairs:
-        table[key] = value
+        table = with_item(table, key, value)
 
 
 class StagedDict(StagedTable):

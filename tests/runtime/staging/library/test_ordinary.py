@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import heapq
 from collections import Counter, OrderedDict, defaultdict
 
 import pytest
 
-from runtime.staging.library import dict_kinds, ordering, tables
+import runtime as tf
+from runtime.graph import Graph
+from runtime.staging.library import dict_kinds, ordering, ordinary, tables
 from tests import modes
 
 PAIRS = [(1, 2), (3, 4), (1, 5)]
@@ -40,6 +43,38 @@ def test_counts_are_those_of_python(method, sign):
 def test_items_and_keys_are_computed_in_their_order():
     assert ordering.listed(range(3)) == [0, 1, 2]
     assert ordering.keys_of("ab", ord) == [97, 98]
+
+
+def test_an_item_is_assigned_to_the_list_itself():
+    items = [1, 2]
+
+    assert ordinary.with_item(items, 1, 5) is items == [1, 5]
+
+
+def test_what_is_to_be_taken_out_is_there():
+    assert ordinary.leaving([1, 2], 0, "nothing") == 1
+    with pytest.raises(IndexError, match="nothing"):
+        ordinary.leaving([], 0, "nothing")
+
+
+def test_loops_of_the_library_are_traced_once(monkeypatch):
+    added, add = [], Graph.add
+
+    def note(graph, op, *args):
+        added.append(op)
+        return add(graph, op, *args)
+
+    @tf.function
+    def pushed(n):
+        items = [i for i in tf.range(n)]
+        added.clear()
+        heapq.heappush(items, 3)
+        return items
+
+    monkeypatch.setattr(Graph, "add", note)
+    pushed.get_concrete_function(tf.constant(4))
+
+    assert added.count("ListSet") == 2, "in the loop, and after it"
 
 
 def sets_changed_in_place(n):
