@@ -9,7 +9,17 @@
 from __future__ import annotations
 
 from runtime import compat, config, errors, train, version
-from runtime.api import autograph, bitwise, debugging, linalg, math, nn, random, strings
+from runtime.api import (
+    autograph,
+    bitwise,
+    debugging,
+    linalg,
+    math,
+    nn,
+    random,
+    strings,
+    test,
+)
 from runtime.api.absent import (
     RaggedTensor,
     RaggedTensorSpec,
@@ -22,6 +32,7 @@ from runtime.control_flow.conditionals import case, cond, switch_case
 from runtime.control_flow.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from runtime.control_flow.while_loops import while_loop
 from runtime.function.function import function
+from runtime.gradients.tape import GradientTape, UnconnectedGradients
 from runtime.graph import Graph
 from runtime.graph import Node as Operation
 from runtime.graph.context import (
@@ -201,22 +212,22 @@ __version__ = version.VERSION
 
 # fmt: off
 __all__ = [
-    "Assert", "DType", "DeviceSpec", "Graph", "IndexedSlices", "Module", "Operation",
-    "RaggedTensor", "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec", "Tensor",
-    "TensorArray", "TensorShape", "TensorSpec", "Variable", "VariableAggregation",
-    "VariableSynchronization", "__version__", "abs", "acos", "acosh", "add", "add_n",
-    "argmax", "argmin", "argsort", "as_dtype", "asin", "asinh", "assert_equal",
-    "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh",
-    "autograph", "bfloat16", "bitwise", "bool", "boolean_mask",
+    "Assert", "DType", "DeviceSpec", "GradientTape", "Graph", "IndexedSlices", "Module",
+    "Operation", "RaggedTensor", "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec",
+    "Tensor", "TensorArray", "TensorShape", "TensorSpec", "UnconnectedGradients",
+    "Variable", "VariableAggregation", "VariableSynchronization", "__version__", "abs",
+    "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "asin",
+    "asinh", "assert_equal", "assert_greater", "assert_less", "assert_rank", "atan",
+    "atan2", "atanh", "autograph", "bfloat16", "bitwise", "bool", "boolean_mask",
     "broadcast_static_shape", "broadcast_to", "case", "cast", "clip_by_global_norm",
-    "clip_by_norm", "clip_by_value", "compat", "complex", "complex64", "complex128",
+    "clip_by_norm", "clip_by_value", "compat", "complex", "complex128", "complex64",
     "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor",
     "cos", "cosh", "cumsum", "debugging", "device", "divide", "double", "dtypes",
     "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
     "expand_dims", "eye", "fill", "float16", "float32", "float64", "floor", "foldl",
     "foldr", "function", "gather", "gather_nd", "get_current_name_scope",
     "get_static_value", "greater", "greater_equal", "group", "half", "identity",
-    "init_scope", "inside_function", "int8", "int16", "int32", "int64",
+    "init_scope", "inside_function", "int16", "int32", "int64", "int8",
     "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg", "linspace",
     "logical_and", "logical_not", "logical_or", "map_fn", "math", "matmul", "maximum",
     "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis",
@@ -231,9 +242,9 @@ __all__ = [
     "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case",
     "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-    "tensordot", "tile", "train", "transpose", "truediv", "truncatediv", "truncatemod",
-    "tuple", "type_spec_from_value", "uint8", "uint16", "uint32", "uint64", "unique",
-    "unique_with_counts", "unstack", "vectorized_map", "version", "where", "while_loop",
-    "zeros", "zeros_like",
+    "tensordot", "test", "tile", "train", "transpose", "truediv", "truncatediv",
+    "truncatemod", "tuple", "type_spec_from_value", "uint16", "uint32", "uint64",
+    "uint8", "unique", "unique_with_counts", "unstack", "vectorized_map", "version",
+    "where", "while_loop", "zeros", "zeros_like",
 ]
 # fmt: on

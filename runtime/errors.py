@@ -410,6 +410,12 @@ class StagedStateError(TracingError):
         self.explained = False
 
 
+class GradientError(LookupError):
+    """There is no gradient of an operation that a target depends on (AG330)."""
+
+    code = "AG330"
+
+
 class RetracingWarning(RuntimeWarning):
     """A function is traced so often that its graphs hardly save anything (AG321).
 

@@ -14,6 +14,7 @@ from runtime.execute.numpy_source import Executable, compile_graph
 from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
+from runtime.graph.recording import recorders
 from runtime.graph_export import near
 from runtime.ops.apply import as_array
 from runtime.ops.convert import convert_to_tensor
@@ -173,7 +174,7 @@ class ConcreteFunction:
         by position. Raises InvalidArgumentError for a tensor that does not fit and
         TypeError for another Python argument than it was traced with.
         """
-        if self._kinds and not kwargs and current_graph() is None:
+        if self._kinds and not kwargs and current_graph() is None and not recorders():
             arrays = [arg._array for arg in args if type(arg) is EagerTensor]
             kinds = [(array.dtype, array.shape) for array in arrays]
             if kinds == self._kinds and len(args) == len(arrays):
@@ -202,6 +203,11 @@ class ConcreteFunction:
 
     def _call_on_tensors(self, tensors: list[Tensor]) -> Any:
         graph = current_graph()
+        if graph is None and recorders():
+            from runtime.gradients.calls import run_call
+
+            results = run_call(self.graph, tensors)
+            return self._trace.results.pack(results)
         if graph is None:
             return self.call_flat([tensor._array for tensor in tensors])  # type: ignore[attr-defined]
         specs = [

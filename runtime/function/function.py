@@ -33,6 +33,7 @@ from runtime.function.retraces import Retrace, RetraceLog
 from runtime.function.tracer import Tracer, Turn
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph, functions_run_eagerly
+from runtime.graph.recording import recorders, unrecorded
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.form import flatten_results
 from runtime.tracing.signature import Signature
@@ -197,7 +198,7 @@ class Function:
         cache = self._cache
         cache.calls += 1
         try:
-            found = fast_key(args, kwargs)
+            found = None if recorders() else fast_key(args, kwargs)
             if found is None:
                 return self._call(args, kwargs)
             key, arrays = found
@@ -226,6 +227,8 @@ class Function:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call that is not known as it is written."""
+        if recorders():
+            return self._recorded(args, kwargs)
         found = fast_key(*self._inputs.bind(args, kwargs))
         fast = None if found is None else self._cache.fast.get(found[0])
         if found is not None and fast is not None and fast.entry.holds():
@@ -240,6 +243,17 @@ class Function:
         self._retraces.warn()
         self._cache.remember(call, entry)
         return entry.concrete.call_flat(inputs)
+
+    def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call that open tapes hear of."""
+        call = Call.of(self._inputs, args, kwargs)
+        if any(array is None for array in call.arrays):
+            raise self._no_value(args, kwargs)
+        with unrecorded():
+            entry = self._entry(call)
+        self._retraces.warn()
+        args, kwargs = self._inputs.bind(args, kwargs)
+        return entry.concrete(*args, **kwargs)
 
     def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         for leaf in nest.flatten((args, kwargs)):

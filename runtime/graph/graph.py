@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from runtime.errors import InaccessibleTensorError
 from runtime.graph.graph_def import GraphDef, NodeDef
+from runtime.graph.recording import recorders
 from runtime.graph.text import graph_lines
 from runtime.types.devices import current_device, no_device
 from runtime.types.dtypes import of_array
@@ -228,6 +229,8 @@ class Graph:
             [tensor_type(self, node, index, spec) for index, spec in enumerate(specs)]
         )
         self.nodes.append(node)
+        for recorder in recorders():
+            recorder.record(node)
         return node.outputs
 
     def capture(self, tensor: Tensor) -> SymbolicTensor:

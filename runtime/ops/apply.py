@@ -22,8 +22,9 @@ from runtime.errors import (
 )
 from runtime.graph import Graph, leak_error
 from runtime.graph.context import current_graph
+from runtime.graph.recording import Step, demote, recorders
 from runtime.ops.record import Op, get
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import check_op, facts
 
@@ -36,6 +37,7 @@ __all__ = [
     "check_handlers",
     "infer_specs",
     "kernel_error",
+    "record",
     "replace_eager",
     "run_kernel",
     "set_reading",
@@ -71,14 +73,42 @@ def apply_eagerly(
 ) -> Any:
     """Run the operation at once; gives what `apply` gives."""
     arrays = []
+    is_known = not tensors  # it may read a variable
     for tensor in tensors:
         if type(tensor) is not EagerTensor:
-            raise _not_eager(definition, tensor)
+            if type(tensor) is not Recorded:
+                raise _not_eager(definition, tensor)
+            is_known = True
         arrays.append(tensor._array)
     result = run_kernel(definition, arrays, attrs)
     if type(result) is tuple:
-        return tuple([EagerTensor(as_array(item)) for item in result])
-    return EagerTensor(as_array(result))
+        results = tuple([EagerTensor(as_array(item)) for item in result])
+        if is_known:
+            record(definition.name, tensors, attrs, results)
+        return results
+    found = EagerTensor(as_array(result))
+    if is_known:
+        record(definition.name, tensors, attrs, (found,))
+    return found
+
+
+def record(
+    op: str, tensors: Sequence[Any], attrs: dict[str, Any], results: Sequence[Any]
+) -> None:
+    """Tell the open tapes of an operation that ran on what tapes may know."""
+    if open_tapes := recorders():
+        step = Step(op, tensors, attrs, results)
+        for tape in open_tapes:
+            tape.record(step)
+    elif tensors:
+        demote(lambda: _forget(tensors))
+
+
+def _forget(tensors: Sequence[Any]) -> None:
+    """Let the quick ways take tensors again, as no tape is open anywhere."""
+    for tensor in tensors:
+        if type(tensor) is Recorded:
+            tensor.__class__ = EagerTensor  # type: ignore[assignment]
 
 
 _run_eagerly = apply_eagerly

@@ -26,7 +26,7 @@ from runtime.ops.eager import FALL_BACK, quiet
 from runtime.ops.record import Op, get, register
 from runtime.ops.shapes import Unknown
 from runtime.ops.static import plain, static_value
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType, of_array
 from runtime.types.specs import TensorSpec
@@ -235,6 +235,8 @@ def _attribute(value: Any, extra: list[Tensor], offset: int) -> Any:
         known, complete = static_value(value)
         return known if complete else _operand(value, known, extra, offset)
     if isinstance(value, EagerTensor):
+        if type(value) is Recorded and value._array.dtype.kind in "fc":
+            return _operand(value, None, extra, offset)
         return plain(value._array)
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value)

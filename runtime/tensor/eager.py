@@ -13,7 +13,7 @@ from runtime.types.dtypes import DType, of_array
 from runtime.types.shapes import TensorShape, as_shape
 from runtime.types.specs import TensorSpec
 
-__all__ = ["EagerTensor", "value_text"]
+__all__ = ["EagerTensor", "Recorded", "value_text"]
 
 Array = np.ndarray[Any, Any]
 
@@ -145,6 +145,22 @@ class EagerTensor(Tensor):
                 f"shape {self._array.shape}"
             )
         return self._array.item()
+
+
+class Recorded(EagerTensor):
+    """An eager tensor that a gradient tape knows.
+
+    A tensor becomes one, and an `EagerTensor` again, by assignment to its
+    ``__class__``. The quick ways of operations take the class `EagerTensor` alone, so
+    what runs on this one goes the general way, where it is recorded.
+    """
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._array.ndim:
+            raise TypeError("a scalar tensor cannot be iterated")
+        return (self[index] for index in range(len(self._array)))
 
 
 def value_text(array: Array, represent: bool = False) -> str:

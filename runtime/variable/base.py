@@ -10,6 +10,7 @@ import numpy as np
 
 from runtime.errors import ConversionError, ImmutableTensorError, UnhashableTensorError
 from runtime.graph import context
+from runtime.graph.recording import when_recording
 from runtime.locks import new_lock
 from runtime.ops.apply import apply_one
 from runtime.ops.convert import convert_to_tensor
@@ -381,3 +382,11 @@ def _in_place(symbol: str, method: str) -> RuntimeError:
 
 # Operators read the value of a variable as they read that of an eager tensor.
 array_holders.add(Variable)
+
+
+def _hide_arrays(is_recording: bool) -> None:
+    """Have each use of a variable be a read that tapes hear of, or no longer."""
+    (array_holders.discard if is_recording else array_holders.add)(Variable)
+
+
+when_recording(_hide_arrays)

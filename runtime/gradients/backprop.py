@@ -1,0 +1,233 @@
+"""Reverse accumulation: from the gradients of results to those of what they depend on.
+
+What ran is a list of steps (of a tape) or nodes (of a graph). It is gone through from
+the end. The gradients of the results of a step give those of its inputs, by a rule, and
+where a tensor was used several times its gradients are added. Rules apply public
+operations: in eager code these run at once, and are heard by the tapes that are open;
+while a graph is built they become nodes. So gradients have gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from runtime.errors import GradientError
+from runtime.gradients.control_flow import RULES, operands
+from runtime.gradients.registry import (
+    GRADIENTS,
+    NO_GRADIENT,
+    PARTIALS,
+    REWRITES,
+    Applied,
+    applied,
+)
+from runtime.gradients.shapes import sum_to
+from runtime.gradients.sparse import added, dense
+from runtime.graph.context import current_graph
+from runtime.graph.recording import Step, begin_recording, end_recording
+from runtime.ops import record
+from runtime.ops.arrays.creation import zeros_like
+from runtime.ops.arrays.gather import where
+from runtime.ops.elementwise.functions import conj, negative
+from runtime.tensor import EagerTensor, Recorded, Tensor
+
+__all__ = ["Recording", "backprop", "has_gradient"]
+
+
+def has_gradient(tensor: Any) -> bool:
+    """Whether a tensor (or variable) is of a dtype that has gradients."""
+    dtype = tensor.dtype
+    return bool(dtype.is_floating or dtype.is_complex)
+
+
+class Recording:
+    """The steps that depend on some tensors: what a tape keeps.
+
+    Tensors and variables are known by their ``id``, and kept alive.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Any] = []
+        self.known: dict[int, Any] = {}
+        self.repeats = 1
+
+    def wants(self, operand: Any) -> bool:
+        """Whether it records what is computed from a tensor or variable."""
+        return id(operand) in self.known
+
+    def watch(self, source: Any) -> None:
+        """Begin to record what depends on a tensor or variable."""
+        self.known[id(source)] = source
+
+    def record(self, step: Any) -> None:
+        """Keep a step that depends on what is known; its results are known, too."""
+        known = self.known
+        for operand in operands(step):
+            if id(operand) in known:
+                break
+        else:
+            return
+        if step.op in NO_GRADIENT:
+            return
+        outputs = [tensor for tensor in step.outputs if has_gradient(tensor)]
+        if not outputs:
+            return
+        self.steps.append(step)
+        for tensor in outputs:
+            known[id(tensor)] = tensor
+        mark_recorded(outputs)
+
+    def extended(self, node: Any, added: Sequence[Any]) -> None:
+        """Know the outputs that are added to a node whose others are known."""
+        if any(id(tensor) in self.known for tensor in node.outputs):
+            self.known.update((id(t), t) for t in added if has_gradient(t))
+
+
+def mark_recorded(tensors: Iterable[Any]) -> None:
+    """Send eager tensors the general way, on which tapes hear of operations."""
+    for tensor in tensors:
+        if type(tensor) is EagerTensor:
+            tensor.__class__ = Recorded
+
+
+def backprop(
+    steps: Sequence[Any], gradients: Mapping[int, Any], sources: Iterable[Any]
+) -> list[Any]:
+    """The gradient of each of `sources`, or None where nothing depends on it.
+
+    `gradients` are those of results, by the ``id`` of the tensor.
+    """
+    wanted = list(sources)
+    reached = {id(source) for source in wanted}
+    passed = []
+    for step in steps:
+        flags = [id(operand) in reached for operand in operands(step)]
+        if any(flags):
+            passed.append((step, flags))
+            reached.update(id(t) for t in step.outputs if has_gradient(t))
+    found = dict(gradients)
+    for step, flags in reversed(passed):
+        given = [found.get(id(tensor)) for tensor in step.outputs]
+        if all(gradient is None for gradient in given):
+            continue
+        results = _step_back(step, given, flags)
+        for operand, flag, result in zip(operands(step), flags, results):
+            if flag and result is not None and has_gradient(operand):
+                known = found.get(id(operand))
+                found[id(operand)] = result if known is None else added(known, result)
+    return [found.get(id(source)) for source in wanted]
+
+
+def _step_back(
+    step: Any, gradients: Sequence[Any], wanted: Sequence[bool]
+) -> Sequence[Any]:
+    """The gradients of what a step depends on, from those of its results."""
+    op = step.op
+    if op == "ReadVariableOp":
+        return gradients
+    if op in NO_GRADIENT:
+        return [None] * len(wanted)
+    full = [None if g is None else dense(g) for g in gradients]
+    if op in RULES:
+        return RULES[op](step, full, wanted)
+    node = applied(step, wanted)
+    if op in PARTIALS:
+        return _by_partials(node, full[0])
+    if op in GRADIENTS:
+        for place, (gradient, output) in enumerate(zip(full, node.outputs)):
+            if gradient is None and has_gradient(output):
+                full[place] = zeros_like(output)
+        results = GRADIENTS[op](node, *full)
+        if results is not NotImplemented:
+            return results
+    decomposition = REWRITES.get(op) or record.get(op).decomposition
+    if decomposition is not None and _is_pure(op):
+        found = _by_decomposition(step, wanted, decomposition, full)
+        if found is not None:
+            return found
+    raise _no_rule(step)
+
+
+def _by_partials(node: Applied, gradient: Any) -> list[Any]:
+    """Backwards through an elementwise op."""
+    results: list[Any] = []
+    for place, partial in enumerate(PARTIALS[node.op]):
+        if partial is None or not node.wanted[place]:
+            results.append(None)
+            continue
+        factor = partial(*node.inputs, *node.outputs)
+        through = None if factor is None else scaled(gradient, factor, True)
+        if through is not None:
+            others = [x for i, x in enumerate(node.inputs) if i != place]
+            through = sum_to(through, node.inputs[place], others)
+        results.append(through)
+    return results
+
+
+def scaled(gradient: Any, factor: Any, backwards: bool = False) -> Any:
+    """A gradient (or tangent) times what a partial derivative gave."""
+    if isinstance(factor, (int, float)):
+        if factor == 1:
+            return gradient
+        return negative(gradient) if factor == -1 else gradient * factor
+    if factor.dtype.is_bool:
+        return where(factor, gradient, zeros_like(gradient))
+    return gradient * (conj(factor) if backwards else factor)
+
+
+def _is_pure(op: str) -> bool:
+    definition = record.get(op)
+    return not definition.stateful and definition.family not in ("random", "buffer")
+
+
+def _by_decomposition(
+    step: Any, wanted: Sequence[bool], decomposition: Any, gradients: Sequence[Any]
+) -> list[Any] | None:
+    """Backwards through the ops that a composite is made of; None: too little known."""
+    graph, inputs = current_graph(), step.inputs
+    if graph is not None:
+        # What is recorded is recorded of the tensors of this graph.
+        inputs = [graph.capture(tensor) for tensor in inputs]
+    node = applied(Step(step.op, inputs, step.attrs, step.outputs), wanted)
+    recording = Recording()
+    for tensor, is_wanted in zip(inputs, wanted):
+        if is_wanted:
+            recording.watch(tensor)
+    mark_recorded(recording.known.values())
+    begin_recording(recording)
+    try:
+        found = decomposition(*node.inputs, **node.attrs)
+    finally:
+        end_recording(recording)
+    if found is NotImplemented:
+        return None
+    values = found if isinstance(found, tuple) else (found,)
+    seeds: dict[int, Any] = {}
+    for value, gradient in zip(values, gradients):
+        if gradient is not None:
+            known = seeds.get(id(value))
+            seeds[id(value)] = gradient if known is None else added(known, gradient)
+    # A tensor that is given twice has its gradient in the first place.
+    places = {id(tensor): place for place, tensor in reversed(list(enumerate(inputs)))}
+    results: list[Any] = [None] * len(inputs)
+    sources = [inputs[place] for place in places.values()]
+    for place, result in zip(
+        places.values(), backprop(recording.steps, seeds, sources)
+    ):
+        results[place] = result
+    return results
+
+
+def _no_rule(step: Any) -> GradientError:
+    location = getattr(step, "location", None)
+    where_text = f"{location[0]}:{location[1]}: " if location else ""
+    shapes = ", ".join(
+        f"{tensor.dtype.name}{tensor.shape}"
+        for tensor in step.inputs
+        if isinstance(tensor, Tensor)
+    )
+    return GradientError(
+        f"{where_text}AG330: the operation {step.op}({shapes}) is not differentiable; "
+        "use other operations, or tf.stop_gradient for what is to count as a constant"
+    )

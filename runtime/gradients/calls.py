@@ -1,0 +1,241 @@
+"""The gradient of a call of a graph: another call, of a graph that goes backwards.
+
+The backward graph is traced as a child of the forward graph. What it captures there is
+what must be kept: the forward graph gives it as further results. Both are made once for
+a graph and the inputs that need gradients, and run as other graphs do.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from runtime.errors import GradientError, InternalError
+from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.gradients.backprop import backprop, has_gradient
+from runtime.gradients.control_flow import (
+    add_outputs,
+    control_flow_rule,
+    variables_in,
+)
+from runtime.gradients.sparse import dense
+from runtime.graph import Graph
+from runtime.graph.context import building, current_graph
+from runtime.graph.recording import recorders, unrecorded
+from runtime.ops.apply import as_array, record
+from runtime.optimize import chosen_passes, optimize
+from runtime.optimize.editing import copy_graph
+from runtime.tensor import EagerTensor, SymbolicTensor
+
+__all__ = ["run_call"]
+
+Mask = tuple[bool, ...]
+
+
+class Backward(NamedTuple):
+    """A graph from gradients of results, and what was kept, to those of operands."""
+
+    graph: Graph
+    #: The tensors of the forward graph that it takes after the gradients.
+    kept: tuple[SymbolicTensor, ...]
+    #: Which of the operands it gives a gradient of.
+    given: Mask
+
+
+@dataclass
+class Forward:
+    """A graph that gives what its gradient needs, and the gradients made so far."""
+
+    graph: Graph
+    executable: Executable | None = None
+    #: Why it has no gradient.
+    error: GradientError | None = None
+    backward: dict[tuple[Mask, Mask], Backward] = field(default_factory=dict)
+
+    def run(self, tensors: Sequence[Any]) -> list[EagerTensor]:
+        """Run the graph on eager tensors."""
+        if self.executable is None:
+            self.executable = compile_graph(optimize(self.graph, chosen_passes()))
+        results = self.executable([tensor._array for tensor in tensors])
+        return [EagerTensor(as_array(result)) for result in results]
+
+    def backward_for(self, wanted: Mask, seeded: Mask) -> Backward:
+        """The backward graph from some results to some operands."""
+        known = self.backward.get((wanted, seeded))
+        if known is None:
+            known = _trace_backward(self.graph, wanted, seeded)
+            self.backward[wanted, seeded] = known
+        return known
+
+
+#: What was made of graphs: by the operands that need gradients, and whether these may
+#: have gradients themselves.
+_made: weakref.WeakKeyDictionary[Graph, dict[tuple[Mask, bool], Forward]]
+_made = weakref.WeakKeyDictionary()
+#: That of the forward graphs themselves.
+_forwards: weakref.WeakKeyDictionary[Graph, Forward] = weakref.WeakKeyDictionary()
+
+
+def run_call(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
+    """Run a graph on eager tensors, so that the open tapes have its gradient."""
+    needed = [*tensors, *variables_in(graph)]
+    tapes = recorders()
+    wanted = tuple([any(tape.wants(item) for tape in tapes) for item in needed])
+    if not any(wanted):
+        return _plain(graph).run(tensors)
+    # A gradient that another tape hears of may be differentiated itself.
+    repeated = sum(tape.repeats for tape in tapes) > 1
+    made = _made.setdefault(graph, {})
+    forward = made.get((wanted, repeated))
+    if forward is None:
+        try:
+            forward = _with_kept(graph, wanted, repeated)
+        except GradientError as error:
+            # Perhaps nobody asks for it.
+            forward = Forward(copy_graph(graph), error=error)
+        made[wanted, repeated] = forward
+        _forwards[forward.graph] = forward
+    results = forward.run(tensors)
+    record("PartitionedCall", tensors, {"graph": forward.graph}, results)
+    return results[: len(graph.outputs)]
+
+
+def _plain(graph: Graph) -> Forward:
+    known = _forwards.get(graph)
+    if known is None:
+        known = _forwards[graph] = Forward(graph)
+    return known
+
+
+def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
+    """A copy of a graph that also gives what its gradients need."""
+    if graph.is_recursive:
+        raise GradientError(
+            f"AG330: the gradient of {graph.name!r}, which calls itself, is not known"
+        )
+    copy = copy_graph(graph)
+    forward = Forward(copy)
+    while True:
+        seeded = tuple([has_gradient(tensor) for tensor in copy.outputs])
+        found = _trace_backward(copy, wanted, seeded)
+        places = {id(tensor) for tensor in (*copy.inputs, *copy.outputs)}
+        missing = [tensor for tensor in found.kept if id(tensor) not in places]
+        copy.outputs += missing
+        if not missing or not repeated:
+            break
+    if not missing:
+        forward.backward[wanted, seeded] = found
+    elif not repeated:
+        rest = (False,) * len(missing)
+        forward.backward[wanted, (*seeded, *rest)] = found
+    return forward
+
+
+def _trace_backward(graph: Graph, wanted: Mask, seeded: Mask) -> Backward:
+    """The backward graph, as a child of the forward graph until it is finished."""
+    needed = [*graph.inputs, *variables_in(graph)]
+    sources = [item for item, is_wanted in zip(needed, wanted) if is_wanted]
+    back = Graph(f"{graph.name}_gradient", parent=graph)
+    with unrecorded(), building(back):
+        seeds: dict[int, Any] = {}
+        for tensor, is_seeded in zip(graph.outputs, seeded):
+            if is_seeded:
+                seed = back.add_input(tensor.spec, "gradient")
+                known = seeds.get(id(tensor))
+                seeds[id(tensor)] = seed if known is None else known + seed
+        found = [dense(g) for g in backprop(graph.nodes, seeds, sources)]
+        back.outputs = [back.capture(g) for g in found if g is not None]
+    results = iter(found)
+    given = tuple([bool(w) and next(results) is not None for w in wanted])
+    kept = _own_constants(back)
+    back.parent = None
+    back.captures = {}
+    return Backward(back, kept, given)
+
+
+def _own_constants(back: Graph) -> tuple[SymbolicTensor, ...]:
+    """Have constants of the forward graph in the backward graph; gives the others."""
+    kept: list[SymbolicTensor] = []
+    copies: dict[int, SymbolicTensor] = {}
+    nodes, back.nodes = back.nodes, []
+    for outer, inner in back.captures.items():
+        assert isinstance(outer, SymbolicTensor)
+        if outer.node.op == "Const":
+            (copy,) = back.add("Const", (), outer.node.attrs, (outer.spec,))
+            copies[id(inner)] = copy
+        else:
+            kept.append(outer)
+    back.inputs = [tensor for tensor in back.inputs if id(tensor) not in copies]
+    back.nodes += nodes
+    for node in nodes:
+        node.inputs = tuple([copies.get(id(t), t) for t in node.inputs])
+    back.outputs = [copies.get(id(t), t) for t in back.outputs]
+    return tuple(kept)
+
+
+@control_flow_rule("PartitionedCall")
+def _call(step: Any, gradients: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
+    graph: Graph = step.attrs["graph"]
+    forward = _forwards.get(graph)
+    if step.graph is not None:
+        forward = _of_node(step)
+        graph = forward.graph
+        gradients = [*gradients, *[None] * (len(graph.outputs) - len(gradients))]
+    if forward is None:
+        raise InternalError(f"what the gradient of {graph.name!r} needs was not kept")
+    if forward.error is not None:
+        raise forward.error
+    seeded = tuple([gradient is not None for gradient in gradients])
+    backward = forward.backward_for(tuple(wanted), seeded)
+    places = {id(t): value for t, value in zip(graph.outputs, step.outputs)}
+    places.update({id(t): value for t, value in zip(graph.inputs, step.inputs)})
+    missing = [tensor for tensor in backward.kept if id(tensor) not in places]
+    if missing:
+        places.update(_keep_more(step, forward, missing))
+    tensors = [gradient for gradient in gradients if gradient is not None]
+    tensors += [places[id(tensor)] for tensor in backward.kept]
+    results = iter(_run(backward.graph, tensors))
+    return [next(results) if is_given else None for is_given in backward.given]
+
+
+def _run(graph: Graph, tensors: Sequence[Any]) -> Sequence[Any]:
+    outer = current_graph()
+    if outer is None:
+        return run_call(graph, tensors)
+    specs = [tensor.spec for tensor in graph.outputs]
+    return outer.add("PartitionedCall", tensors, {"graph": graph}, specs, graph.name)
+
+
+def _of_node(node: Any) -> Forward:
+    """The forward graph of a node: a copy that is the node's own."""
+    graph = node.attrs["graph"]
+    known = _own.get(graph)
+    if known is None:
+        if graph.is_recursive:
+            raise GradientError(
+                f"AG330: the gradient of {graph.name!r}, which calls itself, is not "
+                "known"
+            )
+        known = Forward(copy_graph(graph))
+        node.attrs = {**node.attrs, "graph": known.graph}
+        _own[known.graph] = known
+    return known
+
+
+#: The forward graphs that belong to one node, which has not run.
+_own: weakref.WeakKeyDictionary[Graph, Forward] = weakref.WeakKeyDictionary()
+
+
+def _keep_more(
+    node: Any, forward: Forward, missing: Sequence[SymbolicTensor]
+) -> dict[int, Any]:
+    """Have a node give further tensors of its graph."""
+    if node.graph is None:
+        raise InternalError(
+            f"what a gradient of {forward.graph.name!r} needs was not kept"
+        )
+    forward.graph.outputs += missing
+    added = add_outputs(node, [tensor.spec for tensor in missing])
+    return {id(tensor): output for tensor, output in zip(missing, added)}

@@ -1,0 +1,289 @@
+"""`GradientTape`: records what runs in its block, and goes back through it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from runtime.errors import InvalidArgumentError
+from runtime.gradients.backprop import (
+    Recording,
+    backprop,
+    has_gradient,
+    mark_recorded,
+)
+from runtime.gradients.control_flow import operands
+from runtime.gradients.sparse import added
+from runtime.graph import Graph
+from runtime.graph.context import current_graph, enclosing
+from runtime.graph.recording import begin_recording, end_recording
+from runtime.ops.arrays.creation import ones_like, zeros_like
+from runtime.ops.convert import convert_to_tensor
+from runtime.tensor import Tensor
+from runtime.types import nest
+from runtime.variable import IndexedSlices, Variable
+
+__all__ = ["GradientTape", "UnconnectedGradients"]
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of a source is that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations in its block, to compute gradients of what they gave.
+
+    Trainable variables that are read in the block are watched by themselves, tensors
+    where `watch` is called.
+
+    >>> import runtime as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+
+    Tapes nest: what an inner one computes in the block of an outer one is recorded
+    there, and has a gradient.
+
+    Args:
+        persistent: whether `gradient` may be called several times. A tape keeps all
+            that was recorded as long as it may be needed.
+        watch_accessed_variables: whether trainable variables are watched that are read
+            in the block.
+    """
+
+    def __init__(
+        self, persistent: bool = False, watch_accessed_variables: bool = True
+    ) -> None:
+        # Eager programs without tapes do without the rules of all ops.
+        from runtime.gradients import calls, rules  # noqa: F401
+        from runtime.lowering import lower  # noqa: F401
+
+        self._persistent = persistent
+        self.repeats = 2 if persistent else 1
+        self._watches_variables = watch_accessed_variables
+        self._recording: Recording | None = Recording()
+        self._variables: dict[int, Variable] = {}
+        self._graph: Graph | None = None
+        self._is_open = False
+        self._is_paused = False
+
+    # --- the block --------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        if self._is_open:
+            raise ValueError("the tape is recording already")
+        self._open()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._is_open:
+            self._close()
+
+    def _open(self) -> None:
+        if self._recording is None:
+            self._recording = Recording()
+        self._graph = current_graph()
+        self._is_open = True
+        begin_recording(self)
+        # They may have been taken for plain ones while no tape was open.
+        mark_recorded(self._recording.known.values())
+
+    def _close(self) -> None:
+        self._is_open = False
+        end_recording(self)
+
+    # --- recording --------------------------------------------------------------------
+
+    def record(self, step: Any) -> None:
+        """Hear of an operation: see `runtime.graph.recording`."""
+        if self._is_paused or self._recording is None or not self._is_here(step.graph):
+            return
+        if self._watches_variables:
+            for operand in operands(step):
+                if isinstance(operand, Variable) and operand.trainable:
+                    self._watch_variable(operand)
+        self._recording.record(step)
+
+    def extended(self, node: Any, added: Sequence[Any]) -> None:
+        """Hear of further outputs of a node: see `runtime.graph.recording`."""
+        if self._recording is not None:
+            self._recording.extended(node, added)
+
+    def wants(self, operand: Any) -> bool:
+        """Whether an eager tensor or variable is one whose use is recorded."""
+        if self._is_paused or self._recording is None or self._graph is not None:
+            return False
+        if id(operand) in self._recording.known:
+            return True
+        is_variable = isinstance(operand, Variable) and operand.trainable
+        return is_variable and self._watches_variables and has_gradient(operand)
+
+    def _is_here(self, graph: Graph | None) -> bool:
+        """Whether a graph is the one of the block, or lies in it."""
+        if graph is self._graph:
+            return True
+        return self._graph is not None and self._graph in enclosing(graph)
+
+    def _watch_variable(self, variable: Variable) -> None:
+        if self._recording is not None and has_gradient(variable):
+            self._variables.setdefault(id(variable), variable)
+            self._recording.watch(variable)
+
+    def watch(self, tensor: Any) -> None:
+        """Record what is computed from a tensor, a variable, or those of a structure.
+
+        Raises ValueError for what is no tensor of floats or complex numbers.
+        """
+        for item in nest.flatten(tensor):
+            if not isinstance(item, (Tensor, Variable)):
+                raise ValueError(
+                    f"a tape watches tensors and variables, not {type(item).__name__}"
+                )
+            if not has_gradient(item):
+                raise ValueError(
+                    "a tape watches tensors of floats or complex numbers, not "
+                    f"{item.dtype.name}: {item!r}"
+                )
+            if isinstance(item, Variable):
+                self._watch_variable(item)
+            elif self._recording is not None:
+                self._recording.watch(item)
+                if self._is_open:
+                    mark_recorded([item])
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Nothing in this block is recorded.
+
+        Raises RuntimeError if the tape is not recording.
+        """
+        if not self._is_open or self._is_paused:
+            raise RuntimeError("stop_recording() is for a tape that is recording")
+        self._is_paused = True
+        try:
+            yield
+        finally:
+            self._is_paused = False
+
+    def reset(self) -> None:
+        """Forget all that was recorded and watched."""
+        self._recording = Recording()
+        self._variables = {}
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that are watched, in the order of their first use."""
+        return tuple(self._variables.values())
+
+    # --- gradients --------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of `target` with respect to `sources`.
+
+        Args:
+            target: a tensor or variable, or a structure of them, which are added.
+            sources: tensors and variables in any structure, which the result has.
+            output_gradients: what the gradients of the targets are multiplied with, in
+                the structure of `target`; ones, where it is None.
+            unconnected_gradients: "none" gives None and "zero" zeros for a source that
+                the target does not depend on.
+
+        Rows that were gathered from a source by indices have `tf.IndexedSlices`.
+
+        Raises:
+            RuntimeError: the tape is not persistent, and was used already.
+            LookupError: the target depends on a source by an operation without
+                gradient.
+        """
+        kind = UnconnectedGradients(unconnected_gradients)
+        recording = self._take()
+        targets, seeds = _seeds(target, output_gradients)
+        flat = nest.flatten(sources)
+        for source in flat:
+            if not isinstance(source, (Tensor, Variable)):
+                raise TypeError(
+                    "gradients are taken with respect to tensors and variables, not "
+                    f"{type(source).__name__}"
+                )
+        by_id = _sum_seeds(targets, seeds)
+        watched = [source for source in flat if id(source) in recording.known]
+        found = iter(backprop(recording.steps, by_id, watched))
+        results = []
+        for source in flat:
+            gradient = next(found) if id(source) in recording.known else None
+            if gradient is None and kind is UnconnectedGradients.ZERO:
+                gradient = zeros_like(source)
+            results.append(gradient)
+        return nest.pack_sequence_as(sources, results)
+
+    def _take(self) -> Recording:
+        """What was recorded; a tape that is not persistent has it once."""
+        recording = self._recording
+        if recording is None:
+            raise RuntimeError(
+                "a tape that is not persistent gives gradients once; "
+                "tf.GradientTape(persistent=True) gives them several times"
+            )
+        if not self._persistent:
+            if self._is_open:
+                self._close()
+            self._recording = None
+        return recording
+
+
+def _seeds(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any]]:
+    """The targets that have gradients, and the gradients that they start with."""
+    flat = nest.flatten(target)
+    given: Sequence[Any] = [None] * len(flat)
+    if output_gradients is not None:
+        given = nest.flatten_up_to(target, output_gradients)
+    targets, seeds = [], []
+    for item, seed in zip(flat, given):
+        if item is None:
+            continue
+        if isinstance(item, IndexedSlices):
+            item = convert_to_tensor(item)
+        if not isinstance(item, (Tensor, Variable)):
+            raise TypeError(
+                "the target of a gradient is a tensor or variable, not "
+                f"{type(item).__name__}"
+            )
+        if not has_gradient(item):
+            continue
+        targets.append(item)
+        seeds.append(_seed(item, seed))
+    return targets, seeds
+
+
+def _seed(target: Any, seed: Any) -> Any:
+    if seed is None:
+        return ones_like(target)
+    found = convert_to_tensor(seed, target.dtype)
+    if not found.shape.is_compatible_with(target.shape):
+        raise InvalidArgumentError(
+            f"an output gradient of shape {found.shape} is not for a target of shape "
+            f"{target.shape}"
+        )
+    return found
+
+
+def _sum_seeds(targets: Sequence[Any], seeds: Sequence[Any]) -> dict[int, Any]:
+    """The gradients by the id of the tensor; a target may be given twice."""
+    found: dict[int, Any] = {}
+    for target, seed in zip(targets, seeds):
+        known = found.get(id(target))
+        found[id(target)] = seed if known is None else added(known, seed)
+    return found
