@@ -43,6 +43,7 @@ __all__ = [
     "DeadlineExceededError",
     "EndlessRecursionError",
     "FailedPreconditionError",
+    "GradientError",
     "ImmutableTensorError",
     "InaccessibleTensorError",
     "InternalError",
