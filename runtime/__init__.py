@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from runtime import compat, config, errors, train, version
 from runtime.api import (
     autograph,
@@ -209,6 +211,18 @@ from runtime.variable import (
 )
 
 __version__ = version.VERSION
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """`tf.keras`, which is imported when it is first asked for."""
+        if name != "keras":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from runtime import keras_door
+
+        found = globals()["keras"] = keras_door.load()
+        return found
+
 
 # fmt: off
 __all__ = [

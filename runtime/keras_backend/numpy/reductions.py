@@ -1,0 +1,388 @@
+"""Functions that take one or several axes away, and running totals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras.src.backend import config
+from keras.src.backend.common.dtypes import result_type
+
+import runtime as tf
+from runtime.keras_backend.core import convert_to_tensor, shape
+from runtime.keras_backend.numpy.arrays import flattened, ravel, take_along_axis
+from runtime.keras_backend.numpy.elementwise import isnan, signbit
+from runtime.keras_backend.promotion import (
+    as_float,
+    as_number,
+    common_dtype,
+    dtype_of,
+    is_exact,
+    widened,
+)
+
+
+def _axes(x: Any, axis: Any) -> list[int]:
+    rank = len(x.shape)
+    if axis is None:
+        return list(range(rank))
+    chosen = axis if isinstance(axis, (list, tuple)) else [axis]
+    return [a % rank if rank else a for a in chosen]
+
+
+def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return tf.reduce_sum(widened(x), axis, keepdims)
+
+
+def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
+    x = convert_to_tensor(x, dtype) if dtype else widened(x)
+    return tf.reduce_prod(x, axis, keepdims)
+
+
+def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    x = convert_to_tensor(x)
+    if is_exact(x):
+        x = tf.cast(x, result_type(x.dtype, "float32"))
+    return tf.reduce_mean(x, axis, keepdims)
+
+
+def var(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    x = convert_to_tensor(x)
+    wide = tf.cast(x, result_type(x.dtype, "float32"))
+    found = tf.math.reduce_variance(wide, axis, keepdims)
+    return tf.cast(found, result_type(x.dtype, float))
+
+
+def std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    x = convert_to_tensor(x)
+    if is_exact(x):
+        x = tf.cast(x, config.floatx())
+    return tf.math.reduce_std(x, axis, keepdims)
+
+
+def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    return _extreme(
+        tf.reduce_max, tf.reduce_any, tf.maximum, x, axis, keepdims, initial
+    )
+
+
+def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    return _extreme(
+        tf.reduce_min, tf.reduce_all, tf.minimum, x, axis, keepdims, initial
+    )
+
+
+def _extreme(
+    reduce: Any,
+    of_bools: Any,
+    join: Any,
+    x: Any,
+    axis: Any,
+    keepdims: bool,
+    initial: Any,
+) -> Any:
+    x = convert_to_tensor(x)
+    if dtype_of(x) == "bool":
+        return of_bools(x, axis, keepdims)
+    if initial is None and 0 in x.shape:
+        raise ValueError("zero-size array to reduction operation which has no identity")
+    found = reduce(x, axis, keepdims)
+    return found if initial is None else join(found, tf.cast(initial, x.dtype))
+
+
+def amax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return max(x, axis, keepdims)
+
+
+def amin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return min(x, axis, keepdims)
+
+
+def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return max(x, axis, keepdims) - min(x, axis, keepdims)
+
+
+def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return tf.reduce_all(convert_to_tensor(x, "bool"), axis, keepdims)
+
+
+def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return tf.reduce_any(convert_to_tensor(x, "bool"), axis, keepdims)
+
+
+def count_nonzero(x: Any, axis: Any = None) -> Any:
+    return tf.reduce_sum(tf.cast(convert_to_tensor(x, "bool"), "int32"), axis)
+
+
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    return _place(tf.argmax, -1.0, x, axis, keepdims)
+
+
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    return _place(tf.argmin, -1.0, x, axis, keepdims)
+
+
+def _place(function: Any, sign: float, x: Any, axis: Any, keepdims: bool) -> Any:
+    x = as_number(x)
+    if not is_exact(x) and len(x.shape):
+        # -0.0 comes before 0.0.
+        x = tf.cast(x, result_type(x.dtype, "float32"))
+        is_zero = tf.equal(x, tf.zeros_like(x))
+        smallest = tf.cast(2.0**-126, x.dtype)
+        x = tf.where(is_zero & signbit(x), -smallest, x)
+    rank = len(x.shape)
+    flat, place = flattened(x, axis)
+    found = function(flat, place, "int32") if rank else tf.zeros([], "int32")
+    if not keepdims:
+        return found
+    return (
+        tf.reshape(found, [1] * rank) if axis is None else tf.expand_dims(found, axis)
+    )
+
+
+def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
+    x = convert_to_tensor(x)
+    if weights is None:
+        return mean(tf.cast(x, common_dtype(x, float)), axis)
+    weights = convert_to_tensor(weights)
+    dtype = common_dtype(x, weights, float)
+    x, weights = tf.cast(x, dtype), tf.cast(weights, dtype)
+    if len(weights.shape) < len(x.shape):
+        dims = [1] * len(x.shape)
+        for number, place in enumerate(_axes(x, axis)):
+            dims[place] = shape(weights)[number]
+        weights = tf.reshape(weights, dims)
+    weights = weights * tf.ones_like(x)
+    return tf.reduce_sum(x * weights, axis) / tf.reduce_sum(weights, axis)
+
+
+# --- running totals -------------------------------------------------------------------
+
+
+def _running(function: Any, x: Any, axis: int | None, dtype: Any) -> Any:
+    x = as_number(convert_to_tensor(x, dtype))
+    flat, place = flattened(x, axis)
+    return function(flat, place)
+
+
+def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    return _running(tf.cumsum, x, axis, dtype)
+
+
+def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    return _running(tf.math.cumprod, x, axis, dtype)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    a = convert_to_tensor(a)
+    for _ in range(n):
+        length = shape(a)[axis]
+        later = tf.gather(a, tf.range(1, length), axis=axis % len(a.shape))
+        earlier = tf.gather(a, tf.range(0, length - 1), axis=axis % len(a.shape))
+        is_bool = dtype_of(a) == "bool"
+        a = tf.not_equal(later, earlier) if is_bool else later - earlier
+    return a
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    y = as_float(y)
+    y = _moved(y, axis)
+    if x is not None:
+        x = tf.cast(convert_to_tensor(x), y.dtype)
+        widths = diff(_moved(x, axis) if len(x.shape) > 1 else x)
+    else:
+        widths = tf.cast(convert_to_tensor(dx), y.dtype)
+    return tf.reduce_sum(widths * (y[..., 1:] + y[..., :-1]) / 2, -1)
+
+
+def _moved(x: Any, axis: int) -> Any:
+    """The tensor with an axis at the end."""
+    order = [a for a in range(len(x.shape)) if a != axis % len(x.shape)]
+    return tf.transpose(x, [*order, axis % len(x.shape)])
+
+
+# --- NaN counts as missing ------------------------------------------------------------
+
+
+def _filled(x: Any, value: Any) -> Any:
+    x = convert_to_tensor(x)
+    if is_exact(x):
+        return x
+    return tf.where(isnan(x), tf.cast(value, x.dtype), x)
+
+
+def nansum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return sum(_filled(x, 0), axis, keepdims)
+
+
+def nanprod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return prod(_filled(x, 1), axis, keepdims)
+
+
+def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    return cumsum(_filled(x, 0), axis, dtype)
+
+
+def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    return cumprod(_filled(x, 1), axis, dtype)
+
+
+def _of_the_rest(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """NaN where all elements are."""
+    if is_exact(x):
+        return found
+    empty = tf.reduce_all(isnan(x), axis, keepdims)
+    return tf.where(empty, tf.cast(float("nan"), found.dtype), found)
+
+
+def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    x = convert_to_tensor(x)
+    found = max(_filled(x, float("-inf")), axis, keepdims)
+    return _of_the_rest(found, x, axis, keepdims)
+
+
+def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    x = convert_to_tensor(x)
+    found = min(_filled(x, float("inf")), axis, keepdims)
+    return _of_the_rest(found, x, axis, keepdims)
+
+
+def nanmean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    x = as_float(x)
+    count = tf.reduce_sum(tf.cast(~isnan(x), x.dtype), axis, keepdims)
+    return tf.reduce_sum(_filled(x, 0), axis, keepdims) / count
+
+
+def nanvar(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    x = as_float(x)
+    kind = x.dtype
+    x = tf.cast(x, result_type(x.dtype, "float32"))
+    distance = tf.square(x - nanmean(x, axis, keepdims=True))
+    return tf.cast(nanmean(distance, axis, keepdims), kind)
+
+
+def nanstd(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return tf.sqrt(nanvar(x, axis, keepdims))
+
+
+def _nan_place(function: Any, missing: float, x: Any, axis: Any, keepdims: bool) -> Any:
+    x = convert_to_tensor(x)
+    if is_exact(x):
+        return function(x, axis, keepdims)
+    found = function(_filled(x, missing), axis, keepdims)
+    return tf.where(tf.reduce_all(isnan(x), axis, keepdims), -1, found)
+
+
+def nanargmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    return _nan_place(argmax, float("-inf"), x, axis, keepdims)
+
+
+def nanargmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    return _nan_place(argmin, float("inf"), x, axis, keepdims)
+
+
+# --- quantiles ------------------------------------------------------------------------
+
+
+def _rows(x: Any, axis: Any) -> Any:
+    """The tensor with the axes to take away as one, the last."""
+    away = _axes(x, axis)
+    kept = [a for a in range(len(x.shape)) if a not in away]
+    rows = tf.transpose(x, [*kept, *away])
+    return tf.reshape(rows, [*[shape(x)[a] for a in kept], -1])
+
+
+def _quantile(
+    x: Any, q: Any, axis: Any, method: str, keepdims: bool, skip_nan: bool
+) -> Any:
+    x = as_float(x)
+    kind = x.dtype
+    q = tf.cast(convert_to_tensor(q), "float64")
+    rows = _rows(x, axis)
+    # NaN sorts to the end, where it is not counted.
+    missing = isnan(rows)
+    rows = tf.sort(tf.where(missing, tf.cast(float("inf"), kind), rows), axis=-1)
+    total = shape(rows)[-1]
+    count = tf.reduce_sum(tf.cast(~missing, "int32"), -1)
+    last = tf.cast(count if skip_nan else tf.zeros_like(count) + total, "float64") - 1
+    dims = shape(q)
+    place = tf.reshape(q, [*dims, *[1] * len(last.shape)]) * last
+    low = tf.floor(place)
+    high = tf.minimum(low + 1, tf.maximum(last, tf.zeros_like(last)))
+    if method == "nearest":
+        low = high = tf.round(place)
+    elif method == "lower":
+        high = low
+    elif method == "higher":
+        low = high = tf.math.ceil(place)
+    share = {"linear": place - low, "midpoint": tf.where(place > low, 0.5, 0.0)}
+    weight = tf.cast(share.get(method, tf.zeros_like(place)), kind)
+
+    def at(index: Any) -> Any:
+        index = tf.cast(tf.maximum(index, tf.zeros_like(index)), "int32")
+        wide = tf.broadcast_to(rows, [*dims, *shape(rows)])
+        return take_along_axis(wide, index[..., None], -1)[..., 0]
+
+    below, above = at(low), at(high)
+    found = below + (above - below) * tf.where(
+        tf.equal(below, above), tf.zeros_like(weight), weight
+    )
+    bad = tf.equal(count, 0) if skip_nan else count < total
+    found = tf.where(bad, tf.cast(float("nan"), kind), found)
+    if keepdims:
+        ones = [1 if a in _axes(x, axis) else d for a, d in enumerate(shape(x))]
+        found = tf.reshape(found, [*dims, *ones])
+    return found
+
+
+def quantile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    return _quantile(x, q, axis, method, keepdims, skip_nan=False)
+
+
+def nanquantile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    return _quantile(x, q, axis, method, keepdims, skip_nan=True)
+
+
+def _hundredths(q: Any) -> Any:
+    return tf.cast(convert_to_tensor(q), "float64") / 100
+
+
+def percentile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    return quantile(x, _hundredths(q), axis, method, keepdims)
+
+
+def nanpercentile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    return nanquantile(x, _hundredths(q), axis, method, keepdims)
+
+
+def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return quantile(x, 0.5, axis, "linear", keepdims)
+
+
+def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return nanquantile(x, 0.5, axis, "linear", keepdims)
+
+
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, sparse: bool = False
+) -> Any:
+    if sparse:
+        raise ValueError("Unsupported value `sparse=True` with this backend")
+    x = tf.cast(convert_to_tensor(x), "int32")
+    length = tf.reduce_max(tf.concat([ravel(x), [minlength - 1]], 0)) + 1
+    known = tf.get_static_value(length)
+    if known is not None:
+        length = int(known)
+    if weights is None:
+        return tf.reduce_sum(tf.one_hot(x, length, dtype="int32"), -2)
+    weights = convert_to_tensor(weights)
+    dtype = common_dtype(x, weights)
+    marks = tf.one_hot(x, length, dtype=dtype)
+    return tf.reduce_sum(marks * tf.cast(weights, dtype)[..., None], -2)

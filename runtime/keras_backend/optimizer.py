@@ -1,0 +1,47 @@
+"""How optimizers change variables: Keras's own, and plain ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras.src.optimizers import base_optimizer
+
+import runtime as tf
+from runtime.keras_backend.core import Variable, convert_to_tensor
+
+__all__ = ["BackendOptimizer"]
+
+
+def plain(variable: Any) -> Any:
+    """The `tf.Variable` of a variable of Keras; any other variable itself."""
+    return variable._value if isinstance(variable, Variable) else variable
+
+
+def _dense(gradient: Any) -> Any:
+    """The gradient as a tensor, where only some rows have been computed."""
+    if isinstance(gradient, tf.IndexedSlices):
+        return tf.convert_to_tensor(gradient)
+    return gradient
+
+
+class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
+    """Keras's optimizer over `tf.Variable`s."""
+
+    def _var_key(self, variable: Any) -> int:
+        return id(plain(variable))
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> Any:
+        """Update the variables by their gradients."""
+        return super().apply([_dense(grad) for grad in grads], trainable_variables)
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Give a variable another value."""
+        variable.assign(convert_to_tensor(value, variable.dtype))
+
+    def assign_add(self, variable: Any, value: Any) -> None:
+        """Add to a variable."""
+        variable.assign_add(convert_to_tensor(value, variable.dtype))
+
+    def assign_sub(self, variable: Any, value: Any) -> None:
+        """Subtract from a variable."""
+        variable.assign_sub(convert_to_tensor(value, variable.dtype))

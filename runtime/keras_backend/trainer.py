@@ -1,0 +1,401 @@
+"""`fit`, `evaluate` and `predict`: steps that are traced once for each shape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from keras.src import backend, tree
+from keras.src import callbacks as callbacks_module
+from keras.src import optimizers as optimizers_module
+from keras.src.backend import config
+from keras.src.trainers import trainer as base_trainer
+from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
+from keras.src.trainers.epoch_iterator import EpochIterator
+from keras.src.utils import traceback_utils
+from keras.src.utils.python_utils import pythonify_logs
+
+import runtime as tf
+from runtime.keras_backend.core import convert_to_tensor
+from runtime.keras_backend.optimizer import plain
+
+__all__ = ["Trainer"]
+
+unpack = data_adapter_utils.unpack_x_y_sample_weight
+
+
+class Trainer(base_trainer.Trainer):  # type: ignore[misc]
+    """The training loops of models."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.train_function: Any = None
+        self.test_function: Any = None
+        self.predict_function: Any = None
+
+    def _resolve_auto_jit_compile(self) -> bool:
+        return False
+
+    # --- one batch --------------------------------------------------------------------
+
+    def _forward(self, x: Any, training: bool) -> Any:
+        if self._call_has_training_arg:
+            return self(x, training=training)
+        return self(x)
+
+    def _loss_of(self, data: Any, training: bool) -> tuple[Any, Any]:
+        """What the model makes of a batch, and the loss, which is counted."""
+        x, y, sample_weight = unpack(data)
+        y_pred = self._forward(x, training)
+        loss = self._compute_loss(
+            x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=training
+        )
+        first = next(leaf for leaf in tree.flatten(x) if leaf is not None)
+        self._loss_tracker.update_state(loss, sample_weight=tf.shape(first)[0])
+        return y_pred, loss
+
+    def train_step(self, data: Any) -> Any:
+        """One step of training on a batch; subclasses may have their own."""
+        x, y, sample_weight = unpack(data)
+        with tf.GradientTape() as tape:
+            y_pred, loss = self._loss_of(data, training=True)
+            if self.optimizer is not None:
+                loss = self.optimizer.scale_loss(loss)
+        weights = self.trainable_weights
+        if weights:
+            gradients = tape.gradient(loss, [plain(weight) for weight in weights])
+            self.optimizer.apply_gradients(zip(gradients, weights))
+        else:
+            warnings.warn(
+                "The model does not have any trainable weights.", stacklevel=2
+            )
+        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def test_step(self, data: Any) -> Any:
+        """One step of evaluation on a batch."""
+        x, y, sample_weight = unpack(data)
+        y_pred, _ = self._loss_of(data, training=False)
+        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def predict_step(self, data: Any) -> Any:
+        """What the model makes of a batch."""
+        x, _, _ = unpack(data)
+        return self._forward(x, training=False)
+
+    def _staged(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """A step for a batch of tensors or arrays."""
+        run = step if self.run_eagerly else tf.function(step)
+        return lambda data: run(tree.map_structure(_as_tensor, data))
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """Make what trains on several batches, and gives the logs of the last."""
+        if self.train_function is None or force:
+            self.train_function = _last_of(self._staged(self.train_step))
+        return self.train_function
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """Make what evaluates several batches, and gives the logs of the last."""
+        if self.test_function is None or force:
+            self.test_function = _last_of(self._staged(self.test_step))
+        return self.test_function
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """Make what predicts several batches, and gives all results as one."""
+        if self.predict_function is None or force:
+            step = self._staged(self.predict_step)
+
+            def predict(batches: Any) -> Any:
+                results = [step(batch) for batch in batches]
+                if len(results) == 1:
+                    return results[0]
+                return tree.map_structure(lambda *xs: tf.concat(xs, 0), *results)
+
+            self.predict_function = predict
+        return self.predict_function
+
+    # --- loops ------------------------------------------------------------------------
+
+    @traceback_utils.filter_traceback  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: int = 1,
+    ) -> Any:
+        """Train for some epochs; see Keras's `Model.fit`."""
+        self._assert_compile_called("fit")
+        limit = config.max_epochs()
+        if limit and limit < epochs:
+            warnings.warn(f"Limiting epochs to {limit}", stacklevel=2)
+            epochs = limit
+        self._eval_epoch_iterator = None
+        if validation_split and validation_data is None:
+            (x, y, sample_weight), validation_data = (
+                array_slicing.train_validation_split(
+                    (x, y, sample_weight), validation_split=validation_split
+                )
+            )
+        batches = self._batches(
+            x,
+            y,
+            sample_weight=sample_weight,
+            batch_size=batch_size,
+            steps_per_epoch=steps_per_epoch,
+            shuffle=shuffle,
+            class_weight=class_weight,
+        )
+        self._build_from(batches)
+        callbacks = self._callbacks(callbacks, verbose, epochs, batches, history=True)
+        self.stop_training = False
+        self.make_train_function()
+        callbacks.on_train_begin()
+        logs: Any = None
+        for epoch in range(self._initial_epoch or initial_epoch, epochs):
+            self.reset_metrics()
+            callbacks.on_epoch_begin(epoch)
+            found: Any = {}
+            for begin, end, data in batches:
+                callbacks.on_train_batch_begin(begin)
+                found = self.train_function(data)
+                callbacks.on_train_batch_end(end, found)
+                if self.stop_training:
+                    break
+            logs = dict(self._get_metrics_result_or_logs(found))
+            if validation_data is not None and self._should_eval(
+                epoch, validation_freq
+            ):
+                size = validation_batch_size or batch_size
+                logs |= self._validated(
+                    validation_data, size, validation_steps, callbacks
+                )
+            callbacks.on_epoch_end(epoch, logs)
+            if self.stop_training:
+                break
+        if isinstance(self.optimizer, optimizers_module.Optimizer) and epochs > 0:
+            self.optimizer.finalize_variable_values(self.trainable_weights)
+        self._eval_epoch_iterator = None
+        callbacks.on_train_end(logs=logs)
+        return self.history
+
+    def _validated(
+        self, data: Any, batch_size: int | None, steps: int | None, callbacks: Any
+    ) -> dict[str, Any]:
+        """The results on validation data, whose iterator is kept between epochs."""
+        x, y, sample_weight = unpack(data)
+        if self._eval_epoch_iterator is None:
+            self._eval_epoch_iterator = self._batches(
+                x,
+                y,
+                sample_weight=sample_weight,
+                batch_size=batch_size,
+                steps_per_epoch=steps,
+                shuffle=False,
+            )
+        logs = self.evaluate(
+            x,
+            y,
+            batch_size,
+            sample_weight=sample_weight,
+            steps=steps,
+            callbacks=callbacks,
+            return_dict=True,
+            _use_cached_eval_dataset=True,
+        )
+        return {f"val_{name}": value for name, value in logs.items()}
+
+    @traceback_utils.filter_traceback  # type: ignore[untyped-decorator]
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        return_dict: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The loss and the metrics; see Keras's `Model.evaluate`."""
+        self._assert_compile_called("evaluate")
+        is_cached = kwargs.pop("_use_cached_eval_dataset", False)
+        if kwargs:
+            raise ValueError(f"Arguments not recognized: {kwargs}")
+        batches = self._eval_epoch_iterator if is_cached else None
+        if batches is None:
+            batches = self._batches(
+                x,
+                y,
+                sample_weight=sample_weight,
+                batch_size=batch_size,
+                steps_per_epoch=steps,
+                shuffle=False,
+            )
+        self._build_from(batches)
+        callbacks = self._callbacks(callbacks, verbose, 1, batches)
+        self.make_test_function()
+        self.stop_evaluating = False
+        callbacks.on_test_begin()
+        self.reset_metrics()
+        logs: Any = {}
+        for begin, end, data in batches:
+            callbacks.on_test_batch_begin(begin)
+            logs = self.test_function(data)
+            callbacks.on_test_batch_end(end, logs)
+            if self.stop_evaluating:
+                break
+        logs = pythonify_logs(self._get_metrics_result_or_logs(logs))
+        callbacks.on_test_end(logs)
+        return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    @traceback_utils.filter_traceback  # type: ignore[untyped-decorator]
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
+        """What the model makes of data, as arrays; see Keras's `Model.predict`."""
+        batches = self._batches(
+            x, batch_size=batch_size, steps_per_epoch=steps, shuffle=False
+        )
+        callbacks = self._callbacks(callbacks, verbose, 1, batches)
+        self.make_predict_function()
+        self.stop_predicting = False
+        callbacks.on_predict_begin()
+        results = []
+        for begin, end, data in batches:
+            callbacks.on_predict_batch_begin(begin)
+            results.append(self.predict_function(data))
+            callbacks.on_predict_batch_end(end, {"outputs": results[-1]})
+            if self.stop_predicting:
+                break
+        callbacks.on_predict_end()
+        return tree.map_structure(
+            lambda *parts: np.concatenate([np.asarray(part) for part in parts]),
+            *results,
+        )
+
+    # --- single batches ---------------------------------------------------------------
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """One step of training."""
+        self._assert_compile_called("train_on_batch")
+        if class_weight is not None:
+            if sample_weight is not None:
+                raise ValueError(
+                    "Arguments `sample_weight` and `class_weight` cannot be specified "
+                    f"at the same time. Received: sample_weight={sample_weight}, "
+                    f"class_weight={class_weight}"
+                )
+            sample_weight = data_adapter_utils.class_weight_to_sample_weights(
+                y, class_weight
+            )
+        self._build_from(data=(x, y, sample_weight))
+        self.make_train_function()
+        return self._on_batch(self.train_function, (x, y, sample_weight), return_dict)
+
+    def test_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """One step of evaluation."""
+        self._assert_compile_called("test_on_batch")
+        self._build_from(data=(x, y, sample_weight))
+        self.make_test_function()
+        return self._on_batch(self.test_function, (x, y, sample_weight), return_dict)
+
+    def _on_batch(self, function: Any, data: Any, return_dict: bool) -> Any:
+        self.reset_metrics()
+        logs = pythonify_logs(function([data]))
+        return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """What the model makes of one batch, as arrays."""
+        self.make_predict_function()
+        found = self.predict_function([(x,)])
+        return tree.map_structure(backend.convert_to_numpy, found)
+
+    # --- what the loops need ----------------------------------------------------------
+
+    def _batches(self, x: Any, y: Any = None, **options: Any) -> Any:
+        return EpochIterator(
+            x=x, y=y, steps_per_execution=self.steps_per_execution, **options
+        )
+
+    def _build_from(self, batches: Any = None, data: Any = None) -> None:
+        """Make the variables that are still to be made, outside of any trace."""
+        is_built = (
+            all(layer.built for layer in self._flatten_layers())
+            and (self._compile_metrics is None or self._compile_metrics.built)
+            and (self._compile_loss is None or self._compile_loss.built)
+            and (self.optimizer is None or self.optimizer.built)
+        )
+        if is_built:
+            return
+        if data is not None:
+            data = tree.map_structure(_as_tensor, data)
+        self._symbolic_build(iterator=batches, data_batch=data)
+        if batches is not None:
+            batches.reset()
+
+    def _callbacks(
+        self,
+        callbacks: Any,
+        verbose: Any,
+        epochs: int,
+        batches: Any,
+        history: bool = False,
+    ) -> Any:
+        if isinstance(callbacks, callbacks_module.CallbackList):
+            return callbacks
+        return callbacks_module.CallbackList(
+            callbacks,
+            add_history=history,
+            add_progbar=verbose != 0,
+            verbose=verbose,
+            epochs=epochs,
+            steps=batches.num_batches,
+            model=self,
+        )
+
+
+def _as_tensor(value: Any) -> Any:
+    return None if value is None else convert_to_tensor(value)
+
+
+def _last_of(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def run(batches: Iterator[Any]) -> Any:
+        logs: Any = {}
+        for batch in batches:
+            logs = step(batch)
+        return logs
+
+    return run

@@ -1,0 +1,143 @@
+"""Keras's layers give the same eagerly, staged, and as NumPy computes them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+
+# Not importorskip: that would import Keras with a backend of its own.
+if find_spec("keras") is None:
+    pytest.skip("Keras is not installed", allow_module_level=True)
+keras: Any = tf.keras
+layers = keras.layers
+
+RNG = np.random.default_rng(0)
+VECTORS = RNG.normal(size=(4, 6)).astype("float32")
+SEQUENCES = RNG.normal(size=(4, 5, 6)).astype("float32")
+IMAGES = RNG.normal(size=(2, 8, 8, 3)).astype("float32")
+
+
+@pytest.mark.parametrize(
+    ("make", "x"),
+    [
+        (lambda: layers.Dense(3, activation="gelu"), VECTORS),
+        (lambda: layers.BatchNormalization(), VECTORS),
+        (lambda: layers.LayerNormalization(), VECTORS),
+        (lambda: layers.Embedding(10, 3), np.arange(6).reshape(2, 3)),
+        (lambda: layers.Conv1D(4, 3, padding="causal"), SEQUENCES),
+        (lambda: layers.LSTM(4, return_sequences=True), SEQUENCES),
+        (lambda: layers.GRU(4, go_backwards=True), SEQUENCES),
+        (lambda: layers.Bidirectional(layers.SimpleRNN(3)), SEQUENCES),
+        (lambda: layers.Conv2D(4, 3, strides=2, padding="same"), IMAGES),
+        (lambda: layers.DepthwiseConv2D(3, depth_multiplier=2), IMAGES),
+        (lambda: layers.SeparableConv2D(4, 3), IMAGES),
+        (lambda: layers.Conv2DTranspose(4, 3, strides=2, padding="same"), IMAGES),
+        (lambda: layers.MaxPooling2D(2), IMAGES),
+        (lambda: layers.AveragePooling2D(3, strides=2, padding="same"), IMAGES),
+        (lambda: layers.Resizing(5, 4), IMAGES),
+        (lambda: layers.UpSampling2D(2, interpolation="bilinear"), IMAGES),
+    ],
+)
+def test_staged_and_eager_and_symbolic_agree(make: Any, x: Any) -> None:
+    layer = make()
+    inputs = layers.Input(x.shape[1:], dtype=x.dtype)
+    symbol = layer(inputs)
+    eager = layer(x)
+    staged = tf.function(lambda value: layer(value))(tf.constant(x))
+
+    assert symbol.shape == (None, *eager.shape[1:])
+    np.testing.assert_allclose(eager, staged, rtol=1e-5, atol=1e-6)
+
+
+def test_dense_is_a_product_and_a_sum() -> None:
+    layer = layers.Dense(3)
+    found = layer(VECTORS)
+    kernel, bias = layer.get_weights()
+
+    np.testing.assert_allclose(found, VECTORS @ kernel + bias, rtol=1e-5, atol=1e-6)
+
+
+def test_masked_steps_keep_the_state_of_a_recurrent_layer() -> None:
+    layer = layers.LSTM(3)
+    mask = np.array([[True, True, False, False, False]] * 4)
+    whole = layer(SEQUENCES, mask=tf.constant(mask))
+    short = layer(SEQUENCES[:, :2])
+
+    np.testing.assert_allclose(whole, short, rtol=1e-5, atol=1e-6)
+
+
+def test_a_loop_is_staged_for_a_recurrent_layer() -> None:
+    layer = layers.SimpleRNN(3)
+    layer(SEQUENCES)
+    concrete = tf.function(layer).get_concrete_function(
+        tf.TensorSpec([None, 5, 6], tf.float32)
+    )
+
+    assert "While" in {node.op for node in concrete.graph.get_operations()}
+
+
+def test_plain_variables_are_weights_and_stay_what_they_are() -> None:
+    class Linear(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.W = tf.Variable(5.0, name="weight")
+            self.B = tf.Variable(10.0, name="bias")
+            self.rest = [tf.Variable([1.0], trainable=False)]
+
+        def call(self, inputs: Any) -> Any:
+            return inputs * self.W + self.B
+
+    model = Linear()
+
+    assert isinstance(model.W, tf.Variable)
+    assert [w.name for w in model.trainable_weights] == ["W", "B"]
+    assert [w.name for w in model.non_trainable_weights] == ["rest_0"]
+    model.set_weights([2.0, 3.0, [4.0]])
+    assert float(model.W) == 2.0
+    assert float(model(tf.constant(4.0))) == 11.0
+
+
+def test_a_variable_of_keras_stands_for_a_tensor() -> None:
+    variable = keras.Variable([1.0, 2.0])
+
+    assert isinstance(variable.value, tf.Variable)
+    np.testing.assert_allclose(tf.reduce_sum(variable) + variable, [4.0, 5.0])
+    np.testing.assert_allclose(tf.constant([1.0, 1.0]) * variable, [1.0, 2.0])
+    assert np.asarray(variable).tolist() == [1.0, 2.0]
+
+
+def test_staged_branches_of_a_users_layer_are_converted() -> None:
+    class Doubling(keras.layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any) -> Any:
+            while tf.reduce_sum(x) < 10.0:
+                x = x * 2.0
+            return x
+
+    layer = Doubling()
+    staged = tf.function(layer)
+
+    assert staged(tf.constant([1.0])).numpy().tolist() == [16.0]
+    assert staged(tf.constant([11.0])).numpy().tolist() == [11.0]
+
+
+def test_seeds_repeat_and_generators_go_on() -> None:
+    first = keras.random.normal((3,), seed=1)
+    generator = keras.random.SeedGenerator(1)
+    draws = [keras.random.normal((3,), seed=generator).numpy() for _ in range(2)]
+
+    np.testing.assert_array_equal(first, keras.random.normal((3,), seed=1))
+    assert not np.array_equal(*draws)
+
+
+def test_a_staged_dropout_draws_anew_each_time() -> None:
+    layer = layers.Dropout(0.5, seed=3)
+    staged = tf.function(lambda x: layer(x, training=True))
+    x = tf.ones([100])
+
+    assert not np.array_equal(staged(x), staged(x))
+    assert set(np.unique(staged(x))) == {0.0, 2.0}
