@@ -3,6 +3,7 @@
 # make check   the same on the default Python only (quick)
 # make lint    lint, types and floors alone
 # make fuzz    the random tests for as long as they last
+# make keras   Keras's own tests on our backend (FOLDERS="losses metrics" for a part)
 #
 # Needs Python and pip, nothing else: each target makes its own environment.
 
@@ -22,7 +23,7 @@ PYTEST_ARGS ?= -q
 FUZZ_FIRST ?= $(shell date +%s)
 FUZZ_COUNT ?= 50000
 
-.PHONY: demo test check lint tests fuzz pythons clean
+.PHONY: demo test check lint tests fuzz keras pythons clean
 
 demo: .venv/.ready
 	$(BIN)/python -m examples.demo
@@ -43,6 +44,9 @@ tests: .venv/.ready
 fuzz: .venv/.ready
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
 	$(BIN)/python -m tests.modes_fuzz $(FUZZ_FIRST) $(FUZZ_COUNT)
+
+keras: .venv/.ready
+	$(BIN)/python -m tests.keras_suite $(FOLDERS)
 
 # Every supported Python is tested where it is installed, two at a time.
 pythons: .venv/.ready

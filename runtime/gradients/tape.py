@@ -23,7 +23,7 @@ from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import Tensor
 from runtime.types import nest
-from runtime.variable import IndexedSlices, Variable
+from runtime.variable import IndexedSlices, Variable, underlying
 
 __all__ = ["GradientTape", "UnconnectedGradients"]
 
@@ -142,7 +142,7 @@ class GradientTape:
 
         Raises ValueError for what is no tensor of floats or complex numbers.
         """
-        for item in nest.flatten(tensor):
+        for item in map(underlying, nest.flatten(tensor)):
             if not isinstance(item, (Tensor, Variable)):
                 raise ValueError(
                     f"a tape watches tensors and variables, not {type(item).__name__}"
@@ -211,7 +211,7 @@ class GradientTape:
         kind = UnconnectedGradients(unconnected_gradients)
         recording = self._take()
         targets, seeds = _seeds(target, output_gradients)
-        flat = nest.flatten(sources)
+        flat = [underlying(source) for source in nest.flatten(sources)]
         for source in flat:
             if not isinstance(source, (Tensor, Variable)):
                 raise TypeError(
@@ -254,6 +254,7 @@ def _seeds(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any]]:
     for item, seed in zip(flat, given):
         if item is None:
             continue
+        item = underlying(item)
         if isinstance(item, IndexedSlices):
             item = convert_to_tensor(item)
         if not isinstance(item, (Tensor, Variable)):

@@ -90,8 +90,33 @@ class Variable(KerasVariable):  # type: ignore[misc]
     def __tf_tensor__(self, dtype: Any = None) -> Any:
         return tf.convert_to_tensor(self.value, dtype)
 
+    def __tf_variable__(self) -> Any:
+        return self._value
+
     def __hash__(self) -> int:
         return id(self)
+
+    @property
+    def trainable(self) -> Any:
+        """Whether training may change it; tapes watch those that it may."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: Any) -> None:
+        self._trainable = bool(value)
+        if isinstance(getattr(self, "_value", None), tf.Variable):
+            self._value._trainable = self._trainable
+
+    # --- checkpoints ------------------------------------------------------------------
+
+    def _trackable_children(self) -> dict[str, Any]:
+        return {}
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {"VARIABLE_VALUE": tf.convert_to_tensor(self._value)}
+
+    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+        self.assign(tensors["VARIABLE_VALUE"])
 
 
 # --- conversion -----------------------------------------------------------------------
@@ -496,12 +521,12 @@ def stop_gradient(variable: Any) -> Any:
 
 def custom_gradient(fun: Callable[..., Any]) -> Any:
     """A function that gives its result and a function of the gradient."""
-    return tf.custom_gradient(fun)
+    return vars(tf)["custom_gradient"](fun)
 
 
 def remat(f: Callable[..., Any]) -> Any:
     """A function whose values are computed again for its gradient, not kept."""
-    return tf.recompute_grad(f)
+    return vars(tf)["recompute_grad"](f)
 
 
 class name_scope(base_name_scope):  # type: ignore[misc]  # noqa: N801

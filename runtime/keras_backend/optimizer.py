@@ -7,14 +7,10 @@ from typing import Any
 from keras.src.optimizers import base_optimizer
 
 import runtime as tf
-from runtime.keras_backend.core import Variable, convert_to_tensor
+from runtime.keras_backend.core import convert_to_tensor
+from runtime.variable import underlying
 
 __all__ = ["BackendOptimizer"]
-
-
-def plain(variable: Any) -> Any:
-    """The `tf.Variable` of a variable of Keras; any other variable itself."""
-    return variable._value if isinstance(variable, Variable) else variable
 
 
 def _dense(gradient: Any) -> Any:
@@ -28,7 +24,7 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
     """Keras's optimizer over `tf.Variable`s."""
 
     def _var_key(self, variable: Any) -> int:
-        return id(plain(variable))
+        return id(underlying(variable))
 
     def apply(self, grads: Any, trainable_variables: Any = None) -> Any:
         """Update the variables by their gradients."""

@@ -19,7 +19,6 @@ from keras.src.utils.python_utils import pythonify_logs
 
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
-from runtime.keras_backend.optimizer import plain
 
 __all__ = ["Trainer"]
 
@@ -65,7 +64,7 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
                 loss = self.optimizer.scale_loss(loss)
         weights = self.trainable_weights
         if weights:
-            gradients = tape.gradient(loss, [plain(weight) for weight in weights])
+            gradients = tape.gradient(loss, weights)
             self.optimizer.apply_gradients(zip(gradients, weights))
         else:
             warnings.warn(
@@ -139,10 +138,6 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
     ) -> Any:
         """Train for some epochs; see Keras's `Model.fit`."""
         self._assert_compile_called("fit")
-        limit = config.max_epochs()
-        if limit and limit < epochs:
-            warnings.warn(f"Limiting epochs to {limit}", stacklevel=2)
-            epochs = limit
         self._eval_epoch_iterator = None
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = (
@@ -160,22 +155,14 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             class_weight=class_weight,
         )
         self._build_from(batches)
+        epochs = _allowed(epochs)
         callbacks = self._callbacks(callbacks, verbose, epochs, batches, history=True)
         self.stop_training = False
         self.make_train_function()
         callbacks.on_train_begin()
         logs: Any = None
         for epoch in range(self._initial_epoch or initial_epoch, epochs):
-            self.reset_metrics()
-            callbacks.on_epoch_begin(epoch)
-            found: Any = {}
-            for begin, end, data in batches:
-                callbacks.on_train_batch_begin(begin)
-                found = self.train_function(data)
-                callbacks.on_train_batch_end(end, found)
-                if self.stop_training:
-                    break
-            logs = dict(self._get_metrics_result_or_logs(found))
+            logs = self._epoch(epoch, batches, callbacks)
             if validation_data is not None and self._should_eval(
                 epoch, validation_freq
             ):
@@ -186,11 +173,27 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             callbacks.on_epoch_end(epoch, logs)
             if self.stop_training:
                 break
+        self._finish(epochs)
+        callbacks.on_train_end(logs=logs)
+        return self.history
+
+    def _epoch(self, epoch: int, batches: Any, callbacks: Any) -> dict[str, Any]:
+        """Train on all batches once, and give the logs."""
+        self.reset_metrics()
+        callbacks.on_epoch_begin(epoch)
+        logs: Any = {}
+        for begin, end, data in batches:
+            callbacks.on_train_batch_begin(begin)
+            logs = self.train_function(data)
+            callbacks.on_train_batch_end(end, logs)
+            if self.stop_training:
+                break
+        return dict(self._get_metrics_result_or_logs(logs))
+
+    def _finish(self, epochs: int) -> None:
         if isinstance(self.optimizer, optimizers_module.Optimizer) and epochs > 0:
             self.optimizer.finalize_variable_values(self.trainable_weights)
         self._eval_epoch_iterator = None
-        callbacks.on_train_end(logs=logs)
-        return self.history
 
     def _validated(
         self, data: Any, batch_size: int | None, steps: int | None, callbacks: Any
@@ -385,6 +388,15 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             steps=batches.num_batches,
             model=self,
         )
+
+
+def _allowed(epochs: int) -> int:
+    """The number of epochs, which may be limited to find errors."""
+    limit = config.max_epochs()
+    if limit and limit < epochs:
+        warnings.warn(f"Limiting epochs to {limit}", stacklevel=3)
+        return int(limit)
+    return epochs
 
 
 def _as_tensor(value: Any) -> Any:

@@ -6,7 +6,7 @@ stateful ops (``ReadVariableOp``, ``AssignVariableOp``) that carry it as an attr
 
 from __future__ import annotations
 
-from runtime.variable.base import Variable
+from runtime.variable.base import Variable, underlying
 from runtime.variable.copies import VariableAggregation, VariableSynchronization
 from runtime.variable.indexed_slices import IndexedSlices
 from runtime.variable.module import Module
@@ -17,4 +17,5 @@ __all__ = [
     "Variable",
     "VariableAggregation",
     "VariableSynchronization",
+    "underlying",
 ]

@@ -18,6 +18,7 @@ from runtime.ops.define import run
 from runtime.ops.elementwise.define import array_holders
 from runtime.tensor import EagerTensor, OperatorMixin, Reference, Tensor, operators
 from runtime.tensor.eager import value_text
+from runtime.types.classes import defines
 from runtime.types.devices import CPU
 from runtime.types.dtypes import DType
 from runtime.types.shapes import TensorShape, as_shape
@@ -27,7 +28,7 @@ from runtime.variable.initial import initial_tensor
 from runtime.variable.parts import PartialUpdates, VariablePart
 from runtime.variable.updates import assign_quickly, check_arithmetic
 
-__all__ = ["Variable"]
+__all__ = ["Variable", "underlying"]
 
 Array = np.ndarray[Any, Any]
 
@@ -378,6 +379,16 @@ def _in_place(symbol: str, method: str) -> RuntimeError:
         f"a variable cannot be the target of {symbol}: use variable.{method}(...) to "
         f"change it, or write variable = variable {symbol[0]} value for a new tensor"
     )
+
+
+def underlying(value: Any) -> Any:
+    """The variable that an object keeps its value in; other objects themselves.
+
+    An object says so by a method ``__tf_variable__()``, as variables of Keras have it.
+    """
+    if defines(type(value), "__tf_variable__"):
+        return value.__tf_variable__()
+    return value
 
 
 # Operators read the value of a variable as they read that of an eager tensor.

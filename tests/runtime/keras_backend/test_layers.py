@@ -97,7 +97,7 @@ def test_plain_variables_are_weights_and_stay_what_they_are() -> None:
     assert isinstance(model.W, tf.Variable)
     assert [w.name for w in model.trainable_weights] == ["W", "B"]
     assert [w.name for w in model.non_trainable_weights] == ["rest_0"]
-    model.set_weights([2.0, 3.0, [4.0]])
+    model.set_weights([np.float32(2), np.float32(3), np.ones(1)])
     assert float(model.W) == 2.0
     assert float(model(tf.constant(4.0))) == 11.0
 

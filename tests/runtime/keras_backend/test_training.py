@@ -1,0 +1,197 @@
+"""`fit`, `evaluate` and `predict`; hand-written loops; optimizers; saving."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+
+if find_spec("keras") is None:
+    pytest.skip("Keras is not installed", allow_module_level=True)
+keras: Any = tf.keras
+layers = keras.layers
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4)).astype("float32")
+Y = (X @ np.array([[1.0], [-2.0], [0.5], [3.0]]) + 1).astype("float32")
+
+
+def model(**options: Any) -> Any:
+    keras.utils.set_random_seed(1)
+    made = keras.Sequential(
+        [layers.Input((4,)), layers.Dense(8, "tanh"), layers.Dense(1)]
+    )
+    made.compile(optimizer=keras.optimizers.Adam(0.05), loss="mse", **options)
+    return made
+
+
+def test_fit_learns_and_gives_the_same_staged_and_eagerly() -> None:
+    staged = model().fit(X, Y, epochs=3, verbose=0).history["loss"]
+    eager = model(run_eagerly=True).fit(X, Y, epochs=3, verbose=0).history["loss"]
+
+    np.testing.assert_allclose(staged, eager, rtol=1e-4)
+    assert staged[-1] < staged[0] * 0.7
+
+
+def test_a_step_is_traced_once_for_each_shape() -> None:
+    class Counting(layers.Layer):  # type: ignore[misc]
+        traces = 0
+
+        def call(self, x: Any) -> Any:
+            type(self).traces += 1
+            return x
+
+    made = keras.Sequential([Counting(), layers.Dense(1)])
+    made.compile(optimizer="sgd", loss="mse")
+    made.train_on_batch(X[:7], Y[:7])  # which builds the model, too
+    Counting.traces = 0
+    # 60 = 25 + 25 + 10: two shapes.
+    made.fit(X, Y, batch_size=25, epochs=4, verbose=0)
+
+    assert Counting.traces == 2
+
+
+def test_metrics_and_validation_and_callbacks() -> None:
+    made = model(metrics=["mae"])
+    seen: list[Any] = []
+    note = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: seen.append(logs)
+    )
+    history = made.fit(
+        X, Y, epochs=2, validation_split=0.25, callbacks=[note], verbose=0
+    ).history
+
+    assert set(history) == {"loss", "mae", "val_loss", "val_mae"}
+    assert [logs["val_mae"] for logs in seen] == history["val_mae"]
+    results = made.evaluate(X, Y, return_dict=True, verbose=0)
+    predicted = made.predict(X, verbose=0)
+    assert results["mae"] == pytest.approx(np.abs(predicted - Y).mean(), rel=1e-5)
+
+
+def test_single_batches() -> None:
+    made = model(metrics=["mae"])
+    first = made.train_on_batch(X, Y, return_dict=True)
+    for _ in range(20):
+        last = made.train_on_batch(X, Y, return_dict=True)
+
+    assert last["loss"] < first["loss"]
+    assert made.test_on_batch(X, Y)[0] == pytest.approx(
+        made.evaluate(X, Y, verbose=0)[0]
+    )
+    np.testing.assert_allclose(
+        made.predict_on_batch(X), made.predict(X, verbose=0), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    "SGD RMSprop Adam AdamW Adadelta Adagrad Adamax Nadam Ftrl Lion Adafactor".split(),
+)
+def test_optimizers_take_plain_and_keras_variables_staged(name: str) -> None:
+    kind = getattr(keras.optimizers, name)
+    plain, own = tf.Variable([1.0, -2.0]), keras.Variable([1.0, -2.0])
+    first, second = kind(learning_rate=0.1), kind(learning_rate=0.1)
+
+    @tf.function
+    def staged() -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(plain - 3.0))
+        first.apply_gradients([(tape.gradient(loss, plain), plain)])
+
+    def eager() -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(own - 3.0))
+        second.apply_gradients([(tape.gradient(loss, own), own)])
+
+    for _ in range(3):
+        staged()
+        eager()
+
+    assert int(first.iterations) == 3
+    np.testing.assert_allclose(plain, own, rtol=1e-5)
+    assert np.all(np.asarray(plain) > np.array([1.0, -2.0]))
+
+
+def test_a_loop_by_hand_over_a_model_a_module_and_a_variable() -> None:
+    class Scale(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.factor = tf.Variable(0.5)
+
+        def __call__(self, x: Any) -> Any:
+            return x * self.factor
+
+    dense, scale, shift = layers.Dense(1), Scale(), tf.Variable(0.0)
+    optimizer = keras.optimizers.SGD(0.1)
+    dense.build((None, 4))
+    weights = [*dense.trainable_variables, *scale.trainable_variables, shift]
+
+    @tf.function
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = keras.losses.MeanSquaredError()(y, scale(dense(x)) + shift)
+        gradients = tape.gradient(loss, weights)
+        optimizer.apply_gradients(zip(gradients, weights))
+        return loss
+
+    losses = [float(step(tf.constant(X), tf.constant(Y))) for _ in range(50)]
+
+    assert losses[-1] < losses[0] / 10
+    assert float(shift) != 0.0
+
+
+def test_rows_of_an_embedding_are_learned() -> None:
+    made = keras.Sequential([layers.Embedding(5, 2), layers.Flatten(), layers.Dense(1)])
+    made.compile(optimizer=keras.optimizers.Adam(0.1), loss="mse")
+    x, y = np.array([[0, 1], [2, 3]]), np.array([[1.0], [-1.0]])
+    made.build((None, 2))
+    before = made.layers[0].get_weights()[0]
+    losses = made.fit(x, y, epochs=30, verbose=0).history["loss"]
+    after = made.layers[0].get_weights()[0]
+
+    assert losses[-1] < losses[0] / 10
+    np.testing.assert_array_equal(before[4], after[4])
+    assert np.all(before[:4] != after[:4])
+
+
+def test_a_recurrent_model_learns() -> None:
+    keras.utils.set_random_seed(0)
+    made = keras.Sequential([layers.Input((6, 1)), layers.LSTM(8), layers.Dense(1)])
+    made.compile(optimizer=keras.optimizers.Adam(0.05), loss="mse", run_eagerly=True)
+    x = RNG.normal(size=(64, 6, 1)).astype("float32")
+    losses = made.fit(x, x.sum(1), epochs=15, verbose=0).history["loss"]
+
+    assert losses[-1] < losses[0] / 3
+
+
+def test_models_are_saved_and_loaded(tmp_path: Path) -> None:
+    made = model()
+    made.fit(X, Y, epochs=1, verbose=0)
+    made.save(tmp_path / "model.keras")
+    made.save_weights(tmp_path / "model.weights.h5")
+    loaded, other = keras.models.load_model(tmp_path / "model.keras"), model()
+    other.optimizer.build(other.trainable_variables)
+    other.load_weights(tmp_path / "model.weights.h5")
+    expected = made.predict(X, verbose=0)
+
+    np.testing.assert_array_equal(loaded.predict(X, verbose=0), expected)
+    np.testing.assert_array_equal(other.predict(X, verbose=0), expected)
+    assert int(loaded.optimizer.iterations) == int(made.optimizer.iterations) == 2
+
+
+def test_mixed_precision_trains_in_float16() -> None:
+    keras.utils.set_random_seed(1)
+    made = keras.Sequential(
+        [layers.Input((4,)), layers.Dense(1, dtype="mixed_float16")]
+    )
+    made.compile(optimizer=keras.optimizers.SGD(0.1), loss="mse")
+    losses = made.fit(X, Y, epochs=5, verbose=0).history["loss"]
+
+    assert made(X[:1]).dtype == tf.float16
+    assert made.trainable_variables[0].dtype == "float32"
+    assert losses[-1] < losses[0] / 2
