@@ -7,6 +7,7 @@ import pytest
 import runtime as tf
 from autograph import StagingError
 from runtime.execute import interpreter
+from runtime.graph import Graph
 from runtime.optimize.verify import verify
 
 
@@ -441,3 +442,37 @@ def test_an_element_that_is_not_there_is_an_error_though_nothing_uses_it():
     assert f(tf.constant(3)) == 3
     with pytest.raises(IndexError, match="list index out of range"):
         f(tf.constant(2))
+
+
+def filled(n):
+    items = []
+    for i in range(n):
+        items.append(i)
+    return items
+
+
+def filled_by_keys(n):
+    items = {}
+    for i in range(n):
+        items[i % 3] = i
+    return list(items.values())
+
+
+# The dict of Python becomes one of the graph in one trace, and is carried in the next.
+@pytest.mark.parametrize(
+    ("function", "op", "count"),
+    [(filled, "ListAppend", 1), (filled_by_keys, "ListPut", 2 * 2)],
+)
+def test_a_loop_begins_with_any_number_of_rows(function, op, count, monkeypatch):
+    """It would be traced once more to find that it changes their number."""
+    added, add = [], Graph.add
+
+    def note(graph, op, *args):
+        added.append(op)
+        return add(graph, op, *args)
+
+    monkeypatch.setattr(Graph, "add", note)
+    concrete = tf.function(function).get_concrete_function(tf.constant(4))
+
+    assert added.count(op) == count
+    assert plain(concrete(tf.constant(4))) == function(4)
