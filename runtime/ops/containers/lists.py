@@ -109,14 +109,15 @@ def _insert(
 def _with_row_before(buffer: Array, size: int, owned: bool) -> Array:
     """The buffer and a row before its first, where that is its own, or a copy of both.
 
-    The copy has room before and behind, so that in a deque both ends take constant time
-    on average.
+    The copy has room before, too, so that both ends of a deque take constant time on
+    average. What is popped at the other end leaves room that is not kept for ever.
     """
-    before = _rows_before(buffer) if owned else 0
+    behind = len(buffer) if len(buffer) <= 2 * size + 4 else size
+    before = _rows_before(buffer) if owned and behind == len(buffer) else 0
     if before:
-        return buffer.base[before - 1 : before + len(buffer)]  # type: ignore[index]
+        return buffer.base[before - 1 :]  # type: ignore[index]
     room = max(size, 4)
-    rows = fresh_buffer(3 * room, dtypes.of_array(buffer), buffer.shape[1:])
+    rows = fresh_buffer(room + behind, dtypes.of_array(buffer), buffer.shape[1:])
     rows[room : room + size] = buffer[:size]
     return rows[room - 1 :]
 
