@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runtime import compat, config, errors, train, version
+from runtime import compat, config, data, errors, train, version
 from runtime.api import (
     autograph,
     bitwise,
@@ -236,8 +236,8 @@ __all__ = [
     "broadcast_static_shape", "broadcast_to", "case", "cast", "clip_by_global_norm",
     "clip_by_norm", "clip_by_value", "compat", "complex", "complex64", "complex128",
     "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor",
-    "cos", "cosh", "cumsum", "debugging", "device", "divide", "double", "dtypes",
-    "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
+    "cos", "cosh", "cumsum", "data", "debugging", "device", "divide", "double",
+    "dtypes", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
     "expand_dims", "eye", "fill", "float16", "float32", "float64", "floor", "foldl",
     "foldr", "function", "gather", "gather_nd", "get_current_name_scope",
     "get_static_value", "greater", "greater_equal", "group", "half", "identity",

@@ -173,6 +173,88 @@ class _OptionalStaging(Staging):
         return lambda *args, **kwargs: function(*map(unwrapped, args), **kwargs)
 
 
+class _Iterated(Staging):
+    """Stages loops over data sets and their iterators, whose items come one by one.
+
+    What is iterated gives by ``__staged_items__`` two functions that add nodes: the one
+    gives whether there is another item, which the other fetches.
+    """
+
+    def stages(self, value: Any) -> bool:
+        """Python iterates in eager code."""
+        return current_graph() is not None
+
+    def cond(
+        self,
+        test: Any,
+        if_true: Callable[[State], tuple[Any, State]],
+        if_false: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> tuple[Any, State]:
+        """Python decides: such objects are true."""
+        return if_true(state)
+
+    def and_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """The right side."""
+        return right()
+
+    def or_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """The left side."""
+        return left
+
+    def not_(self, value: Any) -> Any:
+        """False: such objects are true."""
+        return False
+
+    def for_loop(
+        self,
+        iterated: Any,
+        body: Callable[[Any, State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """A ``While`` node that asks for items until there is none."""
+        has_next, get_next = iterated.__staged_items__()
+
+        def step(inside: State) -> tuple[Any, State]:
+            stop, after = body(get_next(), _outside(inside))
+            # As in Python, no item is fetched once the loop is left.
+            go_on = has_next() if stop is None else self.items_left(stop, has_next)
+            return go_on, _inside(after)
+
+        with explaining(
+            "what tells whether there is another item",
+            None,
+            {"in the loop": body},
+            names,
+        ):
+            after = stage_loop(has_next(), step, _inside(state), names, _memory())
+        return _outside(after)
+
+    def items_left(self, stop: Any, has_next: Callable[[], Any]) -> Any:
+        """Whether a loop goes on that may have been left."""
+        return STAGING.and_(STAGING.not_(stop), has_next)
+
+    def builtin(self, name: str) -> Callable[..., Any] | None:
+        """The builtins that data sets have methods for."""
+        return _OF_ITERATED.get(name)
+
+
+def _enumerate_items(items: Any, start: Any = 0) -> Any:
+    return items.__staged_enumerate__(start)
+
+
+def _zip_items(*items: Any) -> Any:
+    return items[0].__staged_zip__(items)
+
+
+_OF_ITERATED: dict[str, Callable[..., Any]] = {
+    "enumerate": _enumerate_items,
+    "zip": _zip_items,
+}
+
+
 def _branch(
     body: Callable[[State], tuple[Any, State]],
 ) -> Callable[[State], tuple[Any, State]]:
@@ -220,3 +302,4 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
 STAGING = Staging()
 LISTS = _Lists()
 OPTIONAL = _OptionalStaging()
+ITERATED = _Iterated()

@@ -19,8 +19,7 @@ from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
 from runtime.ops.apply import kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
-from runtime.ops.record import get
-from runtime.ops.staged.python_calls import call_python
+from runtime.ops.record import Op, get
 from runtime.where.user_code import Place, user_frames
 
 __all__ = [
@@ -84,7 +83,7 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
 
     What a Python function raised, which the node called, comes from its own line there.
     """
-    inner = _called_frames(error.__traceback__) if get(node.op).calls_python else None
+    inner = _called_frames(error, get(node.op)) if get(node.op).calls_python else None
     error = error.with_traceback(inner)
     if node.location is None:
         raise error
@@ -99,10 +98,11 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
     raise error
 
 
-def _called_frames(traceback: TracebackType | None) -> TracebackType | None:
+def _called_frames(error: Exception, op: Op) -> TracebackType | None:
     """The entries of the Python function that a node called, and what that called."""
+    traceback = error.__traceback__
     while traceback is not None:
-        if traceback.tb_frame.f_code is call_python.__code__:
+        if traceback.tb_frame.f_code is op.kernel.__code__:
             return user_frames(traceback.tb_next)
         traceback = traceback.tb_next
     return None

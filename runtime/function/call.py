@@ -26,6 +26,7 @@ from runtime.ops.containers.tensor_array import TensorArray
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import nest
+from runtime.types.classes import defines
 from runtime.types.specs import TensorSpec
 
 __all__ = ["Call", "ObjectRef", "Specs", "with_array_parts"]
@@ -238,18 +239,45 @@ class ArrayParts:
         return f"TensorArray(dtype={self.kind[0].name}, parts={parts})"
 
 
-def with_array_parts(structure: Any) -> Any:
-    """The structure with each array in it taken apart.
+@dataclass(frozen=True, eq=False, repr=False)
+class HandleParts:
+    """The spec of a data set or an iterator, and the tensor of its handle."""
 
-    An array that has no elements whose shape is known stays what it is.
+    spec: Any
+    parts: tuple[Any, ...]
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        return self.spec, self.parts
+
+    @classmethod
+    def __tf_unflatten__(cls, spec: Any, parts: Any) -> Any:
+        (part,) = parts
+        if isinstance(part, SymbolicTensor):
+            return type(spec).wrap(part, spec.element_spec)
+        return cls(spec, parts)
+
+    def __repr__(self) -> str:
+        return repr(self.spec)
+
+
+def with_array_parts(structure: Any) -> Any:
+    """The structure with each array in it taken apart, and each data set or iterator.
+
+    An array that has no elements whose shape is known stays what it is. What else is
+    made of a handle says by ``_argument_parts`` what its spec and its tensor are.
     """
     leaves = nest.flatten(structure)
-    if not any(isinstance(leaf, TensorArray) for leaf in leaves):
+    if not any(
+        isinstance(leaf, TensorArray) or defines(type(leaf), "_argument_parts")
+        for leaf in leaves
+    ):
         return structure
     return nest.pack_sequence_as(structure, map(_taken_apart, leaves))
 
 
 def _taken_apart(leaf: Any) -> Any:
+    if defines(type(leaf), "_argument_parts"):
+        return HandleParts(*leaf._argument_parts())
     if not isinstance(leaf, TensorArray):
         return leaf
     kind, tensors = leaf.__tf_flatten__()

@@ -188,7 +188,7 @@ def of(node: Node) -> dict[str, AttrValue]:
         found["T"] = type_value(results[0].dtype)
         return found
     op = get(node.op)
-    if op.calls_python:
+    if op.calls_python and "func" in node.attrs:
         token = AttrValue("s", attr_text(node.attrs["func"]))
         return {"Tin": dtype_list(specs), "Tout": dtype_list(results), "token": token}
     attrs = _types(node, op.export, specs, results)

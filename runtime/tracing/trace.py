@@ -58,15 +58,20 @@ class Trace(NamedTuple):
 
 @begins_trace
 def trace(
-    fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], name: str
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    name: str,
+    parent: Graph | None = None,
 ) -> Trace:
     """Call ``fn(*args, **kwargs)`` with placeholders for the specs among the arguments.
 
     Placeholders are the graph's inputs, in the order in which `nest` flattens
-    ``(args, kwargs)``, and are named as their specs. Raises what `fn` raises; endless
-    recursion is a RecursionError that says what to do.
+    ``(args, kwargs)``, and are named as their specs. Tensors of `parent` that `fn` uses
+    become further inputs. Raises what `fn` raises; endless recursion is a
+    RecursionError that says what to do.
     """
-    graph = Graph(name)
+    graph = Graph(name, parent)
     leaves = [
         graph.add_input(leaf, leaf.name or "input")
         if isinstance(leaf, TensorSpec)

@@ -29,11 +29,13 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "resource",
     "string",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "variant",
 ]
 
 
@@ -180,18 +182,21 @@ uint32 = DType("uint32", np.uint32, 22)
 uint64 = DType("uint64", np.uint64, 23)
 half = float16
 double = float64
+#: What graphs hand on of a data set and of an iterator: no elements of tensors.
+variant = DType("variant", object, 21)
+resource = DType("resource", object, 20)
 
 ALL = (
     float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
     complex64, complex128, bool, string,
 )  # fmt: skip
 
-_BY_NAME = {dtype.name: dtype for dtype in ALL} | {
+_BY_NAME = {dtype.name: dtype for dtype in (*ALL, variant, resource)} | {
     "half": half,
     "float": float32,
     "double": double,
 }
-_BY_ENUM = {dtype.as_datatype_enum: dtype for dtype in ALL}
+_BY_ENUM = {dtype.as_datatype_enum: dtype for dtype in _BY_NAME.values()}
 _BY_NUMPY: dict[Any, DType] = {dtype.np_dtype: dtype for dtype in ALL}
 _BY_PYTHON: dict[Any, DType] = {
     builtins.bool: bool,

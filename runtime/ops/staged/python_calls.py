@@ -294,7 +294,7 @@ def called_functions(graph: Graph) -> Iterator[Callable[..., Any]]:
     pending = [graph]
     for one in pending:
         for node in one.nodes:
-            if get(node.op).calls_python:
+            if "func" in node.attrs and get(node.op).calls_python:
                 yield node.attrs["func"]
             inner = [sub for _, sub in node.subgraphs() if sub not in met]
             met.update(inner)

@@ -1,0 +1,30 @@
+"""Data sets and their iterators: TensorFlow's ``tf.data``.
+
+`dataset` is what users call, and `transformations` its methods. Each kind of data set
+is a `Node` (`node`), which describes it and starts iterations: `sources`, `transforms`,
+`order`, `grouping`, `nested`, `cache` and the readers have them. Nodes hand on tuples
+of arrays; `structure` makes the user's elements of them. `ops` has what graphs need.
+"""
+
+from __future__ import annotations
+
+from runtime.data.dataset import Dataset
+from runtime.data.iterator import Iterator, NumpyIterator, Optional
+from runtime.data.node import INFINITE as INFINITE_CARDINALITY
+from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
+from runtime.data.structure import DatasetSpec, IteratorSpec
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "DatasetSpec",
+    "Iterator",
+    "IteratorSpec",
+    "NumpyIterator",
+    "Optional",
+]
+
+#: Leaves a number of threads, or of elements to prefetch, to the library.
+AUTOTUNE = -1

@@ -1,0 +1,128 @@
+"""What the methods of data sets are given, checked and converted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.data.functions import DataFunction, arguments_of
+from runtime.data.node import Seeds
+from runtime.data.structure import component_names, flat_specs, merged_specs
+from runtime.errors import ConversionError
+from runtime.ops.convert import convert_to_tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.types import nest
+from runtime.types.shapes import TensorShape, as_shape
+
+__all__ = [
+    "checked_spec",
+    "count_argument",
+    "padded_shapes_of",
+    "padding_values_of",
+    "predicate_of",
+    "seeds_of",
+]
+
+
+def count_argument(value: Any) -> Any:
+    """A number as an int, or the symbolic tensor that it is. TypeError for others."""
+    if isinstance(value, SymbolicTensor):
+        if not value.dtype.is_integer or value.shape.rank not in (0, None):
+            raise TypeError(f"a number of elements is an integer, not {value!r}")
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"a number of elements is an integer, not {value!r}") from None
+
+
+def seeds_of(seed: Any) -> Seeds:
+    """The seeds of a node. Raises TypeError for a seed that is no integer."""
+    if isinstance(seed, SymbolicTensor):
+        raise TypeError("the seed of a data set is an integer, no tensor of a graph")
+    return Seeds(None if seed is None else operator.index(seed))
+
+
+def predicate_of(
+    function: Callable[..., Any], element_spec: Any, method: str
+) -> DataFunction:
+    """A traced function that gives a bool. Raises TypeError for others."""
+    found = DataFunction(function, arguments_of(element_spec), method)
+    specs = flat_specs(found.spec)
+    is_bool = len(specs) == 1 and specs[0].dtype.is_bool
+    if not is_bool or specs[0].shape.rank not in (0, None):
+        raise TypeError(
+            f"{method}() takes a function that gives a scalar bool, and "
+            f"{found.name!r} gives {found.spec!r}"
+        )
+    return found
+
+
+def checked_spec(before: Any, after: Any, method: str) -> Any:
+    """The spec of a state that a function got and gave. TypeError if they differ."""
+    found = merged_specs(before, after)
+    if found is None:
+        raise TypeError(
+            f"{method}() takes a function that gives a state like the one it gets: "
+            f"{after!r} is not like {before!r}"
+        )
+    return found
+
+
+def padded_shapes_of(shapes: Any, element_spec: Any) -> Sequence[TensorShape]:
+    """The padded shape of each component. ValueError for those that do not fit."""
+    specs = flat_specs(element_spec)
+    if shapes is None:
+        found = [spec.shape for spec in specs]
+    else:
+        is_one = len(specs) == 1 and not nest.is_nested(element_spec)
+        parts = [shapes] if is_one else nest.flatten_up_to(element_spec, shapes)
+        found = [_shape(part) for part in parts]
+    for shape, spec, name in zip(found, specs, component_names(element_spec)):
+        if shape.rank is None:
+            raise ValueError(
+                f"padded_batch(): the rank of {name} is not known; give padded_shapes"
+            )
+        if spec.shape.rank is not None and spec.shape.rank != shape.rank:
+            raise ValueError(
+                f"padded_batch(): {name} has the shape {spec.shape}, which the padded "
+                f"shape {shape} does not fit"
+            )
+    return found
+
+
+def _shape(value: Any) -> TensorShape:
+    if isinstance(value, TensorShape) or value is None:
+        return as_shape(value)
+    return as_shape([None if dim is None or dim == -1 else int(dim) for dim in value])
+
+
+def padding_values_of(values: Any, element_spec: Any) -> Sequence[Tensor]:
+    """The scalar that fills up each component: 0, "" or False if none is given."""
+    specs = flat_specs(element_spec)
+    names = component_names(element_spec)
+    if values is None:
+        given: list[Any] = [None] * len(specs)
+    elif not nest.is_nested(values):
+        given = [values] * len(specs)
+    else:
+        given = nest.flatten_up_to(element_spec, values)
+    found: list[Tensor] = []
+    for value, spec, name in zip(given, specs, names):
+        if value is None:
+            nothing: Any = b"" if spec.dtype.kind == "O" else 0
+            found.append(EagerTensor(np.array(nothing, spec.dtype.np_dtype)))
+            continue
+        try:
+            tensor = convert_to_tensor(value, spec.dtype)
+        except (ConversionError, TypeError, ValueError) as error:
+            raise TypeError(
+                f"padded_batch(): {value!r} cannot fill up {name}: {error}"
+            ) from None
+        if tensor.shape.rank not in (0, None):
+            raise ValueError(f"padded_batch(): {name} is filled up with one number")
+        found.append(tensor)
+    return found

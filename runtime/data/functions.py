@@ -1,0 +1,105 @@
+"""`DataFunction`: a function of the user's on elements, traced once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.compiler import conversion
+from runtime.data.structure import Array, flat_specs, normalized
+from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.function.function import BoundFunction, Function
+from runtime.graph import Graph
+from runtime.graph.context import current_graph
+from runtime.optimize import chosen_passes, optimize
+from runtime.tensor import SymbolicTensor
+from runtime.tracing.trace import trace
+from runtime.types import nest
+from runtime.types.specs import TensorSpec
+
+__all__ = ["DataFunction", "arguments_of"]
+
+
+def arguments_of(spec: Any) -> tuple[Any, ...]:
+    """The arguments that an element is for a function: a tuple is several."""
+    return spec if type(spec) is tuple else (spec,)
+
+
+class DataFunction:
+    """A function that was traced for arguments of given specs.
+
+    `spec` is the structure of the specs of its result. Tensors of a graph around it
+    that the function uses are `captured`: calls take their values after the arguments.
+
+    Raises TypeError if the function gives something that is no element.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], arguments: Sequence[Any], method: str
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"{method}() takes a function, not {function!r}")
+        self.function = function
+        self.name = str(getattr(function, "__name__", type(function).__name__))
+        specs = flat_specs(tuple(arguments))
+        traced = _traced(function, tuple(arguments), specs, self.name)
+        if not all(traced.results.are_tensors):
+            raise TypeError(
+                f"{method}(): the function {self.name!r} gave None, which cannot be a "
+                "part of an element of a data set"
+            )
+        self.graph: Graph = traced.graph
+        outputs = [TensorSpec(t.shape, t.dtype) for t in self.graph.outputs]
+        self.spec: Any = traced.results.pack(outputs)
+        captures = {inner: outer for outer, inner in self.graph.captures.items()}
+        inputs = self.graph.inputs[len(specs) :]
+        self.captured: tuple[SymbolicTensor, ...] = tuple(captures[t] for t in inputs)
+        self._executable: Executable | None = None
+
+    @property
+    def executable(self) -> Executable:
+        """The compiled graph: called with a list of arrays it gives the results."""
+        if self._executable is None:
+            made = compile_graph(optimize(self.graph, chosen_passes()))
+            made.graph = self.graph
+            self._executable = made
+        return self._executable
+
+    def __call__(self, arrays: Sequence[Array]) -> Sequence[Any]:
+        """The flat results for flat arguments, with those of `captured` behind."""
+        return self.executable(arrays)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _traced(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    specs: Sequence[TensorSpec],
+    name: str,
+) -> Any:
+    is_staged = isinstance(function, (Function, BoundFunction))
+    converted = function if is_staged else conversion.convert(function)
+    graph = current_graph()
+
+    def attempt(convertible: Callable[..., Any]) -> Any:
+        @functools.wraps(convertible)
+        def on_leaves(*leaves: Any) -> Any:
+            result = convertible(*_packed(arguments, leaves))
+            return normalized(tuple(result) if type(result) is list else result)
+
+        return trace(on_leaves, specs, {}, name, graph)
+
+    return conversion.repaired(attempt, converted, None, conversion.new_met())
+
+
+def _packed(arguments: tuple[Any, ...], leaves: Sequence[Any]) -> Any:
+    parts = [
+        leaf
+        if isinstance(spec, TensorSpec)
+        else type(spec).wrap(leaf, spec.element_spec)
+        for spec, leaf in zip(nest.flatten(arguments), leaves)
+    ]
+    return nest.pack_sequence_as(arguments, parts)

@@ -1,0 +1,321 @@
+"""Several elements as one, and one as several: batch, padded_batch, unbatch, window."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Sticky, rows
+from runtime.data.sources import Elements
+from runtime.data.structure import (
+    Array,
+    DatasetSpec,
+    Element,
+    component_names,
+    flat_specs,
+)
+from runtime.errors import InvalidArgumentError
+from runtime.tensor import Tensor
+from runtime.types import nest
+from runtime.types.shapes import TensorShape
+from runtime.types.specs import TensorSpec
+
+__all__ = ["Batched", "Padded", "Unbatched", "Windows", "batch_spec"]
+
+
+def batch_spec(spec: Any, length: int | None, method: str = "batch") -> Any:
+    """The spec of elements that are stacked."""
+
+    def stacked(leaf: Any) -> Any:
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(
+                f"{method}() stacks tensors, and an element has {leaf!r}; make tensors "
+                "of the data sets within it first, as flat_map does"
+            )
+        dims = leaf.shape.dims
+        shape = None if dims is None else [length, *dims]
+        return TensorSpec(shape, leaf.dtype)
+
+    return nest.map_structure(stacked, spec)
+
+
+class Batched(Node):
+    """Elements stacked along a new first axis."""
+
+    name = "BatchDataset"
+
+    def __init__(self, source: Node, size: Any, drop_remainder: bool) -> None:
+        self.source = source
+        self._size = size
+        self._drop = drop_remainder
+        known = size if drop_remainder and isinstance(size, int) else None
+        self.spec = batch_spec(source.spec, known)
+
+    def cardinality(self) -> int:
+        """The number of batches."""
+        count = self.source.cardinality()
+        if count < 0 or not isinstance(self._size, int):
+            return count if count == INFINITE else UNKNOWN
+        return count // self._size if self._drop else -(-count // self._size)
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The batches; the last one may be smaller."""
+        size = checked_size(self._size, "batch")
+        if all(spec.shape.is_fully_defined() for spec in flat_specs(self.source.spec)):
+            inside = self.source.blocks(run, size)
+            if inside is not None:
+                return _rebatched(inside, size, self._drop)
+        return _Batching(self.source, run, size, self._drop)
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+        """Only singly."""
+        return None
+
+
+def checked_size(size: Any, method: str) -> int:
+    """A size as an int. Raises InvalidArgumentError unless it is positive."""
+    found = int(size)
+    if found < 1:
+        raise InvalidArgumentError(
+            f"{method}(): the size must be positive, not {found}"
+        )
+    return found
+
+
+def _rebatched(inside: Iterator[Element], size: int, drop: bool) -> Iterator[Element]:
+    """Blocks of at most `size` rows as batches of that size."""
+    waiting: list[Element] = []
+    count = 0
+    for block in inside:
+        length = len(block[0])
+        if not waiting and length == size:
+            yield block
+            continue
+        waiting.append(block)
+        count += length
+        if count >= size:
+            whole = tuple([np.concatenate(parts) for parts in zip(*waiting)])
+            yield tuple([array[:size] for array in whole])
+            count -= size
+            waiting = [tuple([array[size:] for array in whole])] if count else []
+    if waiting and not drop:
+        yield tuple([np.concatenate(parts) for parts in zip(*waiting)])
+
+
+class _Batching:
+    def __init__(self, source: Node, run: Run, size: int, drop: bool) -> None:
+        self._source = source.start(run)
+        self._size = size
+        self._drop = drop
+        self._names = component_names(source.spec)
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        elements = list(itertools.islice(self._source, self._size))
+        if not elements or (self._drop and len(elements) < self._size):
+            raise StopIteration
+        return tuple(map(stack, zip(*elements), self._names))
+
+
+def stack(items: Sequence[Array], name: str) -> Array:
+    """Arrays of one shape along a new first axis. InvalidArgumentError for others."""
+    first = items[0]
+    shape = first.shape
+    found = np.empty((len(items), *shape), first.dtype)
+    for index, item in enumerate(items):
+        if item.shape != shape:
+            raise InvalidArgumentError(
+                f"batch() cannot stack elements of different shapes: {name} is "
+                f"{list(shape)} in the first element of the batch and "
+                f"{list(item.shape)} in element {index}; padded_batch() fills them up"
+            )
+        found[index] = item
+    return found
+
+
+class Padded(Node):
+    """Elements filled up to one shape and stacked."""
+
+    name = "PaddedBatchDataset"
+
+    def __init__(
+        self,
+        source: Node,
+        size: Any,
+        shapes: Sequence[TensorShape],
+        values: Sequence[Tensor],
+        drop_remainder: bool,
+    ) -> None:
+        self.source = source
+        self._size = size
+        self._shapes = tuple(shapes)
+        self._values = tuple(values)
+        self._drop = drop_remainder
+        known = size if drop_remainder and isinstance(size, int) else None
+        leaves = [
+            TensorSpec([known, *shape], spec.dtype)
+            for shape, spec in zip(shapes, flat_specs(source.spec))
+        ]
+        self.spec = nest.pack_sequence_as(source.spec, leaves)
+
+    def cardinality(self) -> int:
+        """The number of batches."""
+        return Batched.cardinality(self)  # type: ignore[arg-type]
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The batches."""
+        return Sticky(self._elements(run))
+
+    def _elements(self, run: Run) -> Iterator[Element]:
+        size = checked_size(self._size, "padded_batch")
+        names = component_names(self.source.spec)
+        source = self.source.start(run)
+        values: list[Array] = [value._array for value in self._values]  # type: ignore[attr-defined]
+        while True:
+            elements = list(itertools.islice(source, size))
+            if not elements or (self._drop and len(elements) < size):
+                return
+            parts = zip(zip(*elements), self._shapes, values, names)
+            yield tuple([_padded(*part) for part in parts])
+
+
+def _padded(
+    items: Sequence[Array], shape: TensorShape, value: Array, name: str
+) -> Array:
+    dims = list(shape)
+    for item in items:
+        if item.ndim != len(dims):
+            raise InvalidArgumentError(
+                f"padded_batch(): {name} has {item.ndim} axes, and its padded shape "
+                f"{shape} has {len(dims)}"
+            )
+    sizes = [
+        max(item.shape[axis] for item in items) if dim is None else dim
+        for axis, dim in enumerate(dims)
+    ]
+    for item in items:
+        if any(length > most for length, most in zip(item.shape, sizes)):
+            raise InvalidArgumentError(
+                f"padded_batch(): {name} has the shape {list(item.shape)}, which does "
+                f"not fit the padded shape {shape}"
+            )
+    found: Array = np.empty((len(items), *sizes), items[0].dtype)
+    found[...] = value
+    for index, item in enumerate(items):
+        inside: Any = [slice(length) for length in item.shape]
+        found[(index, *inside)] = item
+    return found
+
+
+class Unbatched(Node):
+    """The items of elements along their first axis."""
+
+    #: TensorFlow makes it of its own op and others.
+    name = "UnbatchDataset"
+
+    def __init__(self, source: Node) -> None:
+        self.source = source
+
+        def item(leaf: Any) -> TensorSpec:
+            if not isinstance(leaf, TensorSpec) or leaf.shape.rank == 0:
+                raise ValueError(
+                    f"unbatch() takes elements apart along their first axis, which "
+                    f"{leaf!r} has not"
+                )
+            dims = leaf.shape.dims
+            return TensorSpec(None if dims is None else dims[1:], leaf.dtype)
+
+        self.spec = nest.map_structure(item, source.spec)
+
+    def cardinality(self) -> int:
+        """The product, where the length is known."""
+        count = self.source.cardinality()
+        dims = flat_specs(self.source.spec)[0].shape.dims
+        if count == 0 or dims is None or dims[0] is None:
+            return 0 if count == 0 else UNKNOWN
+        return count if count < 0 else count * int(dims[0])
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The items."""
+        names = component_names(self.source.spec)
+        apart = (_apart(element, names) for element in self.source.start(run))
+        return itertools.chain.from_iterable(apart)
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+        """Only singly."""
+        return None
+
+
+def _apart(element: Element, names: Sequence[str]) -> Iterator[Element]:
+    length = len(element[0])
+    for array, name in zip(element, names):
+        if len(array) != length:
+            raise InvalidArgumentError(
+                f"unbatch(): {name} has {len(array)} items, and the first component "
+                f"{length}"
+            )
+    return zip(*map(rows, element))
+
+
+class Windows(Node):
+    """Runs of elements, each as a data set."""
+
+    name = "WindowDataset"
+
+    def __init__(
+        self, source: Node, size: Any, shift: Any, stride: Any, drop_remainder: bool
+    ) -> None:
+        self.source = source
+        self._size = size
+        self._shift = size if shift is None else shift
+        self._stride = stride
+        self._drop = drop_remainder
+        self.spec = nest.map_structure(DatasetSpec, source.spec)
+
+    def cardinality(self) -> int:
+        """The number of windows."""
+        count = self.source.cardinality()
+        numbers = self._size, self._shift, self._stride
+        if count < 0 or not all(isinstance(number, int) for number in numbers):
+            return count if count == INFINITE else UNKNOWN
+        if not self._drop:
+            return len(range(0, count, self._shift))
+        whole = (self._size - 1) * self._stride + 1
+        return len(range(0, count - whole + 1, self._shift))
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The windows; the last ones may be shorter."""
+        return Sticky(self._elements(run))
+
+    def _elements(self, run: Run) -> Iterator[Element]:
+        size = checked_size(self._size, "window")
+        shift = checked_size(self._shift, "window")
+        stride = checked_size(self._stride, "window")
+        specs = nest.flatten(self.source.spec)
+        source = self.source.start(run)
+        whole = (size - 1) * stride + 1
+        waiting: deque[Element] = deque()
+        while True:
+            while len(waiting) < whole:
+                element = next(source, None)
+                if element is None:
+                    break
+                waiting.append(element)
+            if not waiting or (self._drop and len(waiting) < whole):
+                return
+            inside = list(itertools.islice(waiting, 0, whole, stride))
+            yield tuple(
+                Elements([(element[i],) for element in inside], spec).handle()
+                for i, spec in enumerate(specs)
+            )
+            for _ in range(shift):
+                if waiting:
+                    waiting.popleft()
+                elif next(source, None) is None:
+                    return

@@ -1,0 +1,236 @@
+"""Iterators: elements one by one, in eager code and within graphs.
+
+>>> from runtime.data.dataset import Dataset
+>>> iterator = iter(Dataset.range(2))
+>>> int(next(iterator)), int(next(iterator)), next(iterator, "end")
+(0, 1, 'end')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from runtime.data.node import Node, Run
+from runtime.data.ops import IteratorState
+from runtime.data.structure import (
+    HandleTensor,
+    IteratorSpec,
+    element_packer,
+    flat_specs,
+    handle_of,
+)
+from runtime.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
+from runtime.graph.context import current_graph
+from runtime.ops.apply import apply
+from runtime.ops.convert import convert_to_tensor
+from runtime.staging.lists.sequences import weakened
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.types import dtypes, nest
+from runtime.types.specs import TensorSpec
+
+__all__ = ["Iterator", "NumpyIterator", "Optional"]
+
+
+class Iterator:
+    """The elements of a data set, one by one: what ``iter(dataset)`` gives.
+
+    Within a `tf.function` it is a value of the graph: ``next(iterator)`` advances it
+    each time the function runs, and a ``for`` over it is staged.
+    """
+
+    #: The staging protocol of the compiler; `data.dataset` fills it in.
+    __autograph_backend__: ClassVar[Any]
+
+    def __init__(
+        self, handle: IteratorState | SymbolicTensor, element_spec: Any
+    ) -> None:
+        self._handle = handle
+        self._spec = element_spec
+        self._pack: Callable[[Any], Any] = element_packer(element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the specs of an element."""
+        return self._spec
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        """The next element: StopIteration at the end, OutOfRangeError in a graph."""
+        handle = self._handle
+        if current_graph() is None and type(handle) is IteratorState:
+            return self._pack(handle.next())
+        return self._staged_next()
+
+    def get_next(self) -> Any:
+        """The next element. Raises OutOfRangeError at the end.
+
+        >>> from runtime.data.dataset import Dataset
+        >>> iterator = iter(Dataset.range(1))
+        >>> int(iterator.get_next())
+        0
+        >>> iterator.get_next()
+        Traceback (most recent call last):
+            ...
+        runtime.errors.OutOfRangeError: the iterator is at its end
+        """
+        try:
+            return self.__next__()
+        except StopIteration:
+            raise OutOfRangeError("the iterator is at its end") from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or nothing at the end: see `Optional`."""
+        if current_graph() is not None:
+            raise UnimplementedError(
+                "get_next_as_optional() within a tf.function: loop over the iterator "
+                "with `for` instead, which ends where the elements do"
+            )
+        try:
+            return Optional([self.__next__()], self._spec)
+        except StopIteration:
+            return Optional([], self._spec)
+
+    # --- in graphs --------------------------------------------------------------------
+
+    def _tensor(self) -> Tensor:
+        """The handle as a tensor: of the graph being built, if there is one."""
+        if isinstance(self._handle, SymbolicTensor):
+            return self._handle
+        if current_graph() is None:
+            return HandleTensor(self._handle, dtypes.resource)
+        handle: Tensor = apply("IteratorHandle", iterator=self._handle)
+        return handle
+
+    def _staged_next(self) -> Any:
+        return staged_next(self._tensor(), self._spec)
+
+    def __staged_items__(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        """What a staged loop calls: is there another item, and which."""
+        return staged_items(self._tensor(), self._spec)
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self._spec)
+
+    def _argument_parts(self) -> tuple[Any, tuple[Any, ...]]:
+        return self._type_spec, (self._tensor(),)
+
+    # --- saving -----------------------------------------------------------------------
+
+    def _save(self) -> dict[str, Any]:
+        """Where the iterator is: ``position`` and ``random``, to be written as JSON."""
+        return self._state("saved").save()
+
+    def _restore(self, saved: dict[str, Any]) -> None:
+        """Go on from where an iterator over an equal data set was saved."""
+        self._state("restored").restore(saved)
+
+    def _state(self, done: str) -> IteratorState:
+        if isinstance(self._handle, SymbolicTensor):
+            raise UnimplementedError(
+                f"an iterator cannot be {done} while a function is traced; do it "
+                "outside of the tf.function"
+            )
+        return self._handle
+
+    def __repr__(self) -> str:
+        return f"<tf.data.Iterator element_spec={self._spec!r}>"
+
+
+def staged_items(
+    handle: Tensor, spec: Any
+) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """As `Iterator.__staged_items__`, of a handle."""
+    return (
+        lambda: apply("IteratorHasNext", handle),
+        lambda: staged_next(handle, spec),
+    )
+
+
+def staged_next(handle: Tensor, spec: Any) -> Any:
+    """The next element as tensors of the graph."""
+    return packed(spec, apply("IteratorGetNext", handle, specs=flat_specs(spec)))
+
+
+def packed(spec: Any, results: Any) -> Any:
+    """The element that the results of a node are."""
+    parts = results if type(results) is tuple else (results,)
+    leaves = [
+        part
+        if isinstance(leaf, TensorSpec)
+        else type(leaf).wrap(part, leaf.element_spec)
+        for leaf, part in zip(nest.flatten(spec), parts)
+    ]
+    return nest.pack_sequence_as(spec, leaves)
+
+
+class StagedEnumerate:
+    """``enumerate`` of a data set in a graph: its numbers are like Python's ints."""
+
+    __autograph_backend__: ClassVar[Any]
+
+    def __init__(self, numbered: Any) -> None:
+        self._numbered = numbered
+
+    def __staged_items__(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        """As `Iterator.__staged_items__`."""
+        has_next, get_next = self._numbered.__staged_items__()
+
+        def item() -> Any:
+            number, element = get_next()
+            return weakened(number), element
+
+        return has_next, item
+
+
+IteratorSpec.wrap = staticmethod(Iterator)
+
+
+class Optional:
+    """A value, or none: see `Iterator.get_next_as_optional`."""
+
+    def __init__(self, values: list[Any], element_spec: Any) -> None:
+        self._values = values
+        self.element_spec = element_spec
+
+    def has_value(self) -> Tensor:
+        """Whether there is a value, as a tensor."""
+        return convert_to_tensor(bool(self._values))
+
+    def get_value(self) -> Any:
+        """The value. Raises InvalidArgumentError if there is none."""
+        if not self._values:
+            raise InvalidArgumentError("the Optional has no value")
+        return self._values[0]
+
+    def __repr__(self) -> str:
+        text = repr(self._values[0]) if self._values else "no value"
+        return f"<tf.data.Optional {text}>"
+
+
+class NumpyIterator:
+    """The elements of a data set as NumPy arrays and scalars."""
+
+    def __init__(self, node: Node, spec: Any) -> None:
+        self._state = IteratorState(node, Run())
+        self._spec = spec
+        self._leaves = nest.flatten(spec)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        element = self._state.next()
+        return nest.pack_sequence_as(self._spec, map(_as_numpy, self._leaves, element))
+
+    def __repr__(self) -> str:
+        return "<tf.data.NumpyIterator>"
+
+
+def _as_numpy(leaf: Any, array: Any) -> Any:
+    if isinstance(leaf, TensorSpec):
+        return EagerTensor(array).numpy()
+    return NumpyIterator(handle_of(array), leaf.element_spec)

@@ -1,0 +1,203 @@
+"""`Node`: the description of a data set, and how an iteration over it begins.
+
+A node is never changed. It holds the nodes it is made of, Python values, and tensors:
+eager ones, or, where it was made while a function is traced, symbolic ones. `bound`
+puts values in the places of these; only then can an iteration start.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from runtime.data.structure import Array, Element, handle_of
+from runtime.ops.random.state import state_for
+from runtime.tensor import EagerTensor, SymbolicTensor
+
+__all__ = [
+    "INFINITE",
+    "UNKNOWN",
+    "Argument",
+    "Node",
+    "Run",
+    "Seeds",
+    "Sticky",
+    "bound",
+    "rows",
+    "symbolic_parts",
+]
+
+#: Cardinalities of data sets that do not end, and of those whose length nobody knows.
+INFINITE = -1
+UNKNOWN = -2
+
+
+class Seeds:
+    """The seed of a node that draws numbers, and how often iterations began to draw."""
+
+    def __init__(self, seed: Any) -> None:
+        words = state_for(seed, "Dataset").seeds
+        if words is None or seed is None:
+            # Two numbers of the stream of the global seed, or unforeseeable ones.
+            drawn = state_for(None, "Dataset").generator.integers(0, 2**63, 2)
+            words = (int(drawn[0]), int(drawn[1]))
+        self.words: tuple[int, int] = words
+        self.count = 0
+
+    def __repr__(self) -> str:
+        return f"<seeds {self.words}>"
+
+
+class Run:
+    """One iteration from start to end, with all that is random in it.
+
+    `used` lists the seeds with which nodes began to draw, in order. A run that is given
+    them goes through the same elements again.
+    """
+
+    def __init__(self, given: list[Any] | None = None) -> None:
+        self.used: list[Any] = []
+        self._given = list(given or ())
+        self._epochs: dict[Seeds, list[Any]] = {}
+
+    def generator(self, seeds: Seeds, anew: bool = True) -> np.random.Generator:
+        """The stream of numbers of a node, another one each time if `anew`."""
+        found = self._epochs.get(seeds)
+        if found is None:
+            if self._given:
+                words, count = self._given.pop(0)
+            else:
+                words, count = seeds.words, seeds.count
+                seeds.count += 1
+            self.used.append([list(words), count])
+            found = self._epochs[seeds] = [words, count, 0]
+        words, count, epoch = found
+        found[2] += 1
+        place = (count, epoch) if anew else (0, 0)
+        words = [word % 2**64 for word in (*words, *place)]
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))
+
+
+class Node:
+    """The description of a data set: its elements, and where they come from."""
+
+    #: As TensorFlow calls data sets of this kind.
+    name = "Dataset"
+    #: The structure of the specs of an element.
+    spec: Any
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The flat elements, one by one. An error in one does not end the iteration."""
+        raise NotImplementedError
+
+    def cardinality(self) -> int:
+        """The number of elements, `INFINITE` or `UNKNOWN`."""
+        return UNKNOWN
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+        """The elements in blocks, each stacked along a first axis; None: only singly.
+
+        No block is empty, and none longer than `size`. Elements, their order and what
+        is drawn for them are those of `start`.
+        """
+        return None
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Argument(Node):
+    """What stands for a data set that is only known when the graph runs."""
+
+    name = "Dataset"
+
+    def __init__(self, tensor: SymbolicTensor, spec: Any) -> None:
+        self.tensor = tensor
+        self.spec = spec
+
+    def cardinality(self) -> int:
+        """Not known before."""
+        return UNKNOWN
+
+
+# --- symbolic tensors in nodes --------------------------------------------------------
+
+
+def symbolic_parts(node: Node) -> list[SymbolicTensor]:
+    """The symbolic tensors that a node and those within it depend on, each once."""
+    found: dict[int, SymbolicTensor] = {}
+
+    def walk(value: Any) -> None:
+        if isinstance(value, SymbolicTensor):
+            found.setdefault(id(value), value)
+        elif isinstance(value, Node):
+            for part in vars(value).values():
+                walk(part)
+        elif type(value) in (tuple, list):
+            for part in value:
+                walk(part)
+
+    walk(node)
+    return list(found.values())
+
+
+def bound(node: Node, values: Mapping[int, Array]) -> Node:
+    """The node with arrays in the places of its symbolic tensors, by their ids."""
+
+    def put(value: Any) -> Any:
+        if isinstance(value, Argument):
+            return handle_of(values[id(value.tensor)])
+        if isinstance(value, SymbolicTensor):
+            return EagerTensor(np.asarray(values[id(value)]))
+        if isinstance(value, Node):
+            fields = {name: put(part) for name, part in vars(value).items()}
+            if all(fields[name] is part for name, part in vars(value).items()):
+                return value
+            made = copy.copy(value)
+            vars(made).update(fields)
+            return made
+        if type(value) in (tuple, list):
+            parts = [put(part) for part in value]
+            same = all(new is old for new, old in zip(parts, value))
+            return value if same else type(value)(parts)
+        return value
+
+    found: Node = put(node)
+    return found
+
+
+class Sticky:
+    """A generator's elements; what it raised is raised again and again.
+
+    A generator that has raised says that it has ended, and whoever goes on after errors
+    would take that for the end of the data set.
+    """
+
+    __slots__ = ("_error", "_source")
+
+    def __init__(self, source: Iterator[Element]) -> None:
+        self._source = source
+        self._error: Exception | None = None
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        if self._error is not None:
+            raise self._error
+        try:
+            return next(self._source)
+        except StopIteration:
+            raise
+        except Exception as error:
+            self._error = error
+            raise
+
+
+def rows(array: Array) -> Iterator[Array]:
+    """The items along the first axis; scalars are arrays of rank 0."""
+    # The Ellipsis gives a 0-d array where an index alone gives a scalar.
+    return (array[index, ...] for index in range(len(array)))

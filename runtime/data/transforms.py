@@ -1,0 +1,239 @@
+"""Elements changed or left out one by one: map, filter, scan, take_while, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from runtime.data.functions import DataFunction
+from runtime.data.node import UNKNOWN, Node, Run
+from runtime.data.structure import Element
+from runtime.data.threads import parallel_map
+from runtime.data.vectorized import vectorized
+from runtime.ops.apply import as_array
+from runtime.tensor import Tensor
+
+__all__ = [
+    "Caller",
+    "Filtered",
+    "IgnoreErrors",
+    "Mapped",
+    "Scanned",
+    "TakenWhile",
+    "Unique",
+    "with_function",
+]
+
+
+class Caller:
+    """Calls a traced function on flat elements."""
+
+    __slots__ = ("_captured", "_executable")
+
+    def __init__(self, function: DataFunction, captured: tuple[Tensor, ...]) -> None:
+        self._executable = function.executable
+        self._captured = tuple(tensor._array for tensor in captured)  # type: ignore[attr-defined]
+
+    def __call__(self, element: Element) -> Element:
+        """The flat result for a flat element."""
+        return tuple(map(as_array, self._executable((*element, *self._captured))))
+
+
+class with_function(Node):  # noqa: N801  (a base, not a node of its own)
+    """A node that calls a function on the elements of another."""
+
+    def __init__(self, source: Node, function: DataFunction) -> None:
+        self.source = source
+        self.function = function
+        #: Not part of the function: other values take their places when graphs run.
+        self.captured: tuple[Tensor, ...] = function.captured
+        self.spec = source.spec
+
+    @property
+    def call(self) -> Caller:
+        """The function for a new iteration."""
+        return Caller(self.function, self.captured)
+
+
+class Mapped(with_function):
+    """What a function gives for each element."""
+
+    def __init__(
+        self,
+        source: Node,
+        function: DataFunction,
+        threads: int | None = None,
+        in_order: bool = True,
+    ) -> None:
+        super().__init__(source, function)
+        self.spec = function.spec
+        self.name = "MapDataset" if threads is None else "ParallelMapDataset"
+        self._threads = threads or 1
+        self._in_order = in_order
+
+    def cardinality(self) -> int:
+        """That of the source."""
+        return self.source.cardinality()
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The results, computed one by one or by several threads."""
+        call, source = self.call, self.source.start(run)
+        if self._threads > 1:
+            return parallel_map(call, source, self._threads, self._in_order)
+        return map(call, source)
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+        """The function on whole blocks, where that gives the same."""
+        if self._threads > 1 or self.captured:
+            return None
+        function = vectorized(self.function.graph)
+        inside = None if function is None else self.source.blocks(run, size)
+        if function is None or inside is None:
+            return None
+        return map(function, inside)
+
+
+class Filtered(with_function):
+    """The elements for which a function gives True."""
+
+    name = "FilterDataset"
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The elements that are left."""
+        call = self.call
+        return filter(lambda element: bool(call(element)[0]), self.source.start(run))
+
+
+class TakenWhile(with_function):
+    """The elements before the first one for which a function gives False."""
+
+    name = "TakeWhileDataset"
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The elements up to there."""
+        return _TakingWhile(self.call, self.source.start(run))
+
+
+class _TakingWhile:
+    def __init__(self, call: Caller, source: Iterator[Element]) -> None:
+        self._call = call
+        self._source = source
+        self._done = False
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        if self._done:
+            raise StopIteration
+        element = next(self._source)
+        if not self._call(element)[0]:
+            self._done = True
+            raise StopIteration
+        return element
+
+
+class Scanned(with_function):
+    """What a function of a state and an element gives, beside the next state."""
+
+    name = "ScanDataset"
+
+    def __init__(
+        self, source: Node, function: DataFunction, initial: tuple[Tensor, ...]
+    ) -> None:
+        super().__init__(source, function)
+        self.spec = function.spec[1]
+        self._initial = initial
+
+    def cardinality(self) -> int:
+        """That of the source."""
+        return self.source.cardinality()
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The results, with the state handed on."""
+        state = tuple(tensor._array for tensor in self._initial)  # type: ignore[attr-defined]
+        return _Scanning(self.call, self.source.start(run), state)
+
+
+class _Scanning:
+    def __init__(self, call: Caller, source: Iterator[Element], state: Element) -> None:
+        self._call = call
+        self._source = source
+        self._state = state
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        results = self._call((*self._state, *next(self._source)))
+        self._state = results[: len(self._state)]
+        return results[len(self._state) :]
+
+
+class Unique(Node):
+    """Each element once, where it comes first."""
+
+    name = "UniqueDataset"
+
+    def __init__(self, source: Node) -> None:
+        self.source = source
+        self.spec = source.spec
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The elements that were not there before."""
+        seen: set[Any] = set()
+
+        def is_new(element: Element) -> bool:
+            value = element[0].item()
+            if value in seen:
+                return False
+            seen.add(value)
+            return True
+
+        return filter(is_new, self.source.start(run))
+
+
+class IgnoreErrors(Node):
+    """The elements that can be computed."""
+
+    name = "IgnoreErrorsDataset"
+
+    def __init__(self, source: Node, log: bool) -> None:
+        self.source = source
+        self.spec = source.spec
+        self._log = log
+
+    def cardinality(self) -> int:
+        """Not known: each element may fail."""
+        return UNKNOWN
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The elements that did not raise."""
+        return _Ignoring(self.source.start(run), self._log)
+
+
+class _Ignoring:
+    """Goes on after errors, unless the source cannot."""
+
+    def __init__(self, source: Iterator[Element], log: bool) -> None:
+        self._source = source
+        self._log = log
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        last: Exception | None = None
+        while True:
+            try:
+                return next(self._source)
+            except StopIteration:
+                raise
+            except Exception as error:
+                if error is last:  # `Sticky`
+                    raise
+                last = error
+                if self._log:
+                    import logging
+
+                    logging.getLogger("runtime").warning("left out: %s", error)

@@ -1,0 +1,70 @@
+"""Pipelines give what TensorFlow gives, in eager code and in graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from tests.runtime.data.expected import EXPECTED
+from tests.runtime.data.programs import PIPELINES
+
+Dataset = tf.data.Dataset
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in sorted(value.items())}
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def test_each_pipeline_has_its_elements() -> None:
+    assert PIPELINES.keys() == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_elements(name: str) -> None:
+    elements, spec, count = EXPECTED[name]
+    dataset = PIPELINES[name](tf)
+    assert [plain(value) for value in dataset.as_numpy_iterator()] == elements
+    assert repr(dataset.element_spec) == spec
+    assert int(dataset.cardinality()) == count
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_elements_in_a_graph(name: str) -> None:
+    elements, _, _ = EXPECTED[name]
+    seen: list[Any] = []
+
+    def note(*leaves: Any) -> None:
+        seen.append([leaf.numpy() for leaf in leaves])
+
+    @tf.function
+    def run(dataset: Any) -> Any:
+        for element in dataset:
+            tf.py_function(note, tf.nest.flatten(element), [])
+
+    run(PIPELINES[name](tf))
+    flat = [[plain(leaf) for leaf in leaves] for leaves in seen]
+    assert flat == [_flat(element) for element in elements]
+
+
+def _flat(element: Any) -> list[Any]:
+    """The leaves; lists are values of tensors."""
+    if isinstance(element, dict):
+        return [leaf for key in sorted(element) for leaf in _flat(element[key])]
+    if isinstance(element, tuple):
+        return [leaf for part in element for leaf in _flat(part)]
+    return [element]
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_elements_of_a_pipeline_that_a_graph_describes(name: str) -> None:
+    elements, spec, _ = EXPECTED[name]
+    made = tf.function(lambda: PIPELINES[name](tf))()
+    assert [plain(value) for value in made.as_numpy_iterator()] == elements
+    assert repr(made.element_spec) == spec
