@@ -8,10 +8,17 @@ of arrays; `structure` makes the user's elements of them. `ops` has what graphs 
 
 from __future__ import annotations
 
+from runtime.data import experimental
 from runtime.data.dataset import Dataset
+from runtime.data.files import (
+    FixedLengthRecordDataset,
+    TextLineDataset,
+    TFRecordDataset,
+)
 from runtime.data.iterator import Iterator, NumpyIterator, Optional
 from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
+from runtime.data.options import Options
 from runtime.data.structure import DatasetSpec, IteratorSpec
 
 __all__ = [
@@ -20,10 +27,15 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "Dataset",
     "DatasetSpec",
+    "FixedLengthRecordDataset",
     "Iterator",
     "IteratorSpec",
     "NumpyIterator",
     "Optional",
+    "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
+    "experimental",
 ]
 
 #: Leaves a number of threads, or of elements to prefetch, to the library.

@@ -135,7 +135,8 @@ def stack(items: Sequence[Array], name: str) -> Array:
                 f"{list(shape)} in the first element of the batch and "
                 f"{list(item.shape)} in element {index}; padded_batch() fills them up"
             )
-        found[index] = item
+        # Of an array of rank 0 that holds a string, the string.
+        found[index] = item[()]
     return found
 
 
@@ -209,7 +210,7 @@ def _padded(
     found[...] = value
     for index, item in enumerate(items):
         inside: Any = [slice(length) for length in item.shape]
-        found[(index, *inside)] = item
+        found[(index, *inside)] = item[()]
     return found
 
 
