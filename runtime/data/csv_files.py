@@ -245,50 +245,76 @@ def make_csv_dataset(
 
     `prefetch_buffer_size`, `num_parallel_reads` and `sloppy` change nothing.
     """
-    paths = sorted(
-        path.decode()
-        for path in Dataset.list_files(file_pattern, shuffle=False).as_numpy_iterator()
+    given = _CsvFiles(file_pattern, compression_type, field_delim, use_quote_delim)
+    found: Any = given.rows(
+        column_names,
+        column_defaults,
+        select_columns,
+        na_value,
+        header,
+        num_rows_for_inference,
     )
-    quoting = csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE
-    dialect = {"delimiter": field_delim, "quoting": quoting}
-    compression = check_compression(compression_type)
-    head = _head(paths, compression, dialect, header, num_rows_for_inference)
-    names = list(head[0] if column_names is None else column_names)
-    if len(set(names)) != len(names):
-        raise ValueError(f"the columns must have different names: {names}")
-    places = _places(select_columns, names)
-    chosen = [names[place] for place in places]
+    chosen = given.chosen
     if label_name is not None and label_name not in chosen:
         raise ValueError(f"there is no column {label_name!r} among {chosen}")
-    if column_defaults is None:
-        rows = head[1]
-        column_defaults = [_inferred(rows, place, na_value) for place in places]
-    found: Any = CsvDataset(
-        paths,
-        column_defaults,
-        compression,
-        header=header,
-        field_delim=field_delim,
-        use_quote_delim=use_quote_delim,
-        na_value=na_value,
-        select_cols=places,
-    )
     if ignore_errors:
         found = found.ignore_errors()
     if num_epochs != 1:
         found = found.repeat(num_epochs)
     if shuffle:
         found = found.shuffle(shuffle_buffer_size, shuffle_seed)
-    batches = found.batch(batch_size, drop_remainder=num_epochs is None)
 
     def named(*columns: Any) -> Any:
         features = OrderedDict(zip(chosen, columns))
-        if label_name is None:
-            return features
-        label = features.pop(label_name)
-        return features, label
+        return features if label_name is None else (features, features.pop(label_name))
 
+    batches: Dataset = found.batch(batch_size, drop_remainder=num_epochs is None)
     return batches.map(named)  # type: ignore[no-any-return]
+
+
+class _CsvFiles:
+    """Files whose columns are found out from their first rows."""
+
+    def __init__(
+        self, pattern: Any, compression: Any, delimiter: str, quotes: bool
+    ) -> None:
+        files = Dataset.list_files(pattern, shuffle=False)
+        self._paths = [path.decode() for path in files.as_numpy_iterator()]
+        self._compression = check_compression(compression)
+        quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+        self._dialect: dict[str, Any] = {"delimiter": delimiter, "quoting": quoting}
+        self._quotes = quotes
+        #: The names of the columns that are read.
+        self.chosen: list[str] = []
+
+    def rows(
+        self,
+        names: Sequence[str] | None,
+        defaults: Sequence[Any] | None,
+        select: Sequence[Any] | None,
+        missing: str,
+        header: bool,
+        count: int | None,
+    ) -> CsvDataset:
+        """The rows; `count` of them tell the dtypes, where `defaults` do not."""
+        head = _head(self._paths, self._compression, self._dialect, header, count)
+        names = list(head[0] if names is None else names)
+        if len(set(names)) != len(names):
+            raise ValueError(f"the columns must have different names: {names}")
+        places = _places(select, names)
+        self.chosen = [names[place] for place in places]
+        if defaults is None:
+            defaults = [_inferred(head[1], place, missing) for place in places]
+        return CsvDataset(
+            self._paths,
+            defaults,
+            self._compression,
+            header=header,
+            field_delim=self._dialect["delimiter"],
+            use_quote_delim=self._quotes,
+            na_value=missing,
+            select_cols=places,
+        )
 
 
 def _head(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from runtime.compiler import conversion
@@ -70,8 +70,20 @@ class DataFunction:
         """The flat results for flat arguments, with those of `captured` behind."""
         return self.executable(arrays)
 
+    def nodes_within(self) -> list[Any]:
+        """The descriptions of data sets that the function makes."""
+        return list(_nodes_of(self.graph))
+
     def __repr__(self) -> str:
         return self.name
+
+
+def _nodes_of(graph: Graph) -> Iterator[Any]:
+    for node in graph.nodes:
+        if node.op == "MakeDataset":
+            yield node.attrs["dataset"].node
+        for _, inner in node.subgraphs():
+            yield from _nodes_of(inner)
 
 
 def _traced(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from runtime.data.node import Node, Run
+from runtime.data.node import Node
 from runtime.data.ops import IteratorState
 from runtime.data.structure import (
     HandleTensor,
@@ -215,7 +215,7 @@ class NumpyIterator:
     """The elements of a data set as NumPy arrays and scalars."""
 
     def __init__(self, node: Node, spec: Any) -> None:
-        self._state = IteratorState(node, Run())
+        self._state = IteratorState(node)
         self._spec = spec
         self._leaves = nest.flatten(spec)
 

@@ -8,7 +8,7 @@ puts values in the places of these; only then can an iteration start.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "Sticky",
     "bound",
     "rows",
+    "seeds_in",
     "symbolic_parts",
 ]
 
@@ -52,33 +53,35 @@ class Seeds:
 
 
 class Run:
-    """One iteration from start to end, with all that is random in it.
+    """One iteration over a node from start to end, with all that is random in it.
 
-    `used` lists the seeds with which nodes began to draw, in order. A run that is given
-    them goes through the same elements again.
+    `random` has the seeds of the nodes that draw numbers, in order, and which of their
+    iterations this is. A run that is given them goes through the same elements again.
     """
 
-    def __init__(self, given: list[Any] | None = None) -> None:
-        self.used: list[Any] = []
-        self._given = list(given or ())
-        self._epochs: dict[Seeds, list[Any]] = {}
+    def __init__(self, node: Node, random: Sequence[Any] | None = None) -> None:
+        found = seeds_in(node)
+        if random is None:
+            random = [[list(seeds.words), seeds.count] for seeds in found]
+            for seeds in found:
+                seeds.count += 1
+        elif len(random) != len(found):
+            raise ValueError(
+                f"the iterator was saved with {len(random)} sources of random numbers, "
+                f"and the data set has {len(found)}"
+            )
+        self.random = random
+        self._places = {seeds: place for place, seeds in enumerate(found)}
+        self._epochs = [0] * len(found)
 
     def generator(self, seeds: Seeds, anew: bool = True) -> np.random.Generator:
         """The stream of numbers of a node, another one each time if `anew`."""
-        found = self._epochs.get(seeds)
-        if found is None:
-            if self._given:
-                words, count = self._given.pop(0)
-            else:
-                words, count = seeds.words, seeds.count
-                seeds.count += 1
-            self.used.append([list(words), count])
-            found = self._epochs[seeds] = [words, count, 0]
-        words, count, epoch = found
-        found[2] += 1
-        place = (count, epoch) if anew else (0, 0)
-        words = [word % 2**64 for word in (*words, *place)]
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))
+        place = self._places[seeds]
+        words, count = self.random[place]
+        epoch = self._epochs[place] if anew else 0
+        self._epochs[place] += 1
+        key = [word % 2**64 for word in (*words, count if anew else 0, epoch)]
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(key)))
 
 
 class Node:
@@ -121,6 +124,29 @@ class Argument(Node):
     def cardinality(self) -> int:
         """Not known before."""
         return UNKNOWN
+
+
+# --- what is in nodes ----------------------------------------------------------------
+
+
+def seeds_in(node: Node) -> list[Seeds]:
+    """All sources of random numbers in a node, also in functions that give nodes."""
+    found: dict[Seeds, None] = {}
+
+    def walk(value: Any) -> None:
+        if isinstance(value, Seeds):
+            found.setdefault(value)
+        elif isinstance(value, Node):
+            for part in vars(value).values():
+                walk(part)
+        elif type(value) in (tuple, list):
+            for part in value:
+                walk(part)
+        elif hasattr(value, "nodes_within"):
+            walk(value.nodes_within())
+
+    walk(node)
+    return list(found)
 
 
 # --- symbolic tensors in nodes --------------------------------------------------------

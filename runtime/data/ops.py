@@ -42,7 +42,7 @@ class IteratorState:
     def __init__(self, node: Node, run: Run | None = None) -> None:
         self.node = node
         self._lock = new_reentrant_lock()
-        self._begin(run or Run())
+        self._begin(run or Run(node))
 
     def _begin(self, run: Run) -> None:
         self._run = run
@@ -75,7 +75,7 @@ class IteratorState:
     def save(self) -> dict[str, Any]:
         """Where the iteration is, as plain data: numbers and lists of them."""
         with self._lock:
-            used = [[list(words), count] for words, count in self._run.used]
+            used = [[list(words), count] for words, count in self._run.random]
             return {"position": self._count - len(self._peeked), "random": used}
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -85,7 +85,7 @@ class IteratorState:
         pipeline of functions. Raises OutOfRangeError if there are fewer elements.
         """
         with self._lock:
-            self._begin(Run(saved["random"]))
+            self._begin(Run(self.node, saved["random"]))
             for index in range(saved["position"]):
                 try:
                     self._fetched()
@@ -160,7 +160,8 @@ def _unwrapped(element: tuple[Any, ...]) -> Any:
 
 def single_kernel(dataset: Any, *, specs: tuple[TensorSpec, ...]) -> Any:
     """The only element; InvalidArgumentError if there is none, or another."""
-    source = handle_of(dataset).start(Run())
+    node = handle_of(dataset)
+    source = node.start(Run(node))
     found: Element | None = next(source, None)
     if found is None or next(source, None) is not None:
         how_many = "none" if found is None else "more than one"
@@ -183,7 +184,8 @@ def reduce_kernel(
     """The last of `count` arrays of state, handed from element to element."""
     state = tuple(arrays[:count])
     call = Caller(function, tuple(map(EagerTensor, arrays[count:])))
-    for element in handle_of(dataset).start(Run()):
+    node = handle_of(dataset)
+    for element in node.start(Run(node)):
         state = call((*state, *element))
     return _unwrapped(state)
 

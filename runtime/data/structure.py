@@ -92,7 +92,60 @@ class HandleTensor(EagerTensor):
 # --- specs ----------------------------------------------------------------------------
 
 
-class DatasetSpec:
+class _ObjectSpec:
+    """What specs of data sets and of iterators have in common."""
+
+    dtype: DType
+    #: Arguments are called by their parameters.
+    name = None
+
+    def __init__(self, element_spec: Any) -> None:
+        self.element_spec = element_spec
+
+    @property
+    def shape(self) -> TensorShape:
+        """That of the tensor which stands for the object: a scalar."""
+        return as_shape(())
+
+    def fitted(self, value: Any) -> Any:
+        """An argument of this type; None for one of another."""
+        spec = value if isinstance(value, _ObjectSpec) else _own_spec(value)
+        if type(spec) is not type(self):
+            return None
+        if spec == self:
+            return value
+        wider = merged_specs(self.element_spec, spec.element_spec)
+        same = wider is not None and type(self)(wider) == self
+        return _Widened(self, value) if same else None
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(_key(self) == _key(other))
+
+    def __hash__(self) -> int:
+        return hash(_key(self))
+
+    def _argument_parts(self) -> tuple[Any, tuple[Any, ...]]:
+        return self, (TensorSpec((), self.dtype),)
+
+
+class _Widened:
+    """An argument whose elements have a wider type to the function."""
+
+    def __init__(self, spec: _ObjectSpec, value: Any) -> None:
+        self._spec = spec
+        self._value = value
+
+    def _argument_parts(self) -> tuple[Any, tuple[Any, ...]]:
+        return self._spec, self._value._argument_parts()[1]
+
+
+def _own_spec(value: Any) -> Any:
+    return getattr(value, "_type_spec", None)
+
+
+class DatasetSpec(_ObjectSpec):
     """The type of data sets whose elements have the type `element_spec`.
 
     >>> DatasetSpec(TensorSpec([], dtypes.int32))
@@ -104,55 +157,26 @@ class DatasetSpec:
     dtype = dtypes.variant
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
-        self.element_spec = element_spec
-        self._shape = as_shape(dataset_shape)
-
-    @property
-    def shape(self) -> TensorShape:
-        """That of the tensor which stands for a data set: a scalar."""
-        return self._shape
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return bool(_key(self) == _key(other))
-
-    def __hash__(self) -> int:
-        return hash(_key(self))
+        super().__init__(element_spec)
+        if as_shape(dataset_shape) != as_shape(()):
+            raise ValueError("a tensor of data sets has one: dataset_shape is ()")
 
     def __repr__(self) -> str:
-        return f"DatasetSpec({self.element_spec!r}, {self._shape!r})"
-
-    def _argument_parts(self) -> tuple[Any, tuple[Any, ...]]:
-        return self, (TensorSpec((), dtypes.variant),)
+        return f"DatasetSpec({self.element_spec!r}, {self.shape!r})"
 
 
-class IteratorSpec:
+class IteratorSpec(_ObjectSpec):
     """The type of iterators whose elements have the type `element_spec`."""
 
     #: Makes the iterator of a state or a symbolic tensor; `data.iterator` fills it in.
     wrap: ClassVar[Callable[[Any, Any], Any]]
     dtype = dtypes.resource
 
-    def __init__(self, element_spec: Any) -> None:
-        self.element_spec = element_spec
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return bool(_key(self) == _key(other))
-
-    def __hash__(self) -> int:
-        return hash(_key(self))
-
     def __repr__(self) -> str:
         return f"IteratorSpec({self.element_spec!r})"
 
-    def _argument_parts(self) -> tuple[Any, tuple[Any, ...]]:
-        return self, (TensorSpec((), dtypes.resource),)
 
-
-def _key(spec: DatasetSpec | IteratorSpec) -> Any:
+def _key(spec: _ObjectSpec) -> Any:
     """What makes two specs equal: structures that cannot be hashed are written out."""
     paths = nest.flatten_with_paths(spec.element_spec)
     kinds = nest.map_structure(lambda _: 0, spec.element_spec)
@@ -254,10 +278,10 @@ def spec_of(structure: Any) -> Any:
     """The element spec of a normalized structure."""
 
     def spec(leaf: Any) -> Any:
-        own = getattr(leaf, "_type_spec", None)
+        own = _own_spec(leaf)
         if own is not None:
             return own
-        return leaf if isinstance(leaf, DatasetSpec) else _tensor_spec(leaf)
+        return leaf if isinstance(leaf, _ObjectSpec) else _tensor_spec(leaf)
 
     return nest.map_structure(spec, structure)
 

@@ -11,6 +11,7 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import Tensor
 from runtime.tracing.signature import Signature
 from runtime.types import nest
+from runtime.types.classes import defines
 from runtime.types.specs import TensorSpec
 
 __all__ = ["InputSignature", "annotated", "given"]
@@ -93,7 +94,7 @@ class InputSignature:
         """The value of an argument of a call, with tensors that have its specs."""
         if expected is _ANY_TENSOR:
             return _as_tensors(value)
-        if isinstance(expected, TensorSpec):
+        if not nest.is_nested(expected):
             found = _as_spec(value, expected)
             if found is None:
                 raise self._incompatible(call, name, expected, value)
@@ -128,8 +129,10 @@ def _specs_of(expected: dict[str, Any]) -> dict[str, Any]:
     return {name: spec for name, spec in expected.items() if spec is not _ANY_TENSOR}
 
 
-def _as_spec(leaf: Any, spec: TensorSpec) -> Any:
+def _as_spec(leaf: Any, spec: Any) -> Any:
     """A tensor of the spec, or a spec within it; None if it does not fit."""
+    if not isinstance(spec, TensorSpec):
+        return spec.fitted(leaf)
     if not isinstance(leaf, (Tensor, TensorSpec)):
         # The dtype is a hint only where it may not fit; to say it outright is faster.
         fits = type(leaf) is float and spec.dtype.is_floating
@@ -175,7 +178,7 @@ def given(specs: Sequence[Any], signature: Signature) -> InputSignature:
             f"input_signature must be a tuple or list of tf.TensorSpec, not {specs!r}"
         )
     for leaf in nest.flatten(list(specs)):
-        if not isinstance(leaf, TensorSpec):
+        if not isinstance(leaf, TensorSpec) and not defines(type(leaf), "fitted"):
             raise TypeError(f"input_signature must hold tf.TensorSpec, not {leaf!r}")
     # The arguments that are left must have defaults; a method gets its instance.
     instance = (None,) if signature.positional[:1] == ["self"] else ()
