@@ -30,7 +30,7 @@ type. Where too little is known of a shape, the node stays; so do some ops on te
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from runtime.errors import InternalError, OpError
 from runtime.graph import Graph, Node
@@ -58,7 +58,24 @@ from runtime.tensor import SymbolicTensor
 from runtime.types.specs import TensorSpec
 from runtime.variable import decompositions as _variable  # noqa: F401
 
-__all__ = ["lower", "lowered"]
+__all__ = ["Kind", "kind_of", "lower", "lowered"]
+
+Kind = Literal["primitive", "composite", "host", "structure"]
+
+
+def kind_of(name: str) -> Kind:
+    """Who knows the op of that name.
+
+    Compilers and gradients have rules for primitives; a composite has a
+    ``decomposition`` into other ops; a host op needs Python or strings; the structure
+    of programs is no matter of rules. Raises InternalError if there is no such op.
+    """
+    op = record.get(name)
+    if op.decomposition is not None:
+        return "composite"
+    if op.family in ("text", "python") or op.is_host:
+        return "host"
+    return "structure" if op.family == "structure" else "primitive"
 
 
 def lowered(graph: Graph) -> Graph:

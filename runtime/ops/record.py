@@ -28,7 +28,6 @@ __all__ = [
     "Export",
     "Fails",
     "Family",
-    "Kind",
     "Op",
     "Source",
     "decomposes",
@@ -40,7 +39,6 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
-Kind = Literal["primitive", "composite", "host", "structure"]
 
 #: The least and the greatest value of an integer.
 Bounds = tuple[int, int]
@@ -140,7 +138,8 @@ class Op:
     is_host: bool = False
     #: ``decomposition(*tensors, **attrs)`` computes what the kernel does by applying
     #: other ops, and gives NotImplemented where too little is known of the shapes.
-    #: Attributes may be tensors, as those of public functions may.
+    #: Attributes may be tensors, as those of public functions may. `runtime.lowering`
+    #: registers the decompositions; below it nobody knows which ops have one.
     decomposition: Callable[..., Any] | None = None
 
     # --- facts that rewrites use ---
@@ -185,20 +184,6 @@ class Op:
     takes_ints: frozenset[int] = frozenset()
     #: About how many nanoseconds each element of the largest operand takes, if many.
     cost: int = 0
-
-    @property
-    def kind(self) -> Kind:
-        """Who knows the op.
-
-        Compilers and gradients have rules for primitives; a composite has a
-        ``decomposition`` into other ops; a host op needs Python or strings; the
-        structure of programs is no matter of rules.
-        """
-        if self.decomposition is not None:
-            return "composite"
-        if self.family in ("text", "python") or self.is_host:
-            return "host"
-        return "structure" if self.family == "structure" else "primitive"
 
     @property
     def moves(self) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 
 from runtime.execute import interpreter
 from runtime.graph import Graph
-from runtime.lowering.lower import lowered
-from runtime.ops import record
+from runtime.lowering.lower import kind_of, lowered
 from runtime.optimize.editing import CONTROL_FLOW, nested_graphs
 from runtime.optimize.verify import verify
 from tests.runtime.ops.conftest import KNOWLEDGE, traced
@@ -59,7 +58,7 @@ def compare(case: Case) -> None:
         assert case.op in set(ops_of(graph)), "the case does not use the op"
         low = lowered(graph)
         verify(low)
-        left = {op for op in ops_of(low) if record.get(op).kind == "composite"}
+        left = {op for op in ops_of(low) if kind_of(op) == "composite"}
         if KNOWLEDGE.index(knowledge) <= KNOWLEDGE.index(case.needs):
             # A node stays where its shapes show that it fails.
             assert not left or isinstance(outcome(low, case.inputs), type), knowledge

@@ -6,7 +6,7 @@ or added to a list here and to their rules.
 
 from __future__ import annotations
 
-import runtime.lowering.lower  # noqa: F401  (registers the decompositions)
+from runtime.lowering.lower import kind_of
 from runtime.ops import record
 from tests.runtime.lowering import test_arrays as arrays
 from tests.runtime.lowering import test_containers as containers
@@ -62,7 +62,7 @@ DRAWN_OR_CHECKED = {"AssertRelation", "Multinomial", "StatelessMultinomial"}
 
 
 def of_kind(kind: str) -> set[str]:
-    return {name for name in record.names() if record.get(name).kind == kind}
+    return {name for name in record.names() if kind_of(name) == kind}
 
 
 def test_each_op_is_known_as_a_primitive_or_host_op_or_has_a_decomposition() -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import runtime as tf
 from runtime.execute import interpreter
 from runtime.graph import Graph
-from runtime.lowering.lower import lower, lowered
-from runtime.ops import record
+from runtime.lowering.lower import kind_of, lower, lowered
 from runtime.optimize import optimize
 from runtime.optimize.verify import verify
 from runtime.types.specs import TensorSpec
@@ -26,7 +25,7 @@ def vector() -> TensorSpec:
 
 
 def composites(graph: Graph) -> set[str]:
-    return {op for op in ops_of(graph) if record.get(op).kind == "composite"}
+    return {op for op in ops_of(graph) if kind_of(op) == "composite"}
 
 
 def test_the_traced_graph_keeps_its_ops() -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.lowering.lower import lowered
-from runtime.ops import record
+from runtime.lowering.lower import kind_of, lowered
 from runtime.optimize.verify import verify
 from tests.runtime.lowering.comparison import (
     ULPS,
@@ -149,7 +148,7 @@ def compare_update(update: Update) -> None:
             variable.assign(update.value)
             result = outcome(each, inputs)
             found.append((result, variable.numpy()))
-        left = {op for op in ops_of(low) if record.get(op).kind == "composite"}
+        left = {op for op in ops_of(low) if kind_of(op) == "composite"}
         if KNOWLEDGE.index(knowledge) <= KNOWLEDGE.index(update.needs):
             assert not left or isinstance(found[0][0], type)
         (old, before), (new, after) = found
