@@ -20,14 +20,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from runtime.execute import in_blocks
-from runtime.execute.elementwise import fits, is_simple, steps_of
 from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
-from runtime.execute.text import scalar_text
+from runtime.execute.text import large_source, scalar_text
 from runtime.graph import Graph, Node
-from runtime.ops.record import register_structure
+from runtime.ops.record import Fails, get, register_structure
+from runtime.ops.static import static_value
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["FUSED", "first_array", "role", "with_regions", "write_blocks"]
+__all__ = [
+    "FUSED",
+    "first_array",
+    "fits",
+    "is_simple",
+    "role",
+    "with_regions",
+    "write_blocks",
+]
 
 #: The op of the nodes that stand for regions. It is known to the writer of source only.
 FUSED = "Fused"
@@ -36,23 +44,69 @@ register_structure(FUSED)
 #: Where the size is not known, this many statements are worth two ways to compute them.
 MANY = 3
 
-#: Ops whose one statement is faster in blocks than what is written elsewhere.
-_FASTER = frozenset({"Relu", "SelectV2"})
-
-#: Ops in front of which a region may be computed, or behind them.
-_CALM = frozenset({"Const", "Identity", "StopGradient", FUSED})
-
 #: Wider lines are split.
 WIDTH = 88
 
 #: Ops whose result must not lie where an operand lies.
 _APART = frozenset({"Erf"})
 
-#: Ops that NumPy is slow at where one operand is a number.
-_EXTREMES = frozenset({"Maximum", "Minimum"})
-
 #: The names that the function reads.
 _GLOBALS = frozenset({"np", "erf", "extreme", "select"})
+
+
+# --- operations -----------------------------------------------------------------------
+
+
+def is_simple(node: Node) -> bool:
+    """Whether the node can be computed in blocks, as far as ops and dtypes tell.
+
+    It has one result, raises nothing for operands whose shapes fit, and computes every
+    element in the same way wherever it lies.
+    """
+    kinds = {tensor.dtype.kind for tensor in (*node.inputs, *node.outputs)}
+    if len(node.outputs) != 1 or not kinds <= set("biuf"):
+        return False
+    source = node.inputs[0].dtype.kind if node.inputs else ""
+    if node.op == "Cast":
+        # What integer a NaN or a number out of range becomes depends on its place.
+        return source != "f" or node.outputs[0].dtype.kind in "fb"
+    op = get(node.op)
+    if not (op.ufunc or op.steps or op.large_source):
+        return False
+    if op.fails in (Fails.DIVISOR, Fails.EXPONENT) and source in "iu":
+        known, complete = static_value(node.inputs[1])
+        return complete and isinstance(known, int) and known > 0
+    return node.op != "Round" or source == "f"
+
+
+def fits(node: Node) -> bool:
+    """Whether the shapes of the operands are known to fit each other."""
+    several = {tensor for tensor in node.inputs if tensor.shape.rank != 0}
+    known = all(tensor.shape.is_fully_defined() for tensor in several)
+    return len(several) < 2 or known
+
+
+def steps_of(node: Node) -> Sequence[str]:
+    """The statements for the node, with ``{0}``, ``{1}`` for its operands.
+
+    ``{out}`` is the block that takes the result; statements may use it in between.
+    """
+    op, large = get(node.op), large_source(node)
+    if large:
+        return (f"{large[:-1]}, out={{out}})",)
+    if op.ufunc:
+        places = ", ".join(f"{{{index}}}" for index in range(len(node.inputs)))
+        return (f"np.{op.ufunc}({places}, out={{out}})",)
+    steps = op.steps
+    for key, value in node.attrs.items():
+        steps = tuple([step.replace(f"{{{key}}}", repr(value)) for step in steps])
+    return steps
+
+
+def _may_pass(node: Node) -> bool:
+    """Whether regions may be computed in front of the node, or behind it."""
+    are_numbers = all(tensor.dtype.kind != "O" for tensor in node.inputs)
+    return node.op == FUSED or (are_numbers and get(node.op).fails is Fails.NEVER)
 
 
 # --- regions --------------------------------------------------------------------------
@@ -115,7 +169,9 @@ class _Region:
 
     def is_worth_it(self) -> bool:
         """Whether arrays may be large enough, and statements enough."""
-        count = sum(len(steps_of(node)) + (node.op in _FASTER) for node in self.nodes)
+        count = sum(
+            len(steps_of(node)) + bool(large_source(node)) for node in self.nodes
+        )
         return count >= (MANY if None in self.dims else 2)
 
 
@@ -183,7 +239,7 @@ def _find_regions(live: Live) -> Iterable[_Region]:
         begun = _begin_region(node, place) if simple else None
         for region in touched:
             del grows[region]
-        if grows and node.op not in _CALM and not (begun is not None and begun.is_safe):
+        if grows and not _may_pass(node) and not (begun is not None and begun.is_safe):
             # What may fail, or has effects, must not change places with these.
             stops = has_effects(node)
             grows = {r: None for r in grows if r.is_safe and not stops}
@@ -282,7 +338,7 @@ def write_blocks(
     ]
     for node in _operations(body):
         operands = _operands(node, names)
-        for step in _steps(node):
+        for step in steps_of(node):
             lines.append("    " + step.format(*operands, out=names[node.outputs[0]]))
     return lines
 
@@ -369,12 +425,6 @@ def _may_overwrite(node: Node, operand: SymbolicTensor) -> bool:
 
 
 # --- statements -----------------------------------------------------------------------
-
-
-def _steps(node: Node) -> Sequence[str]:
-    if node.op in _EXTREMES and any(map(_number, node.inputs)):
-        return [f"extreme(np.{node.op.lower()}, {{0}}, {{1}}, out={{out}})"]
-    return steps_of(node)
 
 
 def _operands(node: Node, names: Mapping[SymbolicTensor, str]) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runtime.execute.elementwise import fits, is_simple
+from runtime.execute.blocks import fits, is_simple
 from runtime.execute.prune import CONTROL_FLOW, Live
 from runtime.graph import Node
 from runtime.ops.record import get, register_structure

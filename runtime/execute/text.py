@@ -15,7 +15,7 @@ import numpy as np
 from runtime.execute.precedence import ATOM, UNARY, filled, marker
 from runtime.graph import Node
 from runtime.ops.define import Operand
-from runtime.ops.record import Source, get
+from runtime.ops.record import Fails, Source, get
 from runtime.types.dtypes import DType
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Step",
     "Text",
     "is_choice",
+    "large_source",
     "literal_attribute",
     "negated",
     "number_level",
@@ -31,6 +32,9 @@ __all__ = [
     "template",
     "wrapped_lines",
 ]
+
+#: Results with fewer elements are written in the simplest way, which is faster then.
+FEW = 1 << 14
 
 _INFIX = re.compile(r"\{0\} \S+ \{1\}")
 #: What most expressions look like; to parse them takes a hundred times as long.
@@ -119,8 +123,8 @@ def template(node: Node, args: Sequence[Text]) -> tuple[str, int] | None:
 
     None if the op has no source for them, and its kernel is to be called.
     """
-    source = _source(node) or _safe_source(node, args)
-    if source is None:
+    source = _source(node) or _unchecked_source(node, args)
+    if not source:
         return None
     operands = [(arg.code, arg.level) for arg in args]
     if isinstance(source, str):
@@ -147,23 +151,36 @@ def _source(node: Node) -> Source | None:
     """The op's source; strings have none, they are Python objects to NumPy."""
     if any(tensor.dtype.kind == "O" for tensor in (*node.inputs, *node.outputs)):
         return None
-    return get(node.op).source
+    op = get(node.op)
+    size = node.outputs[0].shape.num_elements() if node.outputs else 0
+    return (
+        op.source
+        if size is not None and size < FEW
+        else large_source(node) or op.source
+    )
 
 
-def _safe_source(node: Node, args: Sequence[Text]) -> str | None:
+def large_source(node: Node) -> str:
+    """What is faster than the source of the op where results are large, if anything."""
+    source = get(node.op).large_source
+    ranks = [tensor.shape.rank for tensor in node.inputs]
+    return source if len(ranks) != 2 or 0 in ranks else ""
+
+
+def _unchecked_source(node: Node, args: Sequence[Text]) -> str:
     """The source of an operation whose kernel checks what is known here.
 
     Integers are not divided by zero, nor raised to negative powers.
     """
-    operator = {"FloorDiv": "//", "FloorMod": "%", "Pow": "**"}.get(node.op)
-    if operator is None:
-        return None
+    op = get(node.op)
+    if not op.unchecked_source or node.inputs[0].dtype.kind not in "iuf":
+        return ""
+    if node.inputs[0].dtype.kind == "f":
+        return op.unchecked_source if op.fails is Fails.DIVISOR else ""
     number = args[1].number
-    if node.inputs[0].dtype.kind == "f" and operator != "**":
-        return f"{{0}} {operator} {{1}}"
-    if node.inputs[0].dtype.kind in "iu" and number and number.isdigit():
-        return f"{{0}} {operator} {{1}}" if operator == "**" or int(number) else None
-    return None
+    known = number is not None and number.isdigit()
+    is_safe = known and (number != "0" or op.fails is Fails.EXPONENT)
+    return op.unchecked_source if is_safe else ""
 
 
 def is_choice(node: Node) -> bool:

@@ -73,6 +73,7 @@ class Fails(Enum):
     UNFIT = "those whose shapes do not broadcast"
     DIVISOR = "those of `UNFIT`, and integers where the second one is zero"
     UNKNOWN = "none once all shapes are known, none is of nothing, attributes are known"
+    EXPONENT = "those of `UNFIT`, and integers where the second one is negative"
     VALUES = "any"
 
 
@@ -168,11 +169,16 @@ class Op:
     kernel_on_values: Kernel | None = None
     #: The kernel for a first input that the caller gives away.
     kernel_in_place: Kernel | None = None
+    #: What it says where the result may be large, a call that is faster than `source`
+    #: and takes ``out=``. For two operands, it is about an array and a number.
+    large_source: str = ""
+    #: What it says where it is known that the op does not raise; there is no `source`.
+    unchecked_source: str = ""
     #: The function of NumPy that computes the same for all dtypes but strings.
     ufunc: str = ""
     #: Statements that compute the result in ``{out}``, which may lie where an operand
     #: lies, for an elementwise op of real numbers or bools; to the last bit what the
-    #: kernel computes. A ufunc needs none.
+    #: kernel computes. What has a ufunc or a `large_source` needs none.
     steps: tuple[str, ...] = ()
     #: Whether the result is the first input itself.
     is_alias: bool = False

@@ -269,7 +269,7 @@ define(
     fails=Fails.UNFIT,
     picks=True,
     export=Export(types=(("T", 1),)),
-    steps=("select({0}, {1}, {2}, out={out})",),
+    large_source="select({0}, {1}, {2})",
 )
 define(
     "Where",

@@ -188,6 +188,7 @@ binary_op(
     _floor_div,
     REAL,
     fails=Fails.DIVISOR,
+    unchecked_source="{0} // {1}",
     python="{0} // {1}",
     bounds=_floor_div_bounds,
     steps=("np.floor_divide({0}, {1}, out={out})",),
@@ -197,6 +198,7 @@ binary_op(
     _floor_mod,
     REAL,
     fails=Fails.DIVISOR,
+    unchecked_source="{0} % {1}",
     python="{0} % {1}",
     bounds=lambda x, y: (min(0, y[0] + 1), max(0, y[1] - 1)),
     steps=("np.remainder({0}, {1}, out={out})",),
@@ -204,7 +206,12 @@ binary_op(
 binary_op("TruncateDiv", _truncate_div, INTEGERS, fails=Fails.DIVISOR)
 binary_op("TruncateMod", _truncate_mod, REAL, fails=Fails.DIVISOR)
 binary_op(
-    "Pow", _pow, NUMBERS, fails=Fails.VALUES, steps=("np.power({0}, {1}, out={out})",)
+    "Pow",
+    _pow,
+    NUMBERS,
+    fails=Fails.EXPONENT,
+    unchecked_source="{0} ** {1}",
+    steps=("np.power({0}, {1}, out={out})",),
 )
 binary_op(
     "DivNoNan",
@@ -240,6 +247,7 @@ for _op, _end in (("Maximum", max), ("Minimum", min)):
         getattr(np, _name),
         REAL,
         source=f"np.{_name}({{0}}, {{1}})",
+        large_source=f"extreme(np.{_name}, {{0}}, {{1}})",
         ufunc=_name,
         is_symmetric=True,
         picks=True,

@@ -138,7 +138,8 @@ def filled(number: float, like: Array) -> Array:
     >>> filled(0, np.array([[1.5, 2.5]]))
     array([[0., 0.]])
     """
-    key = like.dtype, repr(number)  # -0.0 is another number than 0.0
+    # By its bits: -0.0 is another number than 0.0.
+    key = like.dtype, np.asarray(number, like.dtype).tobytes()
     known = _constants.get(key)
     if known is None or known.size < like.size:
         if len(_constants) >= CONSTANTS:

@@ -100,7 +100,7 @@ unary_op(
     REAL,
     source="np.maximum({0}, 0)",
     export=_ACTIVATIONS,
-    steps=("extreme(np.maximum, {0}, 0, out={out})",),
+    large_source="extreme(np.maximum, {0}, 0)",
 )
 unary_op(
     "Relu6",

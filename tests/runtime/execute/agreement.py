@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from runtime.execute import in_blocks, interpreter
+from runtime.execute import in_blocks, interpreter, text
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.ops.kernels import extremes, select, threads
@@ -30,6 +30,7 @@ Run = Callable[[Sequence[Any]], Sequence[Any]]
 SMALL: list[tuple[ModuleType, str, int]] = [
     (in_blocks, "LARGE", 8),
     (in_blocks, "BLOCK", 32),
+    (text, "FEW", 8),
     (select, "FEW", 8),
     (select, "BLOCK", 8),
     (extremes, "FEW", 8),

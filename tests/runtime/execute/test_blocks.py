@@ -328,3 +328,21 @@ def test_one_thread_is_enough(monkeypatch):
     finally:
         tf.config.threading.set_intra_op_parallelism_threads(before)
     assert used == {threading.current_thread()}
+
+
+# --- one by one -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [8, None, 1 << 14])
+def test_large_arrays_are_chosen_and_compared_in_the_fast_way(size, monkeypatch):
+    monkeypatch.setattr(in_blocks, "LARGE", 1 << 17)
+    spec = tf.TensorSpec([size])
+    concrete = unknown(lambda x, y: (tf.where(x > y, x, y), tf.nn.relu(x)), spec, spec)
+    source = concrete.to_source()
+    assert ("np.where" in source) is (size == 8)
+    assert ("select(x > y, x, y)" in source) is (size != 8)
+    assert ("extreme(np.maximum, x, 0)" in source) is (size != 8)
+    x, y = numbers(size or 20), numbers(size or 20, seed=1)
+    found = concrete(x, y)
+    for one, other in zip(found, interpreter.run(concrete.graph, [x, y]), strict=True):
+        assert bits(one) == bits(other)

@@ -64,6 +64,7 @@ ELEMENTS = {
     "in_blocks.BLOCK": 4,
     "statements.LARGE": 1,
     "loop_arrays.WIDE": 1,
+    "text.FEW": 1,
     "select.FEW": 1,
     "select.BLOCK": 1,
     "extremes.FEW": 1,

@@ -171,7 +171,7 @@ SOURCES = [
     (lambda x, n: tf.stack([x, x]), "np.array([x, x])"),
     (lambda x, n: tf.tile(x, [n, 1]), "np.tile(x, (n, 1))"),
     (lambda x, n: tf.reverse(x, [0]), "np.flip(x, 0)"),
-    (lambda x, n: tf.where(x > x, x, x), "np.where(x > x, x, x)"),
+    (lambda x, n: tf.where(x > x, x, x), "select(x > x, x, x)"),
     (lambda x, n: tf.one_hot(n, 3), "OneHot(n, np.float32(1.0), np.float32(0.0), "),
     (lambda x, n: tf.reduce_sum(x, n), "Sum(x, axis=n, keepdims=False)"),
     (lambda x, n: tf.einsum("ij->ji", x), "np.einsum('ij->ji', x)"),

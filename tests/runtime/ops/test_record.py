@@ -125,6 +125,7 @@ def test_records_are_complete(op: Op) -> None:
         assert not op.is_symmetric
     if op.family in ("text", "python", "check", "state"):
         assert not op.steps
+        assert not op.large_source
         assert not op.ufunc
     if op.raises is not None:
         # What has to raise is not dropped, unless nobody reads what it guards.
@@ -201,6 +202,22 @@ def test_divisors_of_zero_do(name: str) -> None:
             computed(op, arrays)
 
 
+def test_negative_exponents_do() -> None:
+    op = record.get("Pow")
+    assert op.fails is Fails.EXPONENT
+    for dtype in of_numbers(op):
+        arrays = [np.full(2, 2, dtype.np_dtype), np.zeros(2, dtype.np_dtype)]
+        computed(op, arrays)
+        if dtype.kind == "u":
+            continue
+        arrays[1] -= 1
+        if dtype.is_integer:
+            with pytest.raises(OpError):
+                computed(op, arrays)
+        else:
+            computed(op, arrays)
+
+
 # --- what is equal --------------------------------------------------------------------
 
 
@@ -227,12 +244,53 @@ def test_ufuncs_compute_what_kernels_do(op: Op) -> None:
                 assert_same(ufunc(*arrays), computed(op, arrays))
 
 
+@pytest.mark.parametrize("op", having("large_source"), ids=named)
+def test_what_is_written_for_large_results_computes_what_kernels_do(
+    op: Op, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.ops.kernels.extremes.FEW", 2)
+    monkeypatch.setattr("runtime.ops.kernels.select.FEW", 2)
+    assert op.source
+    for dtype in of_numbers(op):
+        for arrays in operands(op, dtype):
+            pairs = [arrays]
+            if len(arrays) == 2:  # an array and a number, in any order
+                if not arrays[1].size:
+                    continue
+                number = arrays[1].reshape(-1)[:1].reshape(())
+                pairs = [[arrays[0], number], [number, arrays[0]]]
+            for given in pairs:
+                names = [f"x{i}" for i in range(len(given))]
+                scope = {"np": np, "extreme": extreme, "select": select}
+                scope |= dict(zip(names, given))
+                with np.errstate(all="ignore"):
+                    found = eval(op.large_source.format(*names), scope)
+                    scope["out"] = np.empty_like(found)
+                    eval(f"{op.large_source[:-1]}, out=out)".format(*names), scope)
+                assert_same(found, computed(op, given))
+                assert_same(scope["out"], found)
+
+
+@pytest.mark.parametrize("op", having("unchecked_source"), ids=named)
+def test_what_is_written_unchecked_computes_what_kernels_do(op: Op) -> None:
+    assert op.source is None
+    for dtype in of_numbers(op):
+        if dtype.kind not in ("iuf" if op.fails is Fails.DIVISOR else "iu"):
+            continue
+        for x, _ in operands(op, dtype):
+            for number in (1, 2, 3, 7):
+                y = np.array(number, dtype.np_dtype)
+                with np.errstate(all="ignore"):
+                    found = eval(op.unchecked_source.format("x", "number"))
+                assert_same(found, computed(op, [x, y]))
+
+
 @pytest.mark.parametrize("op", having("steps"), ids=named)
 def test_steps_compute_what_kernels_do(op: Op) -> None:
     for dtype in of_numbers(op):
         if dtype.kind == "c" or (op.name == "Round" and dtype.kind != "f"):
             continue
-        if op.fails in (Fails.DIVISOR, Fails.VALUES) and dtype.is_integer:
+        if op.fails in (Fails.DIVISOR, Fails.EXPONENT) and dtype.is_integer:
             continue  # Only divisors that are known are divided by in blocks.
         for arrays in operands(op, dtype):
             expected = computed(op, arrays)
