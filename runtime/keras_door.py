@@ -112,6 +112,7 @@ def load() -> Any:
     try:
         with _environment():
             keras = importlib.import_module("keras")
+            importlib.import_module(f"{_OURS}.additions").install()
     except BaseException:
         sys.meta_path.remove(finder)
         for name in [n for n in sys.modules if n.partition(".")[0] == "keras"]:

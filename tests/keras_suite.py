@@ -13,6 +13,7 @@ can, so these conditions are taken out of the copies that run.
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import json
 import os
@@ -22,8 +23,6 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -38,6 +37,7 @@ CONDITIONS = (
     (re.compile(r'"numpy",(\s+"openvino")'), r"\1"),
     (re.compile(r'\("openvino", "numpy"\)'), '("openvino",)'),
     (re.compile(r'\("numpy", "(\w+)"\)'), r'("\1",)'),
+    (re.compile(r"CPU_DEVICES\[backend.backend\(\)\]"), '"/CPU:0"'),
 )
 #: What the tests import from the conftest of Keras's repository.
 CONFTEST = """
@@ -48,6 +48,15 @@ def skip_if_backend(name, reason):
     skipped = name == os.environ.get("KERAS_BACKEND")
     return pytest.mark.skipif(skipped, reason=reason)
 """
+#: What the tests take from TensorFlow, they take from us.
+IMPORTS = (
+    (re.compile(r"import tensorflow as"), "import runtime as"),
+    (re.compile(r"from tensorflow import"), "from runtime import"),
+    (
+        re.compile(r"from keras.src.utils.module_utils import tensorflow as tf"),
+        "import runtime as tf",
+    ),
+)
 _OUTCOMES: dict[str, str] = {}
 
 
@@ -58,7 +67,7 @@ def without_conditions(source: str) -> str:
     return source
 
 
-def copied(folders: list[str], target: Path) -> None:
+def copied(folders: list[str], target: Path, ours: bool) -> None:
     """Copy the tests of Keras's folders."""
     spec = importlib.util.find_spec("keras")
     if spec is None or spec.origin is None:
@@ -69,7 +78,10 @@ def copied(folders: list[str], target: Path) -> None:
         for path in [found] if found.suffix else sorted(found.rglob("*_test.py")):
             copy = target / path.relative_to(source)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(without_conditions(path.read_text()))
+            text = path.read_text()
+            for pattern, text_of_ours in (*CONDITIONS, *IMPORTS) if ours else ():
+                text = pattern.sub(text_of_ours, text)
+            copy.write_text(text)
 
 
 # --- the plugin: within the processes that run the tests ------------------------------
@@ -83,20 +95,21 @@ def pytest_configure(config: pytest.Config) -> None:
     import runtime as tf
 
     assert tf.keras.backend.backend() == "numpy"
-    name = "keras.src.testing.test_case"
-    spec = importlib.util.find_spec(name)
-    assert spec is not None
-    assert spec.origin is not None
-    module: Any = ModuleType(name)
-    sys.modules[name] = module
-    text = without_conditions(Path(spec.origin).read_text())
-    exec(compile(text, spec.origin, "exec"), vars(module))
+    package = importlib.import_module("keras.src.testing")
+    module = importlib.import_module("keras.src.testing.test_case")
+    path = str(module.__file__)
+    text = without_conditions(Path(path).read_text())
+    exec(compile(text, path, "exec"), vars(module))
+    for name in vars(package).keys() & vars(module).keys():
+        if not name.startswith("__"):
+            setattr(package, name, vars(module)[name])
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Note the outcome of a test."""
     if report.when == "call" or report.outcome != "passed":
-        _OUTCOMES[report.nodeid] = report.outcome
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+        _OUTCOMES[report.nodeid] = report.outcome + (reason and f": {reason}")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -112,7 +125,7 @@ def run(folders: list[str], arguments: argparse.Namespace) -> dict[str, str]:
     """Run the tests of folders, and give the outcome of each."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "tests"
-        copied(folders, target)
+        copied(folders, target, ours=not arguments.tensorflow)
         (target / "pytest.ini").write_text("[pytest]\n")
         (target / "conftest.py").write_text(CONFTEST)
         result = Path(folder) / "result.json"
@@ -150,12 +163,18 @@ def main() -> int:
     outcomes = run(arguments.folders or FOLDERS, arguments)
     if arguments.save:
         arguments.save.write_text(json.dumps(outcomes, indent=0, sort_keys=True))
-    counts = Counter((name.partition("/")[0], how) for name, how in outcomes.items())
+    counts = Counter(
+        (name.partition("/")[0], how.partition(":")[0])
+        for name, how in outcomes.items()
+    )
     for folder in sorted({name for name, _ in counts}):
         ways = ", ".join(
             f"{counts[folder, how]} {how}" for how in ("passed", "failed", "skipped")
         )
         print(f"{folder:14} {ways}")
+    skips = Counter(how for how in outcomes.values() if how.startswith("skipped"))
+    for how, count in skips.most_common():
+        print(f"  {count} {how}")
     if arguments.compare:
         wanted = json.loads(arguments.compare.read_text())
         passing = [name for name, how in wanted.items() if how == "passed"]

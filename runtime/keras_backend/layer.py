@@ -5,10 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from keras.src import backend, tree
+from keras.src.saving.keras_saveable import KerasSaveable
 
 import runtime as tf
+from runtime.keras_backend.core import Variable
 
-__all__ = ["BackendLayer"]
+__all__ = ["BackendLayer", "state_attributes"]
+
+
+#: Attributes that hold once more what is in others.
+_REPEATED = {
+    "_functional",
+    "_layers",
+    "_metrics",
+    "_non_trainable_variables",
+    "_operations",
+    "_operations_by_depth",
+    "_plain_variables",
+    "_seed_generators",
+    "_trainable_variables",
+}
+
+
+def state_attributes(owner: Any) -> dict[str, Any]:
+    """The attributes of an object of Keras that lead to variables, by their names."""
+    own = vars(owner).items()
+    return {name: v for name, v in own if name not in _REPEATED and _is_state(v)}
+
+
+def _is_state(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_is_state, value))
+    if isinstance(value, dict):
+        return bool(value) and all(map(_is_state, value.values()))
+    kinds = (Variable, tf.Variable, tf.Module, KerasSaveable)
+    return isinstance(value, kinds)
 
 
 class BackendLayer:
@@ -30,6 +61,17 @@ class BackendLayer:
             }
             self._track_plain(plain)
         return name, value
+
+    def _trackable_children(self) -> dict[str, Any]:
+        """What a checkpoint of a layer holds.
+
+        The layers of a model are counted without those for inputs: a model that is not
+        built has none yet.
+        """
+        layers = getattr(self, "layers", None)
+        numbered = layers if isinstance(layers, list) else []
+        found = {f"layer-{index}": layer for index, layer in enumerate(numbered)}
+        return state_attributes(self) | found
 
     def _track_plain(self, variables: dict[str, Any]) -> None:
         if not variables:

@@ -8,6 +8,7 @@ from keras.src.optimizers import base_optimizer
 
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
+from runtime.keras_backend.layer import state_attributes
 from runtime.variable import underlying
 
 __all__ = ["BackendOptimizer"]
@@ -25,6 +26,10 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
 
     def _var_key(self, variable: Any) -> int:
         return id(underlying(variable))
+
+    def _trackable_children(self) -> dict[str, Any]:
+        """What a checkpoint of an optimizer holds."""
+        return state_attributes(self)
 
     def apply(self, grads: Any, trainable_variables: Any = None) -> Any:
         """Update the variables by their gradients."""
