@@ -13,7 +13,6 @@ can, so these conditions are taken out of the copies that run.
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.util
 import json
 import os
@@ -22,7 +21,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
 
 import pytest
 
@@ -60,49 +63,47 @@ IMPORTS = (
 _OUTCOMES: dict[str, str] = {}
 
 
-def without_conditions(source: str) -> str:
+def of_ours(source: str) -> str:
     """The text of a test, which skips nothing for the name of the backend."""
-    for pattern, text in CONDITIONS:
+    for pattern, text in (*CONDITIONS, *IMPORTS):
         source = pattern.sub(text, source)
     return source
 
 
-def copied(folders: list[str], target: Path, ours: bool) -> None:
-    """Copy the tests of Keras's folders."""
-    spec = importlib.util.find_spec("keras")
-    if spec is None or spec.origin is None:
-        raise SystemExit("Keras is not installed: pip install -e '.[keras]'")
-    source = Path(spec.origin).parent / "src"
-    for folder in folders:
-        found = source / folder
-        for path in [found] if found.suffix else sorted(found.rglob("*_test.py")):
-            copy = target / path.relative_to(source)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            text = path.read_text()
-            for pattern, text_of_ours in (*CONDITIONS, *IMPORTS) if ours else ():
-                text = pattern.sub(text_of_ours, text)
-            copy.write_text(text)
+class Tests(MetaPathFinder):
+    """Imports the tests of Keras, and its test case, without their conditions."""
+
+    def find_spec(
+        self, fullname: str, path: Any, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.startswith("keras.src.") and fullname.endswith(("_test", "_case")):
+            spec = PathFinder.find_spec(fullname, path, target)
+            if spec is not None and spec.origin is not None:
+                spec.loader = Changed(fullname, spec.origin)
+                return spec
+        return None
+
+
+class Changed(SourceFileLoader):
+    """A module whose text is changed before it is compiled."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        text = of_ours(Path(self.path).read_text())
+        return compile(text, self.path, "exec")
 
 
 # --- the plugin: within the processes that run the tests ------------------------------
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Import Keras with our backend, and its test case without conditions."""
+    """Import Keras with our backend, and its tests without conditions."""
     config.addinivalue_line("markers", "requires_trainable_backend: as ours is")
     if os.environ.get("KERAS_BACKEND") == "tensorflow":
         return
+    sys.meta_path.insert(0, Tests())
     import runtime as tf
 
     assert tf.keras.backend.backend() == "numpy"
-    package = importlib.import_module("keras.src.testing")
-    module = importlib.import_module("keras.src.testing.test_case")
-    path = str(module.__file__)
-    text = without_conditions(Path(path).read_text())
-    exec(compile(text, path, "exec"), vars(module))
-    for name in vars(package).keys() & vars(module).keys():
-        if not name.startswith("__"):
-            setattr(package, name, vars(module)[name])
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -123,30 +124,30 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def run(folders: list[str], arguments: argparse.Namespace) -> dict[str, str]:
     """Run the tests of folders, and give the outcome of each."""
+    spec = importlib.util.find_spec("keras")
+    if spec is None or spec.origin is None:
+        raise SystemExit("Keras is not installed: pip install -e '.[keras]'")
+    source = Path(spec.origin).parent / "src"
     with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "tests"
-        copied(folders, target, ours=not arguments.tensorflow)
-        (target / "pytest.ini").write_text("[pytest]\n")
-        (target / "conftest.py").write_text(CONFTEST)
+        (Path(folder) / "pytest.ini").write_text("[pytest]\n")
+        (Path(folder) / "conftest.py").write_text(CONFTEST)
         result = Path(folder) / "result.json"
         environment = dict(os.environ, KERAS_SUITE_RESULT=str(result))
+        # The bytecode of the changed tests is not to be kept.
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
         environment["PYTHONPATH"] = os.pathsep.join(
-            [str(ROOT), str(target), *filter(None, [os.environ.get("PYTHONPATH")])]
+            [str(ROOT), folder, *filter(None, [os.environ.get("PYTHONPATH")])]
         )
         if arguments.tensorflow:
             environment["KERAS_BACKEND"] = "tensorflow"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.keras_suite"]
-        command += ["--import-mode=importlib", "-o", "python_files=*_test.py"]
-        command += [
-            "-p",
-            "no:cacheprovider",
-            "--tb=short",
-            "-W",
-            "ignore",
-            *["-n", os.environ.get("KERAS_SUITE_WORKERS", "2")],
-        ]
+        command += ["-c", f"{folder}/pytest.ini", f"--rootdir={source}"]
+        command += ["-o", "python_files=*_test.py", "--assert=plain", "--tb=short"]
+        command += ["-p", "no:cacheprovider", "-W", "ignore"]
+        command += ["-n", os.environ.get("KERAS_SUITE_WORKERS", "2")]
         command += ["-k", arguments.match] if arguments.match else []
-        subprocess.run([*command, "."], cwd=target, env=environment, check=False)
+        command += [str(source / name) for name in folders]
+        subprocess.run(command, cwd=folder, env=environment, check=False)
         outcomes: dict[str, str] = json.loads(result.read_text())
         return outcomes
 

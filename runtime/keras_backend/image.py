@@ -234,7 +234,7 @@ def _cropped(images: Any, axes: tuple[int, int], target: list[int]) -> Any:
     """The largest part in the middle that has the shape of the target."""
     lengths = [images.shape[axis] for axis in axes]
     kept = [
-        min(lengths[i], int(float(lengths[1 - i] * target[i]) / target[1 - i]))
+        max(1, min(lengths[i], int(lengths[1 - i] * target[i] / target[1 - i])))
         for i in range(2)
     ]
     index: list[Any] = [slice(None)] * len(images.shape)
@@ -348,12 +348,27 @@ def map_coordinates(
     return tf.cast(found, kind)
 
 
-def _interpolated(x: Any, points: list[Any], order: int, mode: str, fill: float) -> Any:
-    """The sum over the corners around each point, by how near they are."""
-    dims = shape_of(x)
-    corners: list[tuple[list[Any], Any, Any]] = [([], None, None)]
+def _interpolated(
+    x: Any,
+    points: list[Any],
+    order: int,
+    mode: str,
+    fill: float,
+    in_batch: bool = False,
+) -> Any:
+    """The sum over the corners around each point, by how near they are.
+
+    In a batch the first axis is that of the images, each of which has points of its
+    own, and the last one that of channels.
+    """
+    dims = shape_of(x)[1:-1] if in_batch else shape_of(x)
+    number: list[Any] = []
+    if in_batch:
+        index = tf.range(shape_of(x)[0])[:, None, None]
+        number = [index + tf.zeros_like(tf.cast(points[0], "int32"))]
+    corners: list[tuple[list[Any], Any, Any]] = [(number, None, None)]
     for point, length in zip(points, dims):
-        low = tf.floor(point) if order else tf.round(point)
+        low = tf.floor(point if order else point + 0.5)
         share = tf.cast(point - low, x.dtype)
         steps = [(low, 1 - share), (low + 1, share)] if order else [(low, None)]
         new = []
@@ -368,6 +383,9 @@ def _interpolated(x: Any, points: list[Any], order: int, mode: str, fill: float)
     total: Any = 0
     for places, weight, inside in corners:
         values = tf.gather_nd(x, tf.stack(places, -1))
+        if in_batch:
+            inside = inside[..., None]
+            weight = None if weight is None else weight[..., None]
         if mode == "constant":
             values = tf.where(inside, values, tf.cast(fill, x.dtype))
         total = total + (values if weight is None else values * weight)
@@ -387,17 +405,6 @@ def _batched(images: Any, data_format: str | None) -> tuple[Any, Any]:
     return batch, back
 
 
-def _sampled(images: Any, x: Any, y: Any, order: int, mode: str, fill: float) -> Any:
-    """A batch of images, each of whose points comes from ``(x, y)`` of its own."""
-    results = []
-    for number in range(images.shape[0]):
-        planes = tf.unstack(images[number], axis=-1)
-        points = tf.stack([y[number], x[number]])
-        found = [map_coordinates(plane, points, order, mode, fill) for plane in planes]
-        results.append(tf.stack(found, -1))
-    return tf.stack(results)
-
-
 def _grid(height: int, width: int, dtype: Any) -> tuple[Any, Any]:
     columns, rows = np.meshgrid(np.arange(width), np.arange(height))
     return tf.cast(columns, dtype), tf.cast(rows, dtype)
@@ -414,14 +421,8 @@ def _transformed(
         part[:, None, None] for part in tf.unstack(transform, axis=1)
     )
     depth = c0 * x + c1 * y + 1
-    return _sampled(
-        images,
-        (a0 * x + a1 * y + a2) / depth,
-        (b0 * x + b1 * y + b2) / depth,
-        order,
-        mode,
-        fill,
-    )
+    points = [(b0 * x + b1 * y + b2) / depth, (a0 * x + a1 * y + a2) / depth]
+    return _interpolated(images, points, order, mode, fill, in_batch=True)
 
 
 def affine_transform(
@@ -525,12 +526,12 @@ def gaussian_blur(
     kind = result_type(dtype_of(images), "float32")
     sigma = convert_to_tensor(sigma, kind)
 
-    def bell(size: int, width: Any) -> Any:
-        places = tf.cast(np.arange(size) - (size - 1) / 2, kind)
+    def bell(size: Any, width: Any) -> Any:
+        places = tf.cast(tf.range(size), kind) - tf.cast(size - 1, kind) / 2
         found = tf.exp(-0.5 * tf.square(places / width))
         return found / tf.reduce_sum(found)
 
-    across, down = (bell(int(kernel_size[i]), sigma[i]) for i in range(2))
+    across, down = (bell(kernel_size[i], sigma[i]) for i in range(2))
     kernel = down[:, None] * across[None, :]
     return back(_filtered(tf.cast(batch, kind), kernel))
 
@@ -565,17 +566,18 @@ def elastic_transform(
     batch, back = _batched(images, data_format)
     kind = result_type(dtype_of(images), "float32")
     count, height, width, _ = shape_of(batch)
-    size = int(6 * float(sigma)) | 1
+    alpha, sigma = convert_to_tensor(alpha, kind), convert_to_tensor(sigma, kind)
+    size = tf.cast(6 * sigma, "int32") | 1
     seeds = tf.unstack(tf.random.split(convert_to_tensor(draw_seed(seed), "int64")))
     shifts = []
     for key in seeds:
         noise = tf.random.stateless_normal([count, height, width, 1], key, dtype=kind)
-        spread = (float(sigma), float(sigma))
+        spread = tf.stack([sigma, sigma])
         blurred = gaussian_blur(noise * sigma, (size, size), spread, "channels_last")
         shifts.append(alpha * blurred[..., 0])
     x, y = _grid(height, width, kind)
     order = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
-    found = _sampled(
-        tf.cast(batch, kind), x + shifts[0], y + shifts[1], order, fill_mode, fill_value
-    )
+    points = [y + shifts[1], x + shifts[0]]
+    wide = tf.cast(batch, kind)
+    found = _interpolated(wide, points, order, fill_mode, fill_value, in_batch=True)
     return back(found)

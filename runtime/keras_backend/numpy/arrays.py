@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from keras.src import tree
 from keras.src.backend.common.backend_utils import canonicalize_axis
 
 import runtime as tf
@@ -153,7 +154,10 @@ def pad(
             "Argument `constant_values` can only be provided when "
             f"`mode == 'constant'`. Received: mode={mode}"
         )
-    width = np.broadcast_to(np.asarray(pad_width), (len(x.shape), 2)).tolist()
+    if any(isinstance(leaf, tf.Tensor) for leaf in tree.flatten(pad_width)):
+        width = tf.stack([tf.stack(pair) for pair in pad_width])
+    else:
+        width = np.broadcast_to(np.asarray(pad_width), (len(x.shape), 2)).tolist()
     if mode == "constant":
         if dtype_of(x) == "bool":
             value = int(bool(constant_values))

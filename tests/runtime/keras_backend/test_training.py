@@ -195,3 +195,85 @@ def test_mixed_precision_trains_in_float16() -> None:
     assert made(X[:1]).dtype == tf.float16
     assert made.trainable_variables[0].dtype == "float32"
     assert losses[-1] < losses[0] / 2
+
+
+def test_data_sets_are_trained_on() -> None:
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(16)
+    made, other = model(metrics=["mae"]), model(metrics=["mae"])
+    found = made.fit(
+        data, epochs=2, validation_data=data, shuffle=False, verbose=0
+    ).history
+    expected = other.fit(
+        X, Y, batch_size=16, epochs=2, validation_data=(X, Y), shuffle=False, verbose=0
+    ).history
+
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-3)
+    np.testing.assert_allclose(
+        made.predict(data, verbose=0), made.predict(X, verbose=0), rtol=1e-4, atol=1e-5
+    )
+    with pytest.raises(ValueError, match="targets"):
+        made.fit(data, Y, shuffle=False)
+
+
+def test_classes_of_a_data_set_are_weighted() -> None:
+    labels = (Y > 0).astype("int32")
+    data = tf.data.Dataset.from_tensor_slices((X, labels)).batch(60)
+
+    def loss(weights: Any) -> float:
+        keras.utils.set_random_seed(0)
+        made = keras.Sequential([layers.Input((4,)), layers.Dense(1, "sigmoid")])
+        made.compile(optimizer=keras.optimizers.SGD(0.0), loss="binary_crossentropy")
+        history = made.fit(data, class_weight=weights, shuffle=False, verbose=0).history
+        return float(history["loss"][0])
+
+    both = loss({0: 1.0, 1: 1.0})
+
+    assert loss({0: 2.0, 1: 2.0}) == pytest.approx(2 * both, rel=1e-5)
+    assert loss({0: 1.0, 1: 0.0}) + loss({0: 0.0, 1: 1.0}) == pytest.approx(
+        both, rel=1e-5
+    )
+
+
+def test_weights_without_a_suffix_are_a_checkpoint(tmp_path: Path) -> None:
+    made, other = model(), model()
+    made.fit(X, Y, epochs=1, verbose=0)
+    made.save_weights(tmp_path / "weights")
+    other.fit(X, Y, epochs=2, verbose=0)
+    status = other.load_weights(tmp_path / "weights")
+
+    status.assert_consumed()
+    np.testing.assert_array_equal(
+        other.predict(X, verbose=0), made.predict(X, verbose=0)
+    )
+    assert int(other.optimizer.iterations) == 2
+
+
+def test_a_model_that_is_not_built_is_restored_when_it_is(tmp_path: Path) -> None:
+    def make() -> tuple[Any, Any, Any]:
+        made = keras.Sequential([layers.Dense(3), layers.BatchNormalization()])
+        optimizer = keras.optimizers.Adam(0.1)
+        made.compile(optimizer=optimizer, loss="mse")
+        return made, optimizer, tf.train.Checkpoint(model=made, optimizer=optimizer)
+
+    first, optimizer, checkpoint = make()
+    first.fit(X, Y, epochs=1, verbose=0)
+    path = checkpoint.save(tmp_path / "ckpt")
+    second, other, checkpoint = make()
+    checkpoint.restore(path)
+    found = second.predict(X, verbose=0)
+    other.build(second.trainable_variables)
+
+    np.testing.assert_array_equal(found, first.predict(X, verbose=0))
+    assert int(other.iterations) == int(optimizer.iterations) == 2
+    for one, two in zip(optimizer.variables, other.variables):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_data_that_cannot_be_loaded_say_where_to_put_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(FileNotFoundError, match="Put the file at"):
+        keras.utils.get_file(
+            "nothing.npz", f"file://{tmp_path}/absent.npz", cache_dir=tmp_path
+        )
