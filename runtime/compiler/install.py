@@ -70,7 +70,6 @@ def _staging() -> None:
     StagedList.in_order = staticmethod(ordering.sort)
     StagedList.listed = staticmethod(ordering.listed)
     # Branches may give a table and a dict or set of Python's, of which one is made.
-    StagedTable.in_common = staticmethod(dict_conversion.common_tables)
     StagedTable.made_of = staticmethod(dict_conversion.table_of)
     # The parts of a choice may be choices of any kind. The first that fits is taken.
     choice.register(list_choice.open_choice_of)

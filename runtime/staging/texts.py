@@ -28,8 +28,8 @@ from runtime.staging.builtins.truth import StagedTruth
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import Choice
+from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.optional import composed
-from runtime.staging.state.values import is_table
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.types import dtypes
 from runtime.variable import Variable
@@ -63,11 +63,9 @@ class Values:
         if isinstance(value, SymbolicTensor):
             parts = optional_parts(value)
             return self._tensor(value) if parts is None else self._optional(*parts)
-        if is_table(value):
+        if isinstance(value, Untold):
             columns = [self._list(part) for part in value.lists_shown()]
             return lambda found: value.shown(*(column(found) for column in columns))
-        if isinstance(value, StagedList):
-            return self._list(value)
         if isinstance(value, Choice):
             return self.fill(value.__autograph_alone__())
         if isinstance(value, StagedTruth):

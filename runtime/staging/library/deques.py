@@ -21,30 +21,17 @@ class StagedDeque(StagedList):
     __autograph_backend__: ClassVar[Any]
     __slots__ = ()
 
+    kind: ClassVar[type] = deque
+
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Sequence[Any]) -> Any:
         """Outside of graphs: a deque of Python."""
         found = super().__tf_unflatten__(metadata, components)
         return deque(found) if type(found) is list else found
 
-    @staticmethod
-    def in_common(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
-        """Two deques in one form; None where one value is none."""
-        return common_deques(one, other, name)
-
-    def like(self, value: Any) -> Any:
-        """A deque of Python as one such as this one; other values as they are."""
-        if type(value) is not deque:
-            return value
-        return StagedDeque.of(list(value), self.name, self.element)
-
-    def lists_shown(self) -> list[StagedList]:
-        """The list of what its text shows."""
-        return [self]
-
-    def shown(self, items: list[Any]) -> Any:
+    def shown(self, *columns: list[Any]) -> Any:
         """What Python shows for such a list, when it is known."""
-        return deque(items)
+        return deque(*columns)
 
     def again(self) -> StagedDeque:
         """The deque as it is now, which changes of this object leave alone."""
@@ -52,11 +39,6 @@ class StagedDeque(StagedList):
         same = StagedDeque(self._element, self._buffers, self._count, self.name)
         same._shared = self._shared
         return same
-
-    def copy(self) -> StagedDeque:
-        """The same elements in another deque."""
-        self._shared.is_apart = False
-        return self.again()
 
     def __getitem__(self, key: Any) -> Any:
         """The element at an index. TypeError for a slice, as of any deque."""
@@ -105,9 +87,6 @@ class StagedDeque(StagedList):
         columns = [emit("ListRotate", column, count) for column in self._columns()]
         self._become(columns, self._count)
 
-    def __autograph_type__(self) -> type:
-        return deque
-
     def __repr__(self) -> str:
         return f"<deque {self.name!r} of {self.element.describe()}>"
 
@@ -122,13 +101,13 @@ def common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
     return beside_each_other(one, other, name, _staged)
 
 
-def _staged(side: Any, name: str, element: Any) -> Parts | None:
+def _staged(side: Any, name: str, elements: Any) -> Parts | None:
     if isinstance(side.value, StagedDeque):
         return side.value
-    if not side.value and element is None:
+    if not side.value and not elements:
         return None
     with building(side.graph):
-        return StagedDeque.of(list(side.value), name, element)
+        return StagedDeque.of(list(side.value), name, elements[0] if elements else None)
 
 
 register_join(deque, common_deques)

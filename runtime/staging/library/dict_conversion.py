@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops import convert
 from runtime.staging.library.dict_kinds import class_of
@@ -14,11 +13,15 @@ from runtime.staging.library.tables import StagedDict, StagedTable, default_of, 
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.sequences import as_sequence
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.state.common_form import register_join
+from runtime.staging.state.common_form import (
+    Pair,
+    Side,
+    beside_each_other,
+    register_join,
+)
 from runtime.tensor import Tensor
 
 __all__ = [
-    "common_tables",
     "contains_key",
     "dict_from",
     "keyed",
@@ -26,8 +29,6 @@ __all__ = [
     "set_from",
     "table_of",
 ]
-
-_Pair = tuple[Any, Any]
 
 
 def table_of(
@@ -153,53 +154,28 @@ def dict_from(items: Any) -> Any:
     return result
 
 
-def common_tables(one: _Pair, other: _Pair, name: str) -> tuple[Any, Any] | None:
-    """Two dicts or sets as tables, of which one is one already; else None.
-
-    Each is given with the graph that it is a value in.
-    """
-    if not any(isinstance(value, StagedTable) for value, _ in (one, other)):
+def _common_tables(one: Side, other: Side, name: str) -> Pair:
+    """Two dicts or sets of one class as tables; None for two dicts of Python."""
+    classes = {_table_class(side.value) for side in (one, other)}
+    if len(classes) > 1 or None in classes:
         return None
-    known = one[0] if isinstance(one[0], StagedTable) else other[0]
-    first, second = (_as_table(*pair, known) for pair in (one, other))
-    if first is None or second is None or type(first) is not type(second):
+    if all(isinstance(side.value, dict) for side in (one, other)):
         return None
-    lists: tuple[list[Any], list[Any]] = [], []
-    for here, there in zip(first._lists, second._lists):
-        with building(one[1]):
-            here = here.beside(there.element)
-        with building(other[1]):
-            there = there.beside(here.element)
-        here.element.joined(there.element, name)
-        lists[0].append(here)
-        lists[1].append(there)
-    return first._of(lists[0]), second._of(lists[1])
+    return beside_each_other(one, other, name, _as_table)
 
 
-def common_sets(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
-    """Two sets of Python, with other members each, as sets in the graph."""
-    elements = []
-    for side in one, other:
-        if side.value:
-            with building(side.graph):
-                elements.append(StagedList.of(list(side.value), name, None).element)
-    if not elements:
-        return None
-    element = elements[0].joined(elements[-1], name)
-    sides = []
-    for side in one, other:
-        with building(side.graph):
-            sides.append(side._replace(value=table_of(side.value, element)))
-    return common_tables(sides[0], sides[1], name)
-
-
-def _as_table(value: Any, graph: Graph, known: StagedTable) -> StagedTable | None:
+def _table_class(value: Any) -> type[StagedTable] | None:
     if isinstance(value, StagedTable):
-        return value
-    if not isinstance(value, known.kind):
-        return None
-    with building(graph):
-        return table_of(value, *(part.element for part in known._lists))
+        return type(value)
+    if isinstance(value, dict):
+        return class_of(value)
+    return StagedSet if isinstance(value, set) else None
 
 
-register_join(set, common_sets)
+def _as_table(side: Side, name: str, elements: Sequence[Element]) -> StagedTable | None:
+    with building(side.graph):
+        return table_of(side.value, *elements)
+
+
+register_join(dict, _common_tables)
+register_join(set, _common_tables)

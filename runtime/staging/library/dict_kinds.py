@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
 
-from runtime.ops import convert
-from runtime.ops.elementwise.arithmetic import equal, maximum
+from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.library.ordinary import Ordinary, with_item
 from runtime.staging.library.tables import StagedDict, zero
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 
 __all__ = [
@@ -135,9 +133,5 @@ class StagedOrderedDict(StagedDict):
 
     def popitem(self, last: bool = True) -> tuple[Any, Any]:
         """Take the newest key out, or the oldest, and give it with its value."""
-        error = KeyError("dictionary is empty")
-        raise_if(convert.as_tensor(equal(self._count, 0)), error)
-        place = self._count - 1 if last else convert.constant(0)
-        key, value = (part._row(place, shared=False) for part in self._lists)
-        self._take_out(place, self._count - 1)
+        key, value = self._popped(last, "dictionary is empty")
         return key, value

@@ -15,7 +15,6 @@ from runtime.staging.lists.elements import Element
 from runtime.staging.lists.parts import emit, in_its_place, size_of
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.kinds import is_in_place
-from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 from runtime.types import dtypes
 
@@ -94,10 +93,7 @@ class StagedSet(StagedTable):
 
     def pop(self) -> Any:
         """Take a member out, the first one."""
-        error = KeyError("pop from an empty set")
-        raise_if(convert.as_tensor(equal(self._count, 0)), error)
-        member = self._keys._row(convert.constant(0), shared=False)
-        self._take_out(convert.constant(0, dtypes.int32), self._count - 1)
+        (member,) = self._popped(False, "pop from an empty set")
         return member
 
     def _list_of(self, other: Any) -> StagedList:

@@ -14,18 +14,15 @@ from runtime.ops import convert
 from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
 from runtime.ops.elementwise.arithmetic import equal, maximum
 from runtime.ops.elementwise.logical import logical_and, logical_not
-from runtime.ops.staged.flow import optional_parts
 from runtime.staging.library.ordinary import Ordinary, with_item
-from runtime.staging.lists.elements import Element, fitted, holds_none, taken_apart
+from runtime.staging.lists.elements import Element, holds_none, taken_apart
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.kinds import Kind, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
-from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor
-from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
 
@@ -36,7 +33,6 @@ __all__ = [
     "Unasked",
     "default_of",
     "missing",
-    "put",
     "python_key",
     "python_value",
     "set_pairs",
@@ -72,7 +68,6 @@ class Unasked(Untold):
 
     untold = "its keys are"
 
-    kind: ClassVar[type]
     name: str
 
     def _cannot(self, what: str, why: str) -> StagedStateError:
@@ -87,24 +82,6 @@ class Unasked(Untold):
 
     def __repr__(self) -> str:
         return f"<{self.kind.__name__} {self.name!r} with keys of the graph>"
-
-
-def put(part: StagedList, place: Any, value: Any, keep: bool) -> None:
-    """Write an element at a place, or behind the last one; the count stays."""
-    part._check()
-    found = optional_parts(value)
-    single = value if found is None else found[0]
-    if part._holds_only_none and can_be_tensor(single):
-        part._admit(state_tensor(single).spec)
-    value = fitted(value, part._element.structure, iter(part._element.leaves))
-    element, tensors = taken_apart(value, part.name)
-    part._widen(element)
-    part._shared.give(value)
-    columns = [
-        emit(PUT, buffer, part._count, place, adapted(tensor, buffer.spec), keep=keep)
-        for buffer, tensor in zip(part._buffers, tensors)
-    ]
-    part._become(columns, part._count)
 
 
 def missing(key: Any) -> KeyError:
@@ -157,8 +134,6 @@ class StagedTable(Unasked):
     __autograph_backend__: ClassVar[Any]
     __slots__ = ("__weakref__", "_lists")
 
-    #: Finds a form of a table and another value; set where tables are made of those.
-    in_common: ClassVar[Callable[[Any, Any, str], tuple[Any, Any] | None]]
     #: Makes a table of a dict or set of Python, and of what else is put into it.
     made_of: ClassVar[Callable[..., Any]]
     #: What Python says where a loop adds or removes keys while it goes over them.
@@ -172,6 +147,15 @@ class StagedTable(Unasked):
 
     def __autograph_type__(self) -> type:
         return type(self.shown(*([] for _ in self.lists_shown())))
+
+    @property
+    def all_elements(self) -> tuple[Element, ...]:
+        """What the keys are, and what belongs to each, as far as it is known."""
+        return tuple(part.element for part in self._lists)
+
+    def beside(self: _Self, elements: Sequence[Element]) -> _Self:
+        """It, with room for such keys and values: see `Parts.beside`."""
+        return self._of([p.beside([e]) for p, e in zip(self._lists, elements)])
 
     @property
     def _keys(self) -> StagedList:
@@ -217,7 +201,7 @@ class StagedTable(Unasked):
         """A dict or set of Python as one such as this one; other values as they are."""
         if isinstance(value, StagedTable) or not isinstance(value, self.kind):
             return value
-        return type(self).made_of(value, *(part.element for part in self._lists))
+        return type(self).made_of(value, *self.all_elements)
 
     def again(self: _Self) -> _Self:
         """It as it is now, which changes of this object leave alone."""
@@ -296,7 +280,7 @@ class StagedTable(Unasked):
 
     def _put_key(self, key: Any, place: Any) -> Any:
         """Note a key at a place; gives the new number of keys."""
-        put(self._keys, place, key, keep=True)
+        self._keys._write(PUT, key, place, keep=True)
         return maximum(self._count, place + 1)
 
     def _take_out(self, place: Any, count: Any) -> None:
@@ -304,6 +288,14 @@ class StagedTable(Unasked):
         for part in self._lists:
             columns = [emit("ListDelete", b, part._count, place) for b in part._buffers]
             part._become(columns, count)
+
+    def _popped(self, last: bool, message: str) -> list[Any]:
+        """Take the newest key out, or the oldest, with what belongs to it."""
+        raise_if(convert.as_tensor(equal(self._count, 0)), KeyError(message))
+        place = self._count - 1 if last else convert.constant(0, dtypes.int32)
+        rows = [part._row(place, shared=False) for part in self._lists]
+        self._take_out(place, self._count - 1)
+        return rows
 
     def _check_there(self, place: Any, key: Any) -> None:
         raise_if(convert.as_tensor(place >= self._count), missing(key))
@@ -402,7 +394,7 @@ class StagedDict(StagedTable):
 
     def _set(self, place: Any, key: Any, value: Any) -> None:
         count = self._put_key(key, place)
-        put(self._values, place, value, keep=False)
+        self._values._write(PUT, value, place, keep=False)
         for part in self._lists:
             part._count = count
 
@@ -436,12 +428,7 @@ class StagedDict(StagedTable):
 
     def popitem(self) -> tuple[Any, Any]:
         """Take the newest key out, and give it with its value."""
-        count = self._count
-        error = KeyError("popitem(): dictionary is empty")
-        raise_if(convert.as_tensor(equal(count, 0)), error)
-        last = count - 1
-        key, value = (part._row(last, shared=False) for part in self._lists)
-        self._take_out(last, last)
+        key, value = self._popped(True, "popitem(): dictionary is empty")
         return key, value
 
     def values(self) -> StagedList:

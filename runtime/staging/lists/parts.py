@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
@@ -119,6 +119,7 @@ class Parts(Untold):
     )
 
     untold = "its length is"
+    kind: ClassVar[type] = list
 
     def __init__(
         self, element: Element, buffers: Iterable[Any], count: Any, name: str
@@ -277,8 +278,14 @@ class Parts(Untold):
     def _holds_only_none(self) -> bool:
         return self._element.leaves == (Fixed(None),) and not self._element.is_nested
 
-    def beside(self: _Self, element: Element) -> _Self:
+    @property
+    def all_elements(self) -> tuple[Element, ...]:
+        """As those of a dict: what is in it, as far as it is known."""
+        return (self.element,)
+
+    def beside(self: _Self, elements: Sequence[Element]) -> _Self:
         """The list; if it is of nothing but None, one that can hold such elements."""
+        (element,) = elements
         if not self._holds_only_none or type(element.structure) is not MaybeNone:
             return self
         opened = copy.copy(self)
@@ -294,8 +301,8 @@ class Parts(Untold):
             for part, tensor in zip(self._element.specs, tensors)
         ]
 
-    def _write(self, op: str, value: Any, *places: Any) -> None:
-        """Put an element into all buffers."""
+    def _write(self, op: str, value: Any, *places: Any, **attrs: Any) -> None:
+        """Put an element into all buffers; the count stays."""
         self._check()
         found = optional_parts(value)
         single = value if found is None else found[0]
@@ -307,14 +314,14 @@ class Parts(Untold):
         self._shared.give(value)
         self._become(
             [
-                emit(op, buffer, self._count, *places, adapted(tensor, buffer.spec))
-                for buffer, tensor in zip(self._buffers, tensors)
+                emit(op, b, self._count, *places, adapted(tensor, b.spec), **attrs)
+                for b, tensor in zip(self._buffers, tensors)
             ],
             self._count,
         )
 
     def __autograph_type__(self) -> type:
-        return list
+        return self.kind
 
     def __lt__(self, other: Any) -> NoReturn:
         raise self._cannot("be ordered", "a graph compares lists by == alone")

@@ -161,6 +161,14 @@ class StagedList(Parts):
             "lists are joined with lists, tuples and tensors",
         )
 
+    def lists_shown(self) -> list[StagedList]:
+        """The lists of what the text of it shows."""
+        return [self]
+
+    def shown(self, *columns: list[Any]) -> Any:
+        """What Python shows for such a list, when it is known."""
+        return columns[0]
+
     # --- reading ----------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:

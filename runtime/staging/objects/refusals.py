@@ -17,6 +17,20 @@ class Untold:
 
     #: What only the graph knows.
     untold: ClassVar[str]
+    #: What it is in Python.
+    kind: ClassVar[type]
+
+    def like(self, value: Any) -> Any:
+        """A container of Python as one such as this one; other values as they are."""
+        raise NotImplementedError
+
+    def lists_shown(self) -> list[Any]:
+        """The lists of what its text shows."""
+        raise NotImplementedError
+
+    def shown(self, *columns: list[Any]) -> Any:
+        """What Python shows for such lists, when they are known."""
+        raise NotImplementedError
 
     def _cannot(self, what: str, why: str) -> StagedStateError:
         """The error for what the container cannot do."""

@@ -8,7 +8,7 @@ and a value. A form that both can take is found here.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from runtime.graph import Graph
@@ -27,6 +27,7 @@ from runtime.staging.objects.copy import (
     in_one_kind,
     plain_class,
 )
+from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.optional import (
     NOTHING,
     StagedOptional,
@@ -38,7 +39,6 @@ from runtime.staging.state.values import (
     Marker,
     can_be_tensor,
     checked_parts,
-    is_table,
     placeholder,
     same_object,
 )
@@ -98,14 +98,12 @@ def common_form(one: Side, other: Side, name: str, inside: bool = False) -> Pair
         one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
         if _fit(*pair):
             return pair
-    for side in one, other:
-        if is_table(side.value):
-            tables: tuple[Any, Any] | None
-            tables = type(side.value).in_common(one, other, name)
-            return tables
-    kind = type(one.value)
-    if kind in _joins and type(other.value) is kind:
-        return _joins[kind](one, other, name)
+    staged = [s.value.kind for s in (one, other) if isinstance(s.value, Untold)]
+    kind = staged[0] if staged else type(one.value)
+    if kind in _joins and (staged or type(other.value) is kind):
+        pair = _joins[kind](one, other, name)
+        if pair is not None or staged:
+            return pair
     if _is_list(one.value) and _is_list(other.value):
         rows = None if _is_chosen(one, other) else _as_rows(one, other, name)
         if rows is not None:
@@ -209,7 +207,7 @@ def _filled(empty: StagedOptional, like: Any, graph: Graph) -> StagedOptional:
 
 def _is_list(value: Any) -> bool:
     if isinstance(value, StagedList):
-        return True
+        return value.kind is list
     return plain_class(value) is list and not isinstance(value, ElementCopy)
 
 
@@ -254,14 +252,14 @@ def _as_lists(
     return both
 
 
-def _as_list(side: Side, name: str, element: Element | None) -> StagedList | None:
+def _as_list(side: Side, name: str, elements: Sequence[Element]) -> StagedList | None:
     if isinstance(side.value, StagedList):
         return side.value
-    if not side.value and element is None:
+    if not side.value and not elements:
         return None
     with building(side.graph):
         values, flag = _without_flag(side.value)
-        found = StagedList.of(values, name, element)
+        found = StagedList.of(values, name, elements[0] if elements else None)
         if flag is None:
             return found
         parts = [require_bound(part, flag, name) for part in found._flatten()]
@@ -286,34 +284,36 @@ def _without_flag(items: list[Any]) -> tuple[list[Any], Any]:
 def beside_each_other(
     one: Side, other: Side, name: str, staged: Callable[[Side, str, Any], Any]
 ) -> Pair:
-    """Both values as lists of the graph, each with room for the elements of both.
+    """Both values as containers of the graph, with room for the elements of both.
 
-    ``staged`` makes a list of one, given what its elements are to be, if that is known:
+    ``staged`` makes one of a side, given what its elements are to be, if that is known:
     an empty one takes those of the other. None if it makes nothing of either.
     """
-    first = staged(one, name, None)
-    second = staged(other, name, None if first is None else first.element)
+    first = staged(one, name, ())
+    second = staged(other, name, () if first is None else first.all_elements)
     if first is None and second is not None:
-        first = staged(one, name, second.element)
+        first = staged(one, name, second.all_elements)
     if first is None or second is None:
         return None
     with building(one.graph):
-        first = first.beside(second.element)
+        first = first.beside(second.all_elements)
     with building(other.graph):
-        second = second.beside(first.element)
-    first.element.joined(second.element, name)
+        second = second.beside(first.all_elements)
+    for here, there in zip(first.all_elements, second.all_elements, strict=True):
+        here.joined(there, name)
     return first, second
 
 
 def with_open_lists(template: Any, value: Any, name: str) -> Any:
     """The value, with lists of an open length where the template has such."""
-    if is_table(template):
-        return template.like(value)
     if isinstance(template, StagedList):
-        if type(value) is list:
-            return type(template).of(value, name, template.element)
+        if type(value) is template.kind:
+            items: Any = value
+            return type(template).of(list(items), name, template.element)
         copies = in_one_kind(template, value)
         return value if copies is None else copies[1]
+    if isinstance(template, Untold):
+        return template.like(value)
     if buffer_of(template) is not None and type(value) is list:
         if len(value) == len(template) and buffer_of(value) is None:
             rows = spread(value)

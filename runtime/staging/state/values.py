@@ -68,11 +68,6 @@ def checked_name(value: Any) -> str | None:
     return name
 
 
-def is_table(value: Any) -> bool:
-    """Whether a value is a dict or set whose keys the graph knows: see `tables`."""
-    return hasattr(type(value), "in_common")
-
-
 def placeholder(spec: TensorSpec) -> Tensor:
     """A value of the spec that nobody reads; unknown dimensions are 0."""
     dims = spec.shape.dims or ()
