@@ -16,6 +16,7 @@ from runtime.staging.library.ordinary import (
     check_order,
     is_less,
     leaving,
+    size,
     with_item,
 )
 from runtime.staging.lists.assignments import items_of
@@ -50,7 +51,7 @@ def _rise(heap: Any, start: Any, at: Any) -> None:
 
 
 @Ordinary
-def _sink(heap: Any, start: Any, end: Any) -> None:
+def _sink(heap: Any, start: Any, end: Any) -> Any:
     """Move an element down to a leaf of ``heap[:end]``, and up from there again."""
     item, at = heap[start], start
     below = 2 * at + 1
@@ -61,31 +62,32 @@ def _sink(heap: Any, start: Any, end: Any) -> None:
         at, below = below, 2 * below + 1
     heap[at] = item
     _rise(heap, start, at)
+    return heap
 
 
-@Ordinary
+# Without loops and branches there is nothing to convert.
+
+
 def heappush(heap: Any, item: Any) -> None:
     """Put an element into a heap."""
     heap.append(item)
-    _rise(heap, 0, len(heap) - 1)
+    _rise(heap, 0, size(heap) - 1)
 
 
-@Ordinary
 def heappop(heap: Any) -> Any:
     """Take the least element out of a heap."""
-    least, last = leaving(heap, 0, "index out of range"), len(heap) - 1
+    least, last = leaving(heap, 0, "index out of range"), size(heap) - 1
     heap[0] = heap[last]
     _sink(heap, 0, last)
     heap.pop()
     return least
 
 
-@Ordinary
 def heapreplace(heap: Any, item: Any) -> Any:
     """Take the least element out of a heap, and put another one in after that."""
     least = leaving(heap, 0, "index out of range")
     heap[0] = item
-    _sink(heap, 0, len(heap))
+    _sink(heap, 0, size(heap))
     return least
 
 
@@ -103,7 +105,7 @@ def heapify(heap: Any) -> None:
     at = len(heap) // 2
     while at > 0:
         at -= 1
-        _sink(heap, at, len(heap))
+        heap = _sink(heap, at, len(heap))
 
 
 # --- sorted lists ---------------------------------------------------------------------

@@ -18,7 +18,15 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.types import dtypes, nest
 from runtime.where.user_code import state_error
 
-__all__ = ["Ordinary", "check_order", "is_less", "is_ordered", "leaving", "with_item"]
+__all__ = [
+    "Ordinary",
+    "check_order",
+    "is_less",
+    "is_ordered",
+    "leaving",
+    "size",
+    "with_item",
+]
 
 
 class Ordinary:
@@ -96,6 +104,11 @@ def leaving(items: Any, index: Any, message: str) -> Any:
         return items[index]
     place = emit("ListPlace", items._count, index_tensor(index), use=message)
     return items._row(place, shared=False)
+
+
+def size(items: Any) -> Any:
+    """``len(items)``, also where that is not converted."""
+    return items.length() if isinstance(items, StagedList) else len(items)
 
 
 def with_item(items: Any, key: Any, value: Any) -> Any:
