@@ -168,12 +168,29 @@ class LoopBlock(StraightBlock):
 
     def _state_names(self, node: Node, state: Sequence[int]) -> dict[int, str]:
         """The variables that hold the state of a loop."""
-        names = {}
+        given = (position for position in state if self._is_given_to(node, position))
+        names = {position: self.texts[node.inputs[position]].code for position in given}
+        self.held.update(dict.fromkeys(names.values(), self.index + 0.5))
         for position in state:
+            if position in names:
+                continue
             hint = node.attrs["body_graph"].inputs[position].node.name
             name = names[position] = self.free_name(hint, self.index + 0.5)
             self.held[name] = self.index + 0.5
         return names
+
+    def _is_given_to(self, node: Node, position: int) -> bool:
+        """Whether a loop writes to a variable that nobody else reads from now on.
+
+        Under another name the array would be copied, since this one would hold it.
+        """
+        tensor, inner = node.inputs[position], node.attrs["body_graph"].inputs[position]
+        is_written = any(
+            user.inputs and user.inputs[0] is inner and get(user.op).kernel_in_place
+            for user in self.live.bodies[node][1].nodes
+        )
+        is_alone = is_written and self._reads(node, tensor) == 1
+        return is_alone and self._is_last_use(self.texts[tensor])
 
     def _captures(
         self, node: Node, pairs: list[tuple[str, SymbolicTensor, str]]

@@ -12,6 +12,7 @@ import pytest
 
 import runtime as tf
 from runtime.errors import StagedStateError
+from runtime.ops.containers import lists
 from runtime.staging.library import heaps
 from tests import modes
 
@@ -197,3 +198,37 @@ def test_a_heap_of_vectors_is_refused():
 
     with pytest.raises(StagedStateError, match=r"AG210.*a graph orders numbers"):
         pushed(tf.constant(3))
+
+
+def filled_by_a_helper(items, x):
+    for _ in tf.range(2):
+        items.append(x)
+    items.pop()
+
+
+def pushed_where(n):
+    heap, more = [], []
+    for i in tf.range(n):
+        heapq.heappush(heap, i)
+        if i % 2 == 0:
+            heapq.heappush(heap, -i)
+        else:
+            heapq.heappop(heap)
+        filled_by_a_helper(more, i)
+    return heap, more
+
+
+def test_a_heap_is_changed_where_it_lies(monkeypatch):
+    """A loop inside has it under the name that it has, and no other one holds it."""
+    owns, room_for = [], lists.room_for
+
+    def note(buffer, count, element, more, owned):
+        owns.append(owned)
+        return room_for(buffer, count, element, more, owned)
+
+    monkeypatch.setattr(lists, "room_for", note)
+    pushed = tf.function(pushed_where)
+    pushed(tf.constant(20))
+
+    # What the graph begins with is a constant.
+    assert owns.count(False) <= 2 < owns.count(True)
