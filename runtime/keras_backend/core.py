@@ -17,6 +17,7 @@ from keras.src.backend.common.stateless_scope import StatelessScope, in_stateles
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
 import runtime as tf
+from runtime.compiler import conversion
 
 IS_THREAD_SAFE = True
 SUPPORTS_COMPLEX_DTYPES = True
@@ -215,14 +216,27 @@ _TRIAL_LENGTHS = (83, 89)
 
 
 def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a function would give, traced into a graph that is thrown away."""
-    first = _traced(fn, args, kwargs, _TRIAL_LENGTHS[0])
+    """What a function would give, traced into a graph that is thrown away.
+
+    Methods of the user's, which Keras calls, are converted where that turns out to be
+    necessary.
+    """
+
+    def trial(length: int) -> Any:
+        return conversion.repaired(
+            lambda function: _traced(function, args, kwargs, length),
+            fn,
+            None,
+            conversion.new_met(),
+        )
+
+    first = trial(_TRIAL_LENGTHS[0])
     if not builtins.any(
         isinstance(leaf, KerasTensor) and None in leaf.shape
         for leaf in tree.flatten((args, kwargs))
     ):
         return tree.map_structure(_symbol, first)
-    second = _traced(fn, args, kwargs, _TRIAL_LENGTHS[1])
+    second = trial(_TRIAL_LENGTHS[1])
     leaves = [
         _common_symbol(x, y) for x, y in zip(tree.flatten(first), tree.flatten(second))
     ]

@@ -141,3 +141,25 @@ def test_a_staged_dropout_draws_anew_each_time() -> None:
 
     assert not np.array_equal(staged(x), staged(x))
     assert set(np.unique(staged(x))) == {0.0, 2.0}
+
+
+def test_shapes_of_a_users_layer_that_branches_are_inferred() -> None:
+    class Branching(layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = layers.Dense(3)
+
+        def call(self, x: Any, training: bool = False) -> Any:
+            if training:
+                x = x + 1.0
+            if tf.reduce_mean(x) > 0.0:
+                return self.dense(x)
+            return -self.dense(x)
+
+    inputs = layers.Input((4,))
+    model = keras.Model(inputs, Branching()(inputs))
+    x = np.ones([2, 4], "float32")
+
+    assert model.output_shape == (None, 3)
+    np.testing.assert_allclose(tf.function(model)(tf.constant(x)), model(x), rtol=1e-6)
+    np.testing.assert_allclose(model.predict(-x, verbose=0), model(-x), rtol=1e-6)
