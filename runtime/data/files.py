@@ -240,7 +240,11 @@ class _Rows(Node):
         """The rows, copied: the file may be changed later."""
         return ((np.array(row),) for array in self._arrays for row in rows(array))
 
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+    def has_blocks(self) -> bool:
+        """Yes."""
+        return True
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
         """Rows that lie side by side."""
         return (
             (np.array(array[start : start + size]),)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from runtime.compiler import conversion
-from runtime.data.structure import Array, flat_specs, normalized
+from runtime.data.structure import Array, Element, flat_specs, normalized
+from runtime.data.vectorized import vectorized
 from runtime.execute.numpy_source import Executable, compile_graph
 from runtime.function.function import BoundFunction, Function
 from runtime.graph import Graph
@@ -56,6 +57,7 @@ class DataFunction:
         inputs = self.graph.inputs[len(specs) :]
         self.captured: tuple[SymbolicTensor, ...] = tuple(captures[t] for t in inputs)
         self._executable: Executable | None = None
+        self._on_blocks: tuple[Callable[[Element], Element] | None] | None = None
 
     @property
     def executable(self) -> Executable:
@@ -65,6 +67,13 @@ class DataFunction:
             made.graph = self.graph
             self._executable = made
         return self._executable
+
+    @property
+    def on_blocks(self) -> Callable[[Element], Element] | None:
+        """The function on stacked elements, if it is one of elementwise operations."""
+        if self._on_blocks is None:
+            self._on_blocks = (vectorized(self.graph),)
+        return self._on_blocks[0]
 
     def __call__(self, arrays: Sequence[Array]) -> Sequence[Any]:
         """The flat results for flat arguments, with those of `captured` behind."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Sticky, rows
+from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Sticky, block_rows, rows
 from runtime.data.sources import Elements
 from runtime.data.structure import (
     Array,
@@ -65,15 +65,10 @@ class Batched(Node):
     def start(self, run: Run) -> Iterator[Element]:
         """The batches; the last one may be smaller."""
         size = checked_size(self._size, "batch")
-        if all(spec.shape.is_fully_defined() for spec in flat_specs(self.source.spec)):
-            inside = self.source.blocks(run, size)
-            if inside is not None:
-                return _rebatched(inside, size, self._drop)
+        if self.source.has_blocks():
+            inside = self.source.blocks(run, block_rows(self.source.spec, size))
+            return _rebatched(inside, size, self._drop)
         return _Batching(self.source, run, size, self._drop)
-
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
-        """Only singly."""
-        return None
 
 
 def checked_size(size: Any, method: str) -> int:
@@ -87,23 +82,26 @@ def checked_size(size: Any, method: str) -> int:
 
 
 def _rebatched(inside: Iterator[Element], size: int, drop: bool) -> Iterator[Element]:
-    """Blocks of at most `size` rows as batches of that size."""
+    """Blocks of any number of rows as batches of `size`."""
     waiting: list[Element] = []
     count = 0
     for block in inside:
-        length = len(block[0])
-        if not waiting and length == size:
-            yield block
-            continue
         waiting.append(block)
-        count += length
-        if count >= size:
-            whole = tuple([np.concatenate(parts) for parts in zip(*waiting)])
-            yield tuple([array[:size] for array in whole])
-            count -= size
-            waiting = [tuple([array[size:] for array in whole])] if count else []
+        count += len(block[0])
+        if count < size:
+            continue
+        whole = block if len(waiting) == 1 else _joined(waiting)
+        end = count - count % size
+        for start in range(0, end, size):
+            yield tuple([array[start : start + size] for array in whole])
+        count -= end
+        waiting = [tuple([array[end:] for array in whole])] if count else []
     if waiting and not drop:
-        yield tuple([np.concatenate(parts) for parts in zip(*waiting)])
+        yield _joined(waiting)
+
+
+def _joined(blocks: Sequence[Element]) -> Element:
+    return tuple([np.concatenate(parts) for parts in zip(*blocks)])
 
 
 class _Batching:
@@ -247,10 +245,6 @@ class Unbatched(Node):
         names = component_names(self.source.spec)
         apart = (_apart(element, names) for element in self.source.start(run))
         return itertools.chain.from_iterable(apart)
-
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
-        """Only singly."""
-        return None
 
 
 def _apart(element: Element, names: Sequence[str]) -> Iterator[Element]:

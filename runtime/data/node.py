@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.data.structure import Array, Element, handle_of
+from runtime.data.structure import Array, Element, flat_specs, handle_of
 from runtime.ops.random.state import state_for
 from runtime.tensor import EagerTensor, SymbolicTensor
 
@@ -25,6 +25,7 @@ __all__ = [
     "Run",
     "Seeds",
     "Sticky",
+    "block_rows",
     "bound",
     "rows",
     "seeds_in",
@@ -100,13 +101,17 @@ class Node:
         """The number of elements, `INFINITE` or `UNKNOWN`."""
         return UNKNOWN
 
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
-        """The elements in blocks, each stacked along a first axis; None: only singly.
+    def has_blocks(self) -> bool:
+        """Whether `blocks` gives the elements faster than `start` does."""
+        return False
 
-        No block is empty, and none longer than `size`. Elements, their order and what
-        is drawn for them are those of `start`.
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
+        """The elements in blocks of about `size`, each stacked along a first axis.
+
+        No block is empty. Elements, their order and what is drawn for them are those of
+        `start`.
         """
-        return None
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return self.name
@@ -221,6 +226,19 @@ class Sticky:
         except Exception as error:
             self._error = error
             raise
+
+
+#: Blocks are at most so large, where one element is not.
+_BLOCK_BYTES = 1 << 18
+_BLOCK_ROWS = 1024
+
+
+def block_rows(spec: Any, multiple: int = 1) -> int:
+    """How many elements a block should have: some multiple of a number."""
+    specs = flat_specs(spec)
+    width = sum((s.shape.num_elements() or 1) * max(s.dtype.size, 8) for s in specs)
+    count = min(_BLOCK_ROWS, _BLOCK_BYTES // max(1, width))
+    return max(1, count // multiple) * multiple
 
 
 def rows(array: Array) -> Iterator[Array]:

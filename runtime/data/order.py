@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Seeds
+from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Seeds, block_rows
 from runtime.data.structure import Array, Element
 from runtime.data.threads import Ahead
 from runtime.types import dtypes
@@ -177,10 +177,19 @@ class Repeated(_Same):
         """The elements, from a new iteration each time."""
         return _Repeating(self.source, run, int(self._count))
 
+    def has_blocks(self) -> bool:
+        """Those of the source."""
+        return self.source.has_blocks()
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
+        """The blocks, likewise."""
+        return _Repeating(self.source, run, int(self._count), size)
+
 
 class _Repeating:
-    def __init__(self, node: Node, run: Run, count: int) -> None:
+    def __init__(self, node: Node, run: Run, count: int, block: int = 0) -> None:
         self._node = node
+        self._block = block
         self._run = run
         self._left = count
         self._source: Iterator[Element] = iter(())
@@ -201,7 +210,12 @@ class _Repeating:
                 raise StopIteration
             self._left -= 1
             self._empty = True
-            self._source = self._node.start(self._run)
+            self._source = self._begun()
+
+    def _begun(self) -> Iterator[Element]:
+        if self._block:
+            return self._node.blocks(self._run, self._block)
+        return self._node.start(self._run)
 
 
 class Shuffled(_Same):
@@ -229,11 +243,14 @@ class Shuffled(_Same):
         source = self.source.start(run)
         return _Shuffling(source, int(self._size), self._drawn(run))
 
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+    def has_blocks(self) -> bool:
+        """Those of the source."""
+        return self.source.has_blocks()
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
         """The rows of blocks, gathered in their new order."""
-        inside = self.source.blocks(run, max(size, 1024))
-        if inside is None:
-            return None
+        wanted = max(int(self._size), block_rows(self.spec))
+        inside = self.source.blocks(run, wanted)
         return _shuffled_blocks(inside, int(self._size), self._drawn(run), size)
 
 
@@ -271,42 +288,49 @@ def _shuffled_blocks(
     inside: Iterator[Element], size: int, drawn: Iterator[float], wanted: int
 ) -> Iterator[Element]:
     """As `_Shuffling`, on numbers of rows; the rows are gathered block by block."""
-    store: list[Array] = []  # the rows that are in the buffer, and the block read last
-    buffer: list[int] = []  # the rows of `store` that are in the buffer
-    fresh: Iterator[int] = iter(())
-    more = True
-    order: list[int] = []
-    while True:
-        while more and len(buffer) < size:
-            row = next(fresh, None)
-            if row is not None:
-                buffer.append(row)
-                continue
-            block = next(inside, None)
-            if block is None:
-                more = False
-            elif store:
-                if order:
-                    yield tuple([array[order] for array in store])
-                    order = []
-                kept = [array[buffer] for array in store]
-                store = [np.concatenate(pair) for pair in zip(kept, block)]
-                buffer = list(range(len(buffer)))
-                fresh = iter(range(len(buffer), len(store[0])))
-            else:
-                store = list(block)
-                fresh = iter(range(len(store[0])))
-        if not buffer:
-            break
+    store: list[Array] = []  # the rows of the buffer, and those of the block read last
+    buffer: list[int] = []  # which rows are in the buffer
+    order: list[int] = []  # which rows were drawn
+    for block in inside:
+        if store:
+            if order:
+                yield tuple([array[order] for array in store])
+                order = []
+            kept = [array[buffer] for array in store]
+            store = [np.concatenate(pair) for pair in zip(kept, block)]
+            buffer = list(range(len(buffer)))
+        else:
+            store = list(block)
+        count = len(store[0])
+        row = min(count, size)
+        buffer += range(len(buffer), row)
+        while row < count:
+            end = min(count, row + wanted - len(order))
+            _exchange(buffer, range(row, end), drawn, order)
+            row = end
+            if len(order) == wanted:
+                yield tuple([array[order] for array in store])
+                order = []
+    while buffer:
         place = int(next(drawn) * len(buffer))
         order.append(buffer[place])
         buffer[place] = buffer[-1]
         buffer.pop()
-        if len(order) == wanted:
+        if len(order) == wanted or not buffer:
             yield tuple([array[order] for array in store])
             order = []
-    if order:
-        yield tuple([array[order] for array in store])
+
+
+def _exchange(
+    buffer: list[int], rows: range, drawn: Iterator[float], order: list[int]
+) -> None:
+    """Draw a row of a full buffer for each new one, which takes its last place."""
+    size, last = len(buffer), len(buffer) - 1
+    for row, number in zip(rows, drawn):
+        place = int(number * size)
+        order.append(buffer[place])
+        buffer[place] = buffer[last]
+        buffer[last] = row
 
 
 class Concatenated(Node):
@@ -367,10 +391,6 @@ class Zipped(Node):
     def start(self, run: Run) -> Iterator[Element]:
         """The elements, joined."""
         return _Zipping([source.start(run) for source in self.sources])
-
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
-        """Only singly: the blocks of several data sets may have different lengths."""
-        return None
 
 
 class _Zipping:
@@ -463,7 +483,11 @@ class Options(_Same):
         """The elements."""
         return self.source.start(run)
 
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+    def has_blocks(self) -> bool:
+        """Those of the source."""
+        return self.source.has_blocks()
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
         """Those of the source."""
         return self.source.blocks(run, size)
 

@@ -67,7 +67,11 @@ class Slices(Node):
         """The items."""
         return zip(*map(rows, self._arrays()))
 
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+    def has_blocks(self) -> bool:
+        """Yes."""
+        return True
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
         """Slices of the arrays."""
         arrays = self._arrays()
         return (
@@ -135,10 +139,13 @@ class Range(Node):
     def start(self, run: Run) -> Iterator[Element]:
         """The numbers."""
         blocks = self.blocks(run, self._BLOCK)
-        assert blocks is not None
         return ((number,) for (block,) in blocks for number in rows(block))
 
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+    def has_blocks(self) -> bool:
+        """Yes."""
+        return True
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
         """The numbers in arrays."""
         numbers = range(*map(int, self._bounds))
         dtype = self.spec.dtype.np_dtype

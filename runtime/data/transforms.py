@@ -9,7 +9,6 @@ from runtime.data.functions import DataFunction
 from runtime.data.node import UNKNOWN, Node, Run
 from runtime.data.structure import Element
 from runtime.data.threads import parallel_map
-from runtime.data.vectorized import vectorized
 from runtime.ops.apply import as_array
 from runtime.tensor import Tensor
 
@@ -82,15 +81,20 @@ class Mapped(with_function):
             return parallel_map(call, source, self._threads, self._in_order)
         return map(call, source)
 
-    def blocks(self, run: Run, size: int) -> Iterator[Element] | None:
+    def has_blocks(self) -> bool:
+        """Where the function does for whole blocks."""
+        return (
+            self._threads == 1
+            and not self.captured
+            and self.function.on_blocks is not None
+            and self.source.has_blocks()
+        )
+
+    def blocks(self, run: Run, size: int) -> Iterator[Element]:
         """The function on whole blocks, where that gives the same."""
-        if self._threads > 1 or self.captured:
-            return None
-        function = vectorized(self.function.graph)
-        inside = None if function is None else self.source.blocks(run, size)
-        if function is None or inside is None:
-            return None
-        return map(function, inside)
+        function = self.function.on_blocks
+        assert function is not None
+        return map(function, self.source.blocks(run, size))
 
 
 class Filtered(with_function):

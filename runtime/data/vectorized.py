@@ -1,15 +1,75 @@
-"""Functions on elements as functions on blocks of them."""
+"""Functions on elements as functions on blocks of them.
+
+A function of elementwise operations gives for stacked elements the stacked results: the
+same graph does for a whole block, with a first axis more. That is so where no operation
+can fail or has an effect, since then nobody can tell when it runs, and where operands
+that are stacked have as many axes as the result: NumPy fits axes from the last one on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from runtime.data.structure import Element
-from runtime.graph import Graph
+from runtime.execute.numpy_source import compile_graph
+from runtime.graph import Graph, Node
+from runtime.ops.apply import as_array
+from runtime.ops.record import get
+from runtime.optimize import chosen_passes, optimize
+from runtime.optimize.facts import cannot_fail
+from runtime.tensor import SymbolicTensor
+from runtime.types.specs import TensorSpec
 
 __all__ = ["vectorized"]
 
 
 def vectorized(graph: Graph) -> Callable[[Element], Element] | None:
     """The function of a graph on stacked elements; None where it must run singly."""
-    return None
+    made = Graph(graph.name)
+    tensors: dict[SymbolicTensor, SymbolicTensor] = {}
+    for tensor in graph.inputs:
+        if not tensor.shape.is_fully_defined() or tensor.dtype.kind == "O":
+            return None
+        tensors[tensor] = made.add_input(_stacked(tensor), tensor.node.name)
+    stacked = set(graph.inputs)
+    for node in graph.nodes:
+        if not _is_safe(node):
+            return None
+        inside = [tensor for tensor in node.inputs if tensor in stacked]
+        rank = node.outputs[0].shape.rank
+        if any(tensor.shape.rank != rank for tensor in inside):
+            return None
+        specs = [_stacked(t) if inside else t.spec for t in node.outputs]
+        inputs = [tensors[tensor] for tensor in node.inputs]
+        outputs = made.add(node.op, inputs, node.attrs, specs, node.name)
+        tensors.update(zip(node.outputs, outputs))
+        if inside:
+            stacked.update(node.outputs)
+    if not stacked.issuperset(graph.outputs):
+        return None
+    made.outputs = [tensors[tensor] for tensor in graph.outputs]
+    executable = compile_graph(optimize(made, chosen_passes()))
+    executable.graph = made
+    return lambda arrays: tuple(map(as_array, executable(arrays)))
+
+
+def _is_safe(node: Node) -> bool:
+    """Whether the node computes elements from those in their place, and never fails."""
+    shapes = [tensor.shape for tensor in (*node.inputs, *node.outputs)]
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return False
+    if node.op in ("Const", "Identity"):
+        return True
+    if node.op == "Cast":
+        # What a NaN becomes as an integer depends on where it lies in an array.
+        source, target = node.inputs[0].dtype, node.outputs[0].dtype
+        if source.is_floating and not target.is_floating:
+            return False
+    op = get(node.op)
+    has_effect = op.stateful or op.is_own or "operands" in node.attrs
+    return op.family == "elementwise" and not has_effect and cannot_fail(node)
+
+
+def _stacked(tensor: SymbolicTensor) -> TensorSpec:
+    spec = tensor.spec
+    return TensorSpec([None, *spec.shape], spec.dtype, spec.name, weak=spec.weak)

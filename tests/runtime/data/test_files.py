@@ -1,0 +1,199 @@
+"""Readers of files, and the checksums and writers of TFRecord files."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.data.checksums import crc32c
+
+Dataset = tf.data.Dataset
+
+
+def values(dataset: Any) -> list[Any]:
+    return list(dataset.as_numpy_iterator())
+
+
+def simple_crc(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def test_checksums() -> None:
+    # Of RFC 3720.
+    assert crc32c(bytes(32)) == 0x8A9136AA
+    assert crc32c(b"\xff" * 32) == 0x62A8AB43
+    random = np.random.default_rng(3)
+    for size in (0, 1, 1023, 1024, 1025, 2047, 4096, 5000, 9999, 20_000):
+        data = random.bytes(size)
+        assert crc32c(data) == simple_crc(data), size
+
+
+RECORDS = [b"", b"one", "zwölf".encode(), b"\0" * 3000]
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP", "ZLIB"])
+def test_records_are_read_as_they_were_written(
+    tmp_path: Path, compression: Any
+) -> None:
+    path = tmp_path / "records"
+    options = tf.io.TFRecordOptions(compression_type=compression)
+    with tf.io.TFRecordWriter(str(path), options) as writer:
+        for record in RECORDS:
+            writer.write(record)
+    dataset = tf.data.TFRecordDataset(str(path), compression_type=compression)
+    assert values(dataset) == RECORDS
+    assert repr(dataset) == "<TFRecordDataset shapes: (), types: tf.string>"
+
+
+#: Written by TensorFlow 2.21: the records b"abc" and b"".
+WRITTEN = "0300000000000000b099490e6162636e57f121000000000000000029039807d8ea82a2"
+
+
+def test_files_are_tensorflow_s(tmp_path: Path) -> None:
+    path = tmp_path / "records"
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write("abc")
+        writer.write("")
+    assert path.read_bytes().hex() == WRITTEN
+
+
+def test_damage_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "records"
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write("first")
+        writer.write("second")
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(tf.errors.DataLossError, match=r"damaged|ends within"):
+            values(tf.data.TFRecordDataset(path))
+    for length in range(1, len(whole)):
+        path.write_bytes(whole[:length])
+        try:
+            found = values(tf.data.TFRecordDataset(path))
+        except tf.errors.DataLossError:
+            continue
+        assert (found, length) == ([b"first"], 21)
+
+
+def test_lines(tmp_path: Path) -> None:
+    one, other, packed = tmp_path / "a", tmp_path / "b", tmp_path / "c.gz"
+    one.write_bytes(b"first\r\nsecond\n\nlast")
+    other.write_bytes(b"other\n")
+    packed.write_bytes(gzip.compress(b"packed\n"))
+    expected = [b"first", b"second", b"", b"last", b"other"]
+    names = [str(one), str(other)]
+    assert values(tf.data.TextLineDataset(names)) == expected
+    assert (
+        values(tf.data.TextLineDataset(Dataset.from_tensor_slices(names))) == expected
+    )
+    assert values(tf.data.TextLineDataset(one)) == expected[:4]
+    assert values(tf.data.TextLineDataset(str(packed), "GZIP")) == [b"packed"]
+    files = Dataset.list_files(str(tmp_path / "[ab]"), shuffle=False)
+    turns = files.interleave(tf.data.TextLineDataset, cycle_length=2)
+    assert values(turns) == [b"first", b"other", b"second", b"", b"last"]
+    short = files.flat_map(lambda name: tf.data.TextLineDataset(name).take(1))
+    assert values(short) == [b"first", b"other"]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    missing = str(tmp_path / "none")
+    for kind in (tf.data.TextLineDataset, tf.data.TFRecordDataset):
+        with pytest.raises(tf.errors.NotFoundError, match="none"):
+            values(kind(missing))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no file fits"):
+        Dataset.list_files(missing)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="LZ4"):
+        tf.data.TextLineDataset(missing, "LZ4")
+
+
+def test_files_are_closed_when_an_iterator_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_text("a\nb\n")
+    opened = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc") else 0
+    iterators = [iter(tf.data.TextLineDataset(str(path))) for _ in range(5)]
+    for iterator in iterators:
+        next(iterator)
+    del iterator, iterators
+    after = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc") else 0
+    assert after == opened
+
+
+def test_records_of_a_fixed_length(tmp_path: Path) -> None:
+    path = tmp_path / "fixed"
+    path.write_bytes(b"HHaabbccF")
+    dataset = tf.data.FixedLengthRecordDataset(str(path), 2, 2, 1)
+    assert values(dataset) == [b"aa", b"bb", b"cc"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no multiple of 4"):
+        values(tf.data.FixedLengthRecordDataset(str(path), 4, 2, 1))
+
+
+def test_rows_of_arrays(tmp_path: Path) -> None:
+    one, other = str(tmp_path / "a.npy"), str(tmp_path / "b.npy")
+    np.save(one, np.arange(6, dtype=np.int32).reshape(3, 2))
+    np.save(other, np.arange(4, dtype=np.int32).reshape(2, 2))
+    dataset = tf.data.experimental.NpyDataset([one, other])
+    assert len(dataset) == 5
+    assert [row.tolist() for row in values(dataset.batch(4))] == [
+        [[0, 1], [2, 3], [4, 5], [0, 1]],
+        [[2, 3]],
+    ]
+    np.save(other, np.array([{"code": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(tf.errors.DataLossError):
+        tf.data.experimental.NpyDataset(other)
+    np.save(other, np.zeros(3))
+    with pytest.raises(ValueError, match="another kind"):
+        tf.data.experimental.NpyDataset([one, other])
+
+
+def test_elements_kept_in_a_file(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def note(x: Any) -> Any:
+        calls.append(int(x))
+        return x
+
+    def make() -> Any:
+        noted = Dataset.range(4).map(lambda x: tf.py_function(note, [x], tf.int64))
+        texts = noted.map(lambda x: (x, {"t": tf.strings.as_string([x, x])}))
+        return texts.cache(str(tmp_path / "kept"))
+
+    first = [(int(x), parts["t"].tolist()) for x, parts in values(make())]
+    assert first == [(i, [b"%d" % i] * 2) for i in range(4)]
+    again = [(int(x), parts["t"].tolist()) for x, parts in values(make())]
+    assert (again, calls) == (first, [0, 1, 2, 3])
+    whole = (tmp_path / "kept").read_bytes()
+    for length in range(0, len(whole), 37):
+        (tmp_path / "kept").write_bytes(whole[:length])
+        with pytest.raises(tf.errors.DataLossError, match="kept"):
+            values(make())
+
+
+def test_a_part_of_an_iteration_is_not_kept(tmp_path: Path) -> None:
+    for name in ("", str(tmp_path / "kept")):
+        dataset = Dataset.range(5).cache(name)
+        iterator = iter(dataset)
+        next(iterator)
+        del iterator
+        assert os.listdir(tmp_path) == []
+        assert [int(x) for x in dataset.take(2)] == [0, 1]
+        assert [int(x) for x in dataset] == [0, 1, 2, 3, 4]
+
+
+def test_memory_is_read_in_later_iterations() -> None:
+    dataset = Dataset.range(3).shuffle(3).cache()
+    first = [int(x) for x in dataset]
+    assert [[int(x) for x in dataset] for _ in range(3)] == [first] * 3
