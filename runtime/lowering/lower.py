@@ -46,7 +46,6 @@ from runtime.ops.nn import decompositions as _nn  # noqa: F401
 from runtime.ops.random import decompositions as _random  # noqa: F401
 from runtime.ops.reduce import decompositions as _reduce  # noqa: F401
 from runtime.optimize.editing import (
-    CONTROL_FLOW,
     Editor,
     Tensors,
     copy_graph,
@@ -78,35 +77,44 @@ def kind_of(name: str) -> Kind:
     return "structure" if op.family == "structure" else "primitive"
 
 
-def lowered(graph: Graph) -> Graph:
-    """A copy of `graph` that does the same by primitives and host ops."""
+def lowered(graph: Graph, *, holds_state: bool = False) -> Graph:
+    """A copy of `graph` that does the same by primitives and host ops.
+
+    `holds_state`: as for `lower`.
+    """
     copy = copy_graph(graph)
-    lower(copy)
+    lower(copy, holds_state=holds_state)
     note_captures(copy)
     return copy
 
 
-def lower(graph: Graph) -> int:
-    """Replace composites in a copy of a graph and in its sub-graphs; gives how many."""
-    return sum(map(_lower_nodes, nested_graphs(graph)))
+def lower(graph: Graph, *, holds_state: bool = False) -> int:
+    """Replace composites in a copy of a graph and in its sub-graphs; gives how many.
+
+    The kernel of an update of a variable lets no other thread assign meanwhile. Its
+    decomposition is a read and an assignment, between which one may. So updates stay,
+    unless the executor of the graph `holds_state`: no other thread assigns to the
+    variables while it runs.
+    """
+    return sum([_lower_nodes(inner, holds_state) for inner in nested_graphs(graph)])
 
 
-def _lower_nodes(graph: Graph) -> int:
+def _lower_nodes(graph: Graph, holds_state: bool) -> int:
     editor = Editor(graph)
     old = graph.nodes  # kept alive: `Editor` looks tensors up by id
     for node in old:
-        _lower_node(node, editor)
+        _lower_node(node, editor, holds_state)
     graph.nodes = editor.nodes
     graph.outputs = list(editor.resolve(graph.outputs))
     return editor.changes
 
 
-def _lower_node(node: Node, editor: Editor) -> None:
+def _lower_node(node: Node, editor: Editor, holds_state: bool) -> None:
     """Append the node to the new list, or the nodes that it decomposes into."""
     node.inputs = editor.resolve(node.inputs)
-    rule = None
-    if node.op not in CONTROL_FLOW:
-        rule = record.get(node.op).decomposition
+    op, rule = record.get(node.op), None
+    if holds_state or op.family != "state":
+        rule = op.decomposition
     found = None if rule is None else _decompose(node, rule)
     if found is None:
         editor.nodes.append(node)
@@ -114,7 +122,7 @@ def _lower_node(node: Node, editor: Editor) -> None:
     nodes, results = found
     editor.keep_alive.append(nodes)
     for inner in nodes:
-        _lower_node(inner, editor)
+        _lower_node(inner, editor, holds_state)
     editor.replace(node.outputs, editor.resolve(results))
 
 

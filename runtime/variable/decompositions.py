@@ -1,7 +1,7 @@
 """Updates of variables as a read, ops, and an assignment: see `runtime.lowering`.
 
-The kernels hold the lock of the variable meanwhile, so that threads lose no updates; a
-compiled program holds the state of its variables while it runs.
+The kernels hold the lock of the variable meanwhile, so that threads lose no updates. So
+updates are only decomposed for executors that hold the state of variables themselves.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def compare_update(update: Update) -> None:
             assert knowledge == "full"
             continue
         assert update.op in set(ops_of(graph))
-        low = lowered(graph)
+        low = lowered(graph, holds_state=True)
         verify(low)
         found = []
         for each in (graph, low):
@@ -190,6 +190,22 @@ def test_streams_move_on_as_by_the_kernel() -> None:
     for first, second in zip(*found):
         for one, other in zip(first, second):
             np.testing.assert_array_equal(one, other)
+
+
+def test_updates_stay_whole_where_other_threads_may_assign() -> None:
+    variable = tf.Variable([1, 2, 3])
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def update(n: Any) -> Any:
+        for _ in tf.range(n):
+            variable.assign_add(tf.ones_like(variable))
+            variable.scatter_nd_add([[0]], [n])
+        return tf.square(n)
+
+    graph = update.get_concrete_function().graph
+    whole = {"AssignAddVariableOp", "ResourceScatterNdAdd"}
+    assert whole <= set(ops_of(lowered(graph)))
+    assert whole.isdisjoint(ops_of(lowered(graph, holds_state=True)))
 
 
 # --- assertions -----------------------------------------------------------------------
