@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from runtime.graph.context import building
@@ -12,7 +11,7 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import plain_class
 from runtime.staging.state.common_form import beside_each_other, register_join
 
-__all__ = ["StagedDeque", "common_deques"]
+__all__ = ["StagedDeque"]
 
 
 class StagedDeque(StagedList):
@@ -22,16 +21,6 @@ class StagedDeque(StagedList):
     __slots__ = ()
 
     kind: ClassVar[type] = deque
-
-    @classmethod
-    def __tf_unflatten__(cls, metadata: Any, components: Sequence[Any]) -> Any:
-        """Outside of graphs: a deque of Python."""
-        found = super().__tf_unflatten__(metadata, components)
-        return deque(found) if type(found) is list else found
-
-    def shown(self, *columns: list[Any]) -> Any:
-        """What Python shows for such a list, when it is known."""
-        return deque(*columns)
 
     def again(self) -> StagedDeque:
         """The deque as it is now, which changes of this object leave alone."""
@@ -87,11 +76,8 @@ class StagedDeque(StagedList):
         columns = [emit("ListRotate", column, count) for column in self._columns()]
         self._become(columns, self._count)
 
-    def __repr__(self) -> str:
-        return f"<deque {self.name!r} of {self.element.describe()}>"
 
-
-def common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
+def _common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
     """Two deques as deques in the graph, each with the graph it is a value in."""
     kinds = {plain_class(side.value) for side in (one, other)}
     if not kinds <= {deque, StagedDeque}:
@@ -110,4 +96,4 @@ def _staged(side: Any, name: str, elements: Any) -> Parts | None:
         return StagedDeque.of(list(side.value), name, elements[0] if elements else None)
 
 
-register_join(deque, common_deques)
+register_join(deque, _common_deques)

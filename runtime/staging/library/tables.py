@@ -30,7 +30,6 @@ __all__ = [
     "StagedDict",
     "StagedTable",
     "TableView",
-    "Unasked",
     "default_of",
     "missing",
     "python_key",
@@ -59,29 +58,6 @@ class TableView(StagedList):
 
     def __autograph_type__(self) -> type:
         raise self._cannot("be asked for its type", "the graph has a list of it")
-
-
-class Unasked(Untold):
-    """What Python cannot be told about a dict or set in a graph: it refuses to ask."""
-
-    __slots__ = ("name",)
-
-    untold = "its keys are"
-
-    name: str
-
-    def _cannot(self, what: str, why: str) -> StagedStateError:
-        return state_error(
-            "AG210",
-            f"the {self.kind.__name__} {self.name!r}, whose keys a tensor decides, "
-            f"cannot {what}: {why}",
-            "docs/limitations.md says what such dicts and sets can do",
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<{self.kind.__name__} {self.name!r} with keys of the graph>"
 
 
 def missing(key: Any) -> KeyError:
@@ -123,7 +99,7 @@ _Self = TypeVar("_Self", bound="StagedTable")
 _ABSENT: Any = object()
 
 
-class StagedTable(Unasked):
+class StagedTable(Untold):
     """Keys in a graph, and what else is kept for each in ``_columns``.
 
     It is changed in place, as a dict or set is. Staging gives each branch and iteration
@@ -132,7 +108,9 @@ class StagedTable(Unasked):
 
     #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
-    __slots__ = ("__weakref__", "_lists")
+    __slots__ = ("__weakref__", "_lists", "name")
+
+    untold = "its keys are"
 
     #: Makes a table of a dict or set of Python, and of what else is put into it.
     made_of: ClassVar[Callable[..., Any]]
@@ -144,6 +122,19 @@ class StagedTable(Unasked):
         self._lists = list(lists)
         #: The variable that holds it, for messages.
         self.name = name
+
+    def _cannot(self, what: str, why: str) -> StagedStateError:
+        return state_error(
+            "AG210",
+            f"the {self.kind.__name__} {self.name!r}, whose keys a tensor decides, "
+            f"cannot {what}: {why}",
+            "docs/limitations.md says what such dicts and sets can do",
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.__name__} {self.name!r} with keys of the graph>"
 
     def __autograph_type__(self) -> type:
         return type(self.shown(*([] for _ in self.lists_shown())))

@@ -207,13 +207,13 @@ class Parts(Untold):
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Sequence[Any]) -> Any:
-        """Outside of graphs: a Python list."""
+        """Outside of graphs: a container of Python."""
         (element, name), (*buffers, count) = metadata, components
         if isinstance(count, EagerTensor):
-            return [
+            return cls.kind(
                 element.pack([EagerTensor(b._array[index, ...]) for b in buffers])
                 for index in range(int(count._array))
-            ]
+            )
         return cls(element, buffers, count, name)
 
     def _check(self) -> None:
@@ -329,7 +329,8 @@ class Parts(Untold):
     __le__ = __gt__ = __ge__ = __lt__
 
     def __repr__(self) -> str:
-        return f"<list {self.name!r} of {self.element.describe()}, of an open length>"
+        kind = self.kind.__name__
+        return f"<{kind} {self.name!r} of {self.element.describe()}, of an open length>"
 
 
 # --- tensors --------------------------------------------------------------------------

@@ -167,7 +167,7 @@ class StagedList(Parts):
 
     def shown(self, *columns: list[Any]) -> Any:
         """What Python shows for such a list, when it is known."""
-        return columns[0]
+        return self.kind(*columns)
 
     # --- reading ----------------------------------------------------------------------
 

@@ -307,7 +307,7 @@ def beside_each_other(
 def with_open_lists(template: Any, value: Any, name: str) -> Any:
     """The value, with lists of an open length where the template has such."""
     if isinstance(template, StagedList):
-        if type(value) is template.kind:
+        if type(value) is template.kind and getattr(value, "maxlen", None) is None:
             items: Any = value
             return type(template).of(list(items), name, template.element)
         copies = in_one_kind(template, value)

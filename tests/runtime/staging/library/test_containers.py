@@ -496,9 +496,20 @@ def given_to_python(n):
     return tuple(items)
 
 
+def of_a_greatest_length(n):
+    queue = deque()
+    for i in tf.range(n):
+        queue.append(i)
+    for i in tf.range(n):
+        queue = deque([i, 3], maxlen=2)
+        queue.append(5)
+    return queue
+
+
 @pytest.mark.parametrize(
     ("program", "message"),
     [
+        (of_a_greatest_length, "which a graph cannot carry"),
         (of_several_kinds, "several kinds"),
         (list_for_a_value, "a copy|several kinds|item"),
         (given_to_python, "code that is not converted"),
