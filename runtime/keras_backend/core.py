@@ -330,6 +330,12 @@ def fori_loop(
     lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any
 ) -> Any:
     """The body for each number of a range."""
+    ends = _static(lower), _static(upper)
+    if tf.executing_eagerly() and None not in ends:
+        value = init_val
+        for i in range(int(ends[0]), int(ends[1])):
+            value = body_fun(i, value)
+        return value
     _, value = tf.while_loop(
         lambda i, value: i < upper,
         lambda i, value: (i + 1, body_fun(i, value)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from keras.src.backend.common.backend_utils import canonicalize_axis
 
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
@@ -69,7 +70,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if axis is None and ord is None:
         flat = tf.sqrt(tf.reduce_sum(tf.square(tf.abs(x))))
         return tf.reshape(flat, [1] * rank) if keepdims else flat
-    axes = list(range(rank)) if axis is None else np.atleast_1d(axis).tolist()
+    given = range(rank) if axis is None else axis
+    given = [given] if isinstance(given, int) else given
+    axes = [canonicalize_axis(place, rank) for place in given]
     if len(axes) == 1:
         return _vector_norm(x, 2 if ord is None else ord, axes[0], keepdims)
     if len(axes) != 2:

@@ -129,6 +129,11 @@ def _parts(x: Any) -> tuple[Any, Any]:
     return real, imag
 
 
+def _get_complex_tensor_from_tuple(x: Any) -> Any:
+    """A complex tensor of its parts, which ``keras.ops.polar`` asks for."""
+    return tf.complex(*_parts(x))
+
+
 def _transform(
     real: Any, imag: Any, axis: int, count: int, inverse: bool = False
 ) -> Any:
@@ -280,7 +285,10 @@ def istft(
     summed = tf.linalg.matvec(marks, flat, transpose_a=True)
     squares = tf.tile(tf.square(weights), [count])
     norm = tf.linalg.matvec(marks, squares, transpose_a=True)
-    found = summed / tf.where(norm > 1e-10, norm, tf.ones_like(norm))
+    if window is None:
+        found = summed
+    else:
+        found = summed / tf.where(norm > 1e-10, norm, tf.ones_like(norm))
     start = fft_length // 2 if center else 0
     if length is not None:
         end = start + length

@@ -31,6 +31,10 @@ def dot_product_attention(
             f"query.shape={tuple(query.shape)}, key.shape={tuple(key.shape)}, "
             f"value.shape={tuple(value.shape)}."
         )
+    # Several heads of queries may share one of keys and values.
+    groups = query.shape[2] // key.shape[2]
+    if groups > 1:
+        key, value = tf.repeat(key, groups, axis=2), tf.repeat(value, groups, axis=2)
     factor = 1 / math.sqrt(key.shape[-1]) if scale is None else scale
     logits = tf.einsum("btnh,bsnh->bnts", query, key)
     logits = tf.cast(logits, common_dtype(query, "float32"))
