@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime import compat, config, data, errors, train, version
 from runtime.api import (
+    autodiff,
     autograph,
     bitwise,
     debugging,
@@ -35,6 +36,8 @@ from runtime.control_flow.conditionals import case, cond, switch_case
 from runtime.control_flow.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from runtime.control_flow.while_loops import while_loop
 from runtime.function.function import function
+from runtime.gradients.custom import custom_gradient, grad_pass_through, recompute_grad
+from runtime.gradients.functions import gradients, hessians
 from runtime.gradients.tape import GradientTape, UnconnectedGradients
 from runtime.graph import Graph
 from runtime.graph import Node as Operation
@@ -233,33 +236,34 @@ __all__ = [
     "Variable", "VariableAggregation", "VariableSynchronization", "__version__", "abs",
     "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "asin",
     "asinh", "assert_equal", "assert_greater", "assert_less", "assert_rank", "atan",
-    "atan2", "atanh", "autograph", "bfloat16", "bitwise", "bool", "boolean_mask",
-    "broadcast_static_shape", "broadcast_to", "case", "cast", "clip_by_global_norm",
-    "clip_by_norm", "clip_by_value", "compat", "complex", "complex64", "complex128",
-    "concat", "cond", "config", "constant", "control_dependencies", "convert_to_tensor",
-    "cos", "cosh", "cumsum", "data", "debugging", "device", "divide", "double",
-    "dtypes", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
+    "atan2", "atanh", "autodiff", "autograph", "bfloat16", "bitwise", "bool",
+    "boolean_mask", "broadcast_static_shape", "broadcast_to", "case", "cast",
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compat", "complex",
+    "complex64", "complex128", "concat", "cond", "config", "constant",
+    "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum",
+    "custom_gradient", "data", "debugging", "device", "divide", "double", "dtypes",
+    "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
     "expand_dims", "eye", "fill", "float16", "float32", "float64", "floor", "foldl",
     "foldr", "function", "gather", "gather_nd", "get_current_name_scope",
-    "get_static_value", "greater", "greater_equal", "group", "half", "identity",
-    "init_scope", "inside_function", "int8", "int16", "int32", "int64", "io",
-    "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg", "linspace",
-    "logical_and", "logical_not", "logical_or", "map_fn", "math", "matmul", "maximum",
-    "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis",
-    "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
-    "ones_like", "pad", "parallel_stack", "pow", "print", "py_function", "ragged",
-    "random", "range", "rank", "reduce_all", "reduce_any", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
-    "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
-    "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh", "size",
-    "slice", "sort", "sparse", "split", "sqrt", "square", "squeeze", "stack",
-    "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case",
-    "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-    "tensordot", "test", "tile", "train", "transpose", "truediv", "truncatediv",
-    "truncatemod", "tuple", "type_spec_from_value", "uint8", "uint16", "uint32",
-    "uint64", "unique", "unique_with_counts", "unstack", "vectorized_map", "version",
-    "where", "while_loop", "zeros", "zeros_like",
+    "get_static_value", "grad_pass_through", "gradients", "greater", "greater_equal",
+    "group", "half", "hessians", "identity", "init_scope", "inside_function", "int8",
+    "int16", "int32", "int64", "io", "is_symbolic_tensor", "is_tensor", "less",
+    "less_equal", "linalg", "linspace", "logical_and", "logical_not", "logical_or",
+    "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply",
+    "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal",
+    "numpy_function", "one_hot", "ones", "ones_like", "pad", "parallel_stack", "pow",
+    "print", "py_function", "ragged", "random", "range", "rank", "recompute_grad",
+    "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
+    "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function",
+    "repeat", "reshape", "reverse", "roll", "round", "saturate_cast", "scalar_mul",
+    "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n",
+    "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "sparse", "split",
+    "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string",
+    "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "tensordot", "test", "tile", "train", "transpose",
+    "truediv", "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "uint8",
+    "uint16", "uint32", "uint64", "unique", "unique_with_counts", "unstack",
+    "vectorized_map", "version", "where", "while_loop", "zeros", "zeros_like",
 ]
 # fmt: on

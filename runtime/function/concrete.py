@@ -47,10 +47,15 @@ class ConcreteFunction:
         trace: Trace,
         signature: Signature,
         specs: Specs,
+        captured: Sequence[EagerTensor] = (),
     ) -> None:
         self._trace = trace
         self._signature = signature
         self._specs = specs
+        #: What the last inputs of the graph stand for.
+        self._captured = captured
+        #: The same program with inputs for these tensors, which are constants here.
+        self._capturing: dict[tuple[int, ...], ConcreteFunction] = {}
         self._executable: Executable | None = None
         self._one_tensor = trace.results.is_tensor
         self._kinds = _kinds(specs)
@@ -201,7 +206,20 @@ class ConcreteFunction:
             self._executable = executable
         return executable
 
+    def capturing(
+        self,
+        tensors: Sequence[EagerTensor],
+        trace: Callable[[Specs, Sequence[EagerTensor]], ConcreteFunction],
+    ) -> ConcreteFunction:
+        """The same program with inputs for `tensors`, which are constants here."""
+        key = tuple([id(tensor) for tensor in tensors])
+        found = self._capturing.get(key)
+        if found is None:
+            found = self._capturing[key] = trace(self._specs, tensors)
+        return found
+
     def _call_on_tensors(self, tensors: list[Tensor]) -> Any:
+        tensors = [*tensors, *self._captured]
         graph = current_graph()
         if graph is None and recorders():
             from runtime.gradients.calls import run_call

@@ -31,6 +31,7 @@ from runtime.function.fast_key import fast_key
 from runtime.function.input_signature import InputSignature, annotated, given
 from runtime.function.retraces import Retrace, RetraceLog
 from runtime.function.tracer import Tracer, Turn
+from runtime.gradients.calls import captured_by
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph, functions_run_eagerly
 from runtime.graph.recording import recorders, unrecorded
@@ -249,11 +250,22 @@ class Function:
         call = Call.of(self._inputs, args, kwargs)
         if any(array is None for array in call.arrays):
             raise self._no_value(args, kwargs)
+        tapes = recorders()
         with unrecorded():
-            entry = self._entry(call)
+            concrete = self._entry(call).concrete
+            captured = [
+                tensor
+                for tensor in captured_by(concrete.graph)
+                if any(tape.wants(tensor) for tape in tapes)
+            ]
+            if captured:
+                with self._turn.taken():
+                    concrete = concrete.capturing(
+                        captured, self._tracer.trace_capturing
+                    )
         self._retraces.warn()
         args, kwargs = self._inputs.bind(args, kwargs)
-        return entry.concrete(*args, **kwargs)
+        return concrete(*args, **kwargs)
 
     def _no_value(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
         for leaf in nest.flatten((args, kwargs)):

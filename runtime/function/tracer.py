@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
 from runtime.guards import Guards, Places, note, watching
 from runtime.ops.staged.python_calls import called_functions
+from runtime.tensor import EagerTensor
 from runtime.tracing.signature import Signature
 from runtime.tracing.trace import Trace, trace
 from runtime.types import nest
@@ -138,11 +139,7 @@ class Tracer:
 
         There are no guards where they are switched off, or nothing is to be checked.
         """
-        leaves = [
-            leaf.get() if isinstance(leaf, ObjectRef) else leaf
-            for leaf in nest.flatten(specs)
-        ]
-        args, kwargs = nest.pack_sequence_as(specs, leaves)
+        args, kwargs = _values(specs)
         if not self.guards:
             traced = self._made(args, kwargs)
             return ConcreteFunction(traced, self._signature, specs), None
@@ -160,6 +157,17 @@ class Tracer:
             self._made_guards.add(guards)
         return ConcreteFunction(traced, self._signature, specs), guards
 
+    def trace_capturing(
+        self, specs: Specs, captured: Sequence[EagerTensor]
+    ) -> ConcreteFunction:
+        """The graph with inputs for eager tensors that are constants in another trace.
+
+        What is to be checked before reuse is what it is for that one.
+        """
+        args, kwargs = _values(specs)
+        traced = self._made(args, kwargs, captured)
+        return ConcreteFunction(traced, self._signature, specs, captured)
+
     def _objects(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Iterator[tuple[str, Any]]:
@@ -170,22 +178,32 @@ class Tracer:
             if nest.is_nested(argument):
                 yield type(argument).__name__, type(argument)
 
-    def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+    def _made(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        captured: Sequence[EagerTensor] = (),
+    ) -> Trace:
         """The trace for these arguments, made while variables are looked after."""
         created: list[Any] = []
         with watch_variables(self._refuse if self.count else created.append):
-            traced = self._traced(args, kwargs)
+            traced = self._traced(args, kwargs, captured)
         self.count += 1
         if created:
             # The trace to keep is one of a later call, which creates none.
             with watch_variables(self._refuse):
-                traced = self._traced(args, kwargs)
+                traced = self._traced(args, kwargs, captured)
         return traced
 
-    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+    def _traced(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        captured: Sequence[EagerTensor],
+    ) -> Trace:
         def attempt(function: Callable[..., Any]) -> Trace:
             with watching_calls(note):
-                return trace(function, args, kwargs, self._signature.name)
+                return trace(function, args, kwargs, self._signature.name, None, captured)
 
         if not self.autograph:
             return attempt(self.converted)
@@ -205,3 +223,12 @@ class Tracer:
             "only, and must keep them: create it outside, or where an attribute is "
             "still None" + ("" if place is None else place.excerpt())
         )
+
+
+def _values(specs: Specs) -> Any:
+    """The arguments of a call with these specs, specs in place of tensors."""
+    leaves = [
+        leaf.get() if isinstance(leaf, ObjectRef) else leaf
+        for leaf in nest.flatten(specs)
+    ]
+    return nest.pack_sequence_as(specs, leaves)

@@ -22,7 +22,7 @@ from runtime.gradients.registry import (
     Applied,
     applied,
 )
-from runtime.gradients.shapes import sum_to
+from runtime.gradients.shapes import sum_to, zeros_of
 from runtime.gradients.sparse import added, dense
 from runtime.graph.context import current_graph
 from runtime.graph.recording import Step, begin_recording, end_recording
@@ -32,7 +32,14 @@ from runtime.ops.arrays.gather import where
 from runtime.ops.elementwise.functions import conj, negative
 from runtime.tensor import EagerTensor, Recorded, Tensor
 
-__all__ = ["Recording", "backprop", "has_gradient"]
+__all__ = [
+    "Recording",
+    "backprop",
+    "has_gradient",
+    "mark_recorded",
+    "scaled",
+    "step_back",
+]
 
 
 def has_gradient(tensor: Any) -> bool:
@@ -111,7 +118,7 @@ def backprop(
         given = [found.get(id(tensor)) for tensor in step.outputs]
         if all(gradient is None for gradient in given):
             continue
-        results = _step_back(step, given, flags)
+        results = step_back(step, given, flags)
         for operand, flag, result in zip(operands(step), flags, results):
             if flag and result is not None and has_gradient(operand):
                 known = found.get(id(operand))
@@ -119,7 +126,7 @@ def backprop(
     return [found.get(id(source)) for source in wanted]
 
 
-def _step_back(
+def step_back(
     step: Any, gradients: Sequence[Any], wanted: Sequence[bool]
 ) -> Sequence[Any]:
     """The gradients of what a step depends on, from those of its results."""
@@ -137,7 +144,7 @@ def _step_back(
     if op in GRADIENTS:
         for place, (gradient, output) in enumerate(zip(full, node.outputs)):
             if gradient is None and has_gradient(output):
-                full[place] = zeros_like(output)
+                full[place] = zeros_of(output)
         results = GRADIENTS[op](node, *full)
         if results is not NotImplemented:
             return results

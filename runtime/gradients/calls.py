@@ -25,11 +25,12 @@ from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
 from runtime.graph.recording import recorders, unrecorded
 from runtime.ops.apply import as_array, record
+from runtime.ops.arrays.creation import zeros_like
 from runtime.optimize import chosen_passes, optimize
-from runtime.optimize.editing import copy_graph
+from runtime.optimize.editing import copy_graph, nested_graphs
 from runtime.tensor import EagerTensor, SymbolicTensor
 
-__all__ = ["run_call"]
+__all__ = ["captured_by", "closed", "run", "run_call"]
 
 Mask = tuple[bool, ...]
 
@@ -53,6 +54,8 @@ class Forward:
     #: Why it has no gradient.
     error: GradientError | None = None
     backward: dict[tuple[Mask, Mask], Backward] = field(default_factory=dict)
+    #: The most operands and results for which all that is needed is given.
+    full: tuple[Mask, Mask] = ((), ())
 
     def run(self, tensors: Sequence[Any]) -> list[EagerTensor]:
         """Run the graph on eager tensors."""
@@ -78,10 +81,29 @@ _made = weakref.WeakKeyDictionary()
 _forwards: weakref.WeakKeyDictionary[Graph, Forward] = weakref.WeakKeyDictionary()
 
 
+_captured: weakref.WeakKeyDictionary[Graph, list[EagerTensor]]
+_captured = weakref.WeakKeyDictionary()
+
+
+def captured_by(graph: Graph) -> list[EagerTensor]:
+    """The eager tensors that are constants of a graph, or of one in it."""
+    found = _captured.get(graph)
+    if found is None:
+        known = {id(t): t for inner in nested_graphs(graph) for t in inner.constants()}
+        found = _captured[graph] = [t for t in known.values() if has_gradient(t)]
+    return found
+
+
 def run_call(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
     """Run a graph on eager tensors, so that the open tapes have its gradient."""
     needed = [*tensors, *variables_in(graph)]
     tapes = recorders()
+    for tensor in captured_by(graph):
+        if any(tape.wants(tensor) for tape in tapes):
+            raise GradientError(
+                f"AG330: {graph.name}() was traced with {tensor!r} as a constant, so "
+                "that it has no gradient by it: make it an argument, or a tf.Variable"
+            )
     wanted = tuple([any(tape.wants(item) for tape in tapes) for item in needed])
     if not any(wanted):
         return _plain(graph).run(tensors)
@@ -125,11 +147,9 @@ def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
         copy.outputs += missing
         if not missing or not repeated:
             break
-    if not missing:
-        forward.backward[wanted, seeded] = found
-    elif not repeated:
-        rest = (False,) * len(missing)
-        forward.backward[wanted, (*seeded, *rest)] = found
+    seeded = (*seeded, *[False] * (len(copy.outputs) - len(seeded)))
+    forward.full = wanted, seeded
+    forward.backward[forward.full] = found
     return forward
 
 
@@ -149,14 +169,14 @@ def _trace_backward(graph: Graph, wanted: Mask, seeded: Mask) -> Backward:
         back.outputs = [back.capture(g) for g in found if g is not None]
     results = iter(found)
     given = tuple([bool(w) and next(results) is not None for w in wanted])
-    kept = _own_constants(back)
-    back.parent = None
-    back.captures = {}
-    return Backward(back, kept, given)
+    return Backward(back, closed(back), given)
 
 
-def _own_constants(back: Graph) -> tuple[SymbolicTensor, ...]:
-    """Have constants of the forward graph in the backward graph; gives the others."""
+def closed(back: Graph) -> tuple[SymbolicTensor, ...]:
+    """Make a child of a graph a graph of its own, with further inputs: gives those.
+
+    Constants of the other graph become its own.
+    """
     kept: list[SymbolicTensor] = []
     copies: dict[int, SymbolicTensor] = {}
     nodes, back.nodes = back.nodes, []
@@ -172,6 +192,8 @@ def _own_constants(back: Graph) -> tuple[SymbolicTensor, ...]:
     for node in nodes:
         node.inputs = tuple([copies.get(id(t), t) for t in node.inputs])
     back.outputs = [copies.get(id(t), t) for t in back.outputs]
+    back.parent = None
+    back.captures = {}
     return tuple(kept)
 
 
@@ -192,15 +214,25 @@ def _call(step: Any, gradients: Sequence[Any], wanted: Sequence[bool]) -> Sequen
     places = {id(t): value for t, value in zip(graph.outputs, step.outputs)}
     places.update({id(t): value for t, value in zip(graph.inputs, step.inputs)})
     missing = [tensor for tensor in backward.kept if id(tensor) not in places]
-    if missing:
+    if missing and step.graph is None:
+        # From some results alone it needs what it does not need from all of them.
+        gradients = [
+            zeros_like(output) if is_seeded and gradient is None else gradient
+            for gradient, output, is_seeded in zip(
+                gradients, step.outputs, forward.full[1]
+            )
+        ]
+        backward = forward.backward[forward.full]
+    elif missing:
         places.update(_keep_more(step, forward, missing))
     tensors = [gradient for gradient in gradients if gradient is not None]
     tensors += [places[id(tensor)] for tensor in backward.kept]
-    results = iter(_run(backward.graph, tensors))
+    results = iter(run(backward.graph, tensors))
     return [next(results) if is_given else None for is_given in backward.given]
 
 
-def _run(graph: Graph, tensors: Sequence[Any]) -> Sequence[Any]:
+def run(graph: Graph, tensors: Sequence[Any]) -> Sequence[Any]:
+    """What a graph gives for tensors: at once, or as a node."""
     outer = current_graph()
     if outer is None:
         return run_call(graph, tensors)
@@ -232,10 +264,6 @@ def _keep_more(
     node: Any, forward: Forward, missing: Sequence[SymbolicTensor]
 ) -> dict[int, Any]:
     """Have a node give further tensors of its graph."""
-    if node.graph is None:
-        raise InternalError(
-            f"what a gradient of {forward.graph.name!r} needs was not kept"
-        )
     forward.graph.outputs += missing
     added = add_outputs(node, [tensor.spec for tensor in missing])
     return {id(tensor): output for tensor, output in zip(missing, added)}

@@ -38,6 +38,8 @@ def operands(step: Any) -> Sequence[Any]:
     """What a step depends on: its inputs, and variables that it reads."""
     if step.op == "ReadVariableOp":
         return (step.attrs["variable"],)
+    if step.op == "CustomGradient":
+        return (*step.inputs, *step.attrs["rule"].variables)
     if step.op not in ("If", "Case", "While", "PartitionedCall"):
         inputs: Sequence[Any] = step.inputs
         return inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.ops.arrays.creation import ones
+from runtime.ops.arrays.creation import ones, zeros
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.rearrange import broadcast_to
@@ -15,7 +15,7 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.reduce.reductions import reduce_sum
 from runtime.types import dtypes
 
-__all__ = ["broadcast_like", "shape_of", "sum_to"]
+__all__ = ["broadcast_like", "shape_of", "sum_to", "zeros_of"]
 
 
 def shape_of(x: Any) -> Any:
@@ -23,6 +23,11 @@ def shape_of(x: Any) -> Any:
     if x.shape.is_fully_defined():
         return x.shape.as_list()
     return shape(x, dtypes.int64)
+
+
+def zeros_of(x: Any) -> Any:
+    """Zeros in the shape of `x`, for which that is all that is needed of it."""
+    return zeros(shape_of(x), x.dtype)
 
 
 def broadcast_like(x: Any, other: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,17 +15,18 @@ from runtime.gradients.backprop import (
     mark_recorded,
 )
 from runtime.gradients.control_flow import operands
+from runtime.gradients.jacobians import batch_jacobian, jacobian, zero_jacobian
 from runtime.gradients.sparse import added
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
 from runtime.graph.recording import begin_recording, end_recording
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import Tensor
+from runtime.tensor import EagerTensor, Tensor
 from runtime.types import nest
 from runtime.variable import IndexedSlices, Variable, underlying
 
-__all__ = ["GradientTape", "UnconnectedGradients"]
+__all__ = ["GradientTape", "UnconnectedGradients", "in_graph", "seeds"]
 
 
 class UnconnectedGradients(enum.Enum):
@@ -63,7 +64,7 @@ class GradientTape:
         self, persistent: bool = False, watch_accessed_variables: bool = True
     ) -> None:
         # Eager programs without tapes do without the rules of all ops.
-        from runtime.gradients import calls, rules  # noqa: F401
+        from runtime.gradients import calls, custom, rules  # noqa: F401
         from runtime.lowering import lower  # noqa: F401
 
         self._persistent = persistent
@@ -155,6 +156,7 @@ class GradientTape:
             if isinstance(item, Variable):
                 self._watch_variable(item)
             elif self._recording is not None:
+                item = in_graph(item, is_source=True)
                 self._recording.watch(item)
                 if self._is_open:
                     mark_recorded([item])
@@ -210,24 +212,73 @@ class GradientTape:
         """
         kind = UnconnectedGradients(unconnected_gradients)
         recording = self._take()
-        targets, seeds = _seeds(target, output_gradients)
-        flat = [underlying(source) for source in nest.flatten(sources)]
-        for source in flat:
-            if not isinstance(source, (Tensor, Variable)):
-                raise TypeError(
-                    "gradients are taken with respect to tensors and variables, not "
-                    f"{type(source).__name__}"
-                )
-        by_id = _sum_seeds(targets, seeds)
+        flat = _sources(sources)
         watched = [source for source in flat if id(source) in recording.known]
-        found = iter(backprop(recording.steps, by_id, watched))
-        results = []
-        for source in flat:
-            gradient = next(found) if id(source) in recording.known else None
-            if gradient is None and kind is UnconnectedGradients.ZERO:
-                gradient = zeros_like(source)
-            results.append(gradient)
-        return nest.pack_sequence_as(sources, results)
+        given = seeds(target, output_gradients)
+        found = iter(backprop(recording.steps, given, watched))
+        results = [next(found) if id(s) in recording.known else None for s in flat]
+        return _completed(results, flat, sources, kind, zeros_like)
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The gradients of all elements of `target`, a tensor.
+
+        The result has the structure of `sources`; each tensor has the shape of the
+        target followed by that of the source. In a graph it is a loop over the elements
+        of the target. The last two arguments are for programs of TensorFlow: they
+        change nothing here.
+
+        >>> import runtime as tf
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> print(tape.jacobian(y, x).numpy())
+        [[2. 0.]
+         [0. 4.]]
+
+        Raises what `gradient` raises.
+        """
+        kind = UnconnectedGradients(unconnected_gradients)
+        recording = self._take()
+        flat, of = _sources(sources), _one_target(target)
+        watched = [source for source in flat if id(source) in recording.known]
+        found = iter(jacobian(recording, of, watched))
+        results = [next(found) if id(s) in recording.known else None for s in flat]
+        return _completed(
+            results, flat, sources, kind, lambda source: zero_jacobian(of, source)
+        )
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each ``target[i]`` by ``source[i]``.
+
+        Right where ``target[i]`` depends on no other part of the source. The result has
+        the shape ``[n, *target.shape[1:], *source.shape[1:]]``. The last two arguments
+        change nothing.
+
+        Raises what `gradient` raises; ValueError for a target or source without a first
+        axis, and InvalidArgumentError for those of different lengths.
+        """
+        kind = UnconnectedGradients(unconnected_gradients)
+        recording = self._take()
+        (item,), of = _sources([source]), _one_target(target)
+        found = batch_jacobian(recording, of, item)
+        if found is None and kind is UnconnectedGradients.ZERO:
+            return zero_jacobian(of, item, skipped=1)
+        return found
 
     def _take(self) -> Recording:
         """What was recorded; a tape that is not persistent has it once."""
@@ -244,29 +295,78 @@ class GradientTape:
         return recording
 
 
-def _seeds(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any]]:
-    """The targets that have gradients, and the gradients that they start with."""
+def in_graph(tensor: Any, is_source: bool = False) -> Any:
+    """What stands for an eager tensor in the graph that is being built."""
+    graph = current_graph()
+    if graph is None or not isinstance(tensor, EagerTensor):
+        return tensor
+    return graph.differentiate(tensor) if is_source else graph.capture(tensor)
+
+
+def _sources(sources: Any) -> list[Any]:
+    flat = [underlying(source) for source in nest.flatten(sources)]
+    for source in flat:
+        if not isinstance(source, (Tensor, Variable)):
+            raise TypeError(
+                "gradients are taken with respect to tensors and variables, not "
+                f"{type(source).__name__}"
+            )
+    return [in_graph(source) for source in flat]
+
+
+def _one_target(target: Any) -> Any:
+    item = _as_target(target)
+    if item is None:
+        raise TypeError("the target of a Jacobian is one tensor, not None")
+    return item
+
+
+def _as_target(target: Any) -> Any:
+    item = underlying(target)
+    if isinstance(item, IndexedSlices):
+        item = convert_to_tensor(item)
+    if not isinstance(item, (Tensor, Variable, type(None))):
+        raise TypeError(
+            "the target of a gradient is a tensor or variable, not "
+            f"{type(item).__name__}"
+        )
+    return in_graph(item)
+
+
+def _completed(
+    found: Sequence[Any],
+    flat: Sequence[Any],
+    sources: Any,
+    kind: UnconnectedGradients,
+    zeros: Callable[[Any], Any],
+) -> Any:
+    """Gradients in the structure of the sources."""
+    results = [
+        zeros(source)
+        if gradient is None and kind is UnconnectedGradients.ZERO
+        else gradient
+        for gradient, source in zip(found, flat)
+    ]
+    return nest.pack_sequence_as(sources, results)
+
+
+def seeds(target: Any, output_gradients: Any) -> dict[int, Any]:
+    """The gradients that the targets start with, by the id of the tensor.
+
+    Those that cannot have any are left out.
+    """
     flat = nest.flatten(target)
     given: Sequence[Any] = [None] * len(flat)
     if output_gradients is not None:
         given = nest.flatten_up_to(target, output_gradients)
-    targets, seeds = [], []
-    for item, seed in zip(flat, given):
-        if item is None:
+    found: dict[int, Any] = {}
+    for leaf, start in zip(flat, given):
+        item = _as_target(leaf)
+        if item is None or not has_gradient(item):
             continue
-        item = underlying(item)
-        if isinstance(item, IndexedSlices):
-            item = convert_to_tensor(item)
-        if not isinstance(item, (Tensor, Variable)):
-            raise TypeError(
-                "the target of a gradient is a tensor or variable, not "
-                f"{type(item).__name__}"
-            )
-        if not has_gradient(item):
-            continue
-        targets.append(item)
-        seeds.append(_seed(item, seed))
-    return targets, seeds
+        seed, known = _seed(item, start), found.get(id(item))
+        found[id(item)] = seed if known is None else added(known, seed)
+    return found
 
 
 def _seed(target: Any, seed: Any) -> Any:
@@ -278,13 +378,4 @@ def _seed(target: Any, seed: Any) -> Any:
             f"an output gradient of shape {found.shape} is not for a target of shape "
             f"{target.shape}"
         )
-    return found
-
-
-def _sum_seeds(targets: Sequence[Any], seeds: Sequence[Any]) -> dict[int, Any]:
-    """The gradients by the id of the tensor; a target may be given twice."""
-    found: dict[int, Any] = {}
-    for target, seed in zip(targets, seeds):
-        known = found.get(id(target))
-        found[id(target)] = seed if known is None else added(known, seed)
     return found

@@ -133,6 +133,7 @@ class Mark(NamedTuple):
     names: dict[str, int]
     constants: dict[int, tuple[EagerTensor, SymbolicTensor]]
     checked: dict[Tensor, SymbolicTensor]
+    differentiated: dict[int, tuple[EagerTensor, SymbolicTensor]]
 
 
 class Graph:
@@ -161,6 +162,7 @@ class Graph:
         self.outputs: list[SymbolicTensor] = []
         self._names: dict[str, int] = {}
         self._constants: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
+        self._differentiated: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
         #: Nodes that staging left over, to be removed where nothing uses them.
         self.left_over: set[Node] = set()
         #: The Python numbers that weak constants stand for: what float32 rounds is
@@ -251,12 +253,32 @@ class Graph:
         known = self._constants.get(id(tensor))
         if known is not None:
             return known[1]
+        graph: Graph | None = self
+        while graph is not None:
+            if id(tensor) in graph._differentiated:
+                return self.capture(graph._differentiated[id(tensor)][1])
+            graph = graph.parent
         array = tensor._array
         spec = TensorSpec(array.shape, of_array(array))
         (constant,) = self.add("Const", (), {"value": array}, (spec,))
         # The tensor is kept alive, so that no other object can get its id.
         self._constants[id(tensor)] = tensor, constant
         return constant
+
+    def differentiate(
+        self, tensor: EagerTensor, own: SymbolicTensor | None = None
+    ) -> SymbolicTensor:
+        """The one tensor that stands for `tensor` from now on, here and in the graphs
+        within: gradients are taken with respect to it. It is `own`, or a constant.
+        """
+        if own is None:
+            own = self.capture_constant(tensor)
+        self._differentiated[id(tensor)] = tensor, own
+        return own
+
+    def constants(self) -> Iterator[EagerTensor]:
+        """The eager tensors that are constants here."""
+        return (tensor for tensor, _ in self._constants.values())
 
     def _capture_symbolic(self, tensor: SymbolicTensor) -> SymbolicTensor:
         ancestor = self.parent
@@ -292,7 +314,8 @@ class Graph:
     def mark(self) -> Mark:
         """What `roll_back` needs to drop the nodes that are added from now on."""
         names, constants = dict(self._names), dict(self._constants)
-        return Mark(len(self.nodes), names, constants, dict(self._checked))
+        checked, differentiated = dict(self._checked), dict(self._differentiated)
+        return Mark(len(self.nodes), names, constants, checked, differentiated)
 
     def roll_back(self, mark: Mark) -> None:
         """Drop the nodes that were added since; inputs for captures remain."""
@@ -304,6 +327,7 @@ class Graph:
         self._names.update((t.node.name.lower(), 1) for t in self.inputs)
         self._constants = dict(mark.constants)
         self._checked = dict(mark.checked)
+        self._differentiated = dict(mark.differentiated)
 
     # --- reading ----------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ __all__ = [
     "begin_recording",
     "demote",
     "end_recording",
+    "recorded_by",
     "recorders",
     "unrecorded",
     "when_recording",
@@ -90,6 +91,21 @@ def end_recording(recorder: Recorder) -> None:
         if not _open:
             for switch in _switches:
                 switch(False)
+
+
+@contextmanager
+def recorded_by(*heard: Recorder) -> Iterator[None]:
+    """These, and nobody else, hear of what runs in the block."""
+    outer = _recorders.get()
+    for recorder in heard:
+        begin_recording(recorder)
+    _recorders.set(heard)
+    try:
+        yield
+    finally:
+        for recorder in heard:
+            end_recording(recorder)
+        _recorders.set(outer)
 
 
 @contextmanager

@@ -47,6 +47,10 @@ def _always(node: Node, editor: Editor) -> Tensors | None:
     return node.inputs[:1]
 
 
+def _results(node: Node, editor: Editor) -> Tensors | None:
+    return node.inputs[: len(node.outputs)]
+
+
 def _of_same_shape(node: Node, editor: Editor) -> Tensors | None:
     return node.inputs[:1] if same_shape(node.inputs[0], node.outputs[0]) else None
 
@@ -63,6 +67,7 @@ def _checked(node: Node, editor: Editor) -> Tensors | None:
 _RULES = {
     "BroadcastTo": _of_same_shape,
     "Cast": _of_same_dtype,
+    "CustomGradient": _results,
     "EnsureShape": _of_same_shape,
     "Identity": _always,
     "IsNotNone": _always,

@@ -24,7 +24,7 @@ from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.apply import apply
 from runtime.ops.containers.array_parts import check_used
-from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.tracing.effects import observing
 from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.loop_conditions import tidy
@@ -63,12 +63,14 @@ def trace(
     kwargs: dict[str, Any],
     name: str,
     parent: Graph | None = None,
+    captured: Sequence[EagerTensor] = (),
 ) -> Trace:
     """Call ``fn(*args, **kwargs)`` with placeholders for the specs among the arguments.
 
     Placeholders are the graph's inputs, in the order in which `nest` flattens
-    ``(args, kwargs)``, and are named as their specs. Tensors of `parent` that `fn` uses
-    become further inputs. Raises what `fn` raises; endless recursion is a
+    ``(args, kwargs)``, and are named as their specs. Then come inputs for `captured`,
+    eager tensors that `fn` reads, which would be constants. Tensors of `parent` that
+    `fn` uses become further inputs. Raises what `fn` raises; endless recursion is a
     RecursionError that says what to do.
     """
     graph = Graph(name, parent)
@@ -79,6 +81,8 @@ def trace(
         for leaf in nest.flatten((tuple(args), kwargs))
     ]
     arguments, keywords = nest.pack_sequence_as((tuple(args), kwargs), leaves)
+    for tensor in captured:
+        graph.differentiate(tensor, graph.add_input(tensor.spec, "captured"))
     watched = observing(fn, (arguments, keywords), name)
     with building(graph), unhandled(), noting() as errors, watched:
         try:

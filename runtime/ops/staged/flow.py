@@ -99,6 +99,16 @@ for _op, _label in (
 ):
     register_structure(_op, _label)
 
+register(
+    Op(
+        # Results of a function, then its arguments, then what its own gradient uses.
+        "CustomGradient",
+        lambda *arrays, rule: arrays[: rule.count],
+        lambda *specs, rule: specs[: rule.count],
+        family="structure",
+    )
+)
+
 _IS_NEW = sys.version_info >= (3, 11)
 #: As Python itself says it, by whose variable it is.
 _UNBOUND = {

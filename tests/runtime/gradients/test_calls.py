@@ -115,3 +115,67 @@ def test_what_has_no_gradient_is_named_when_it_is_asked_for() -> None:
     assert y.shape == (2,)
     with pytest.raises(GradientError, match=r"test_calls.py:\d+: AG330: .* Svd"):
         tape.gradient(y, x)
+
+
+def test_eager_tensors_that_a_function_reads() -> None:
+    x, unwatched = tf.constant(3.0), tf.constant(2.0)
+
+    @tf.function
+    def f(y: Any) -> Any:
+        return x * x * y * unwatched
+
+    def slope() -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(tf.constant(5.0))
+        assert y.numpy() == 90
+        return tape.gradient(y, x).numpy()
+
+    assert slope() == slope() == 60
+    # Once with a constant, once with an input; plain calls use the former.
+    assert f.experimental_get_tracing_count() == 2
+    assert f(tf.constant(5.0)).numpy() == 90
+    x = tf.constant(4.0)
+    assert slope.__closure__ is not None
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(tf.constant(5.0))
+    assert tape.gradient(y, x).numpy() == 80
+
+
+def test_a_concrete_function_with_a_recorded_constant() -> None:
+    x = tf.constant(3.0)
+    concrete = tf.function(lambda: x * x).get_concrete_function()
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises(GradientError, match="as a constant"):
+            concrete()
+
+
+def test_watching_an_eager_tensor_in_a_function() -> None:
+    x = tf.constant(3.0)
+
+    @tf.function
+    def f() -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.gradient(y, x)
+
+    assert f().numpy() == 6
+
+
+def test_one_of_several_results_of_an_unknown_shape() -> None:
+    @tf.custom_gradient
+    def pair(x: Any, y: Any) -> Any:
+        return (x + y, x * y), lambda a, b: (a + b * 10, a * 100 + b * 1000)
+
+    f = tf.function(
+        pair, input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None])]
+    )
+    x, y = tf.constant([3.0]), tf.constant([4.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, y])
+        a, b = f(x, y)
+    assert [g.numpy() for g in tape.gradient(a, [x, y])] == [[1], [100]]
+    assert [g.numpy() for g in tape.gradient(b, [x, y])] == [[10], [1000]]
