@@ -203,7 +203,9 @@ class Tracer:
     ) -> Trace:
         def attempt(function: Callable[..., Any]) -> Trace:
             with watching_calls(note):
-                return trace(function, args, kwargs, self._signature.name, None, captured)
+                return trace(
+                    function, args, kwargs, self._signature.name, None, captured
+                )
 
         if not self.autograph:
             return attempt(self.converted)
