@@ -38,9 +38,7 @@ def gradients(
         xs: a tensor or variable, or a list of them.
         grad_ys: what the gradients of the `ys` are multiplied with: a list of tensors
             or None, which stands for ones.
-        name: not used.
-        gate_gradients: not used, as is ``aggregation_method``.
-        aggregation_method: see there.
+        name: not used, as are ``gate_gradients`` and ``aggregation_method``.
         stop_gradients: tensors that count as constants.
         unconnected_gradients: as in `GradientTape.gradient`.
 
@@ -67,11 +65,7 @@ def gradients(
     sources = [_of_graph(graph, x) for x in nest.flatten(xs)]
     targets = [_of_graph(graph, y) for y in nest.flatten(ys)]
     constants = {id(_of_graph(graph, x)) for x in nest.flatten(stop_gradients or [])}
-    steps = [
-        node
-        for node in graph.nodes
-        if not any(id(output) in constants for output in node.outputs)
-    ]
+    steps = [n for n in graph.nodes if constants.isdisjoint(map(id, n.outputs))]
     given = None if grad_ys is None else nest.flatten(grad_ys)
     found = backprop(steps, seeds(targets, given), sources)
     return [
