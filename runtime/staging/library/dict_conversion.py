@@ -9,7 +9,13 @@ from runtime.graph.context import building
 from runtime.ops import convert
 from runtime.staging.library.dict_kinds import class_of
 from runtime.staging.library.sets import StagedSet, set_of
-from runtime.staging.library.tables import StagedDict, StagedTable, default_of, missing
+from runtime.staging.library.tables import (
+    StagedDict,
+    StagedTable,
+    default_of,
+    missing,
+    same_default,
+)
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.sequences import as_sequence
 from runtime.staging.lists.staged_list import StagedList
@@ -156,20 +162,21 @@ def dict_from(items: Any) -> Any:
 
 def _common_tables(one: Side, other: Side, name: str) -> Pair:
     """Two dicts or sets of one class as tables; None for two dicts of Python."""
-    classes = {_table_class(side.value) for side in (one, other)}
-    if len(classes) > 1 or None in classes:
+    kinds, defaults = zip(*(_table_kind(side.value) for side in (one, other)))
+    if None in kinds or kinds[0] is not kinds[1] or not same_default(*defaults):
         return None
     if all(isinstance(side.value, dict) for side in (one, other)):
         return None
     return beside_each_other(one, other, name, _as_table)
 
 
-def _table_class(value: Any) -> type[StagedTable] | None:
-    if isinstance(value, StagedTable):
-        return type(value)
+def _table_kind(value: Any) -> tuple[type[StagedTable] | None, Any]:
+    """What a dict or set is in a graph, and what makes the values of missing keys."""
+    if isinstance(value, StagedDict):
+        return type(value), value.default
     if isinstance(value, dict):
-        return class_of(value)
-    return StagedSet if isinstance(value, set) else None
+        return class_of(value), default_of(value)
+    return (StagedSet if isinstance(value, (set, StagedSet)) else None), None
 
 
 def _as_table(side: Side, name: str, elements: Sequence[Element]) -> StagedTable | None:

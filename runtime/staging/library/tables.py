@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from runtime.errors import StagedStateError, UnhashableTensorError
@@ -34,6 +35,7 @@ __all__ = [
     "missing",
     "python_key",
     "python_value",
+    "same_default",
     "set_pairs",
     "zero",
 ]
@@ -93,6 +95,25 @@ def default_of(items: Any) -> Callable[[], Any] | None:
     if isinstance(items, Counter):
         return zero
     return items.default_factory if isinstance(items, defaultdict) else None
+
+
+def same_default(one: Any, other: Any) -> bool:
+    """Whether two defaults make the same values: ``lambda: 0`` twice does."""
+    texts = _text(one), _text(other)
+    return one is other or (texts[0] is not None and texts[0] == texts[1])
+
+
+def _text(default: Any) -> tuple[Any, ...] | None:
+    """What a function of no arguments is: code and variables. None for others."""
+    if not isinstance(default, FunctionType):
+        return None
+    if default.__defaults__ or default.__kwdefaults__:
+        return None
+    code = default.__code__
+    # The texts of constants: 0, 0.0 and False are equal.
+    constants = repr(code.co_consts)
+    variables = id(default.__globals__), *map(id, default.__closure__ or ())
+    return code.co_code, constants, code.co_names, code.co_freevars, variables
 
 
 _Self = TypeVar("_Self", bound="StagedTable")
@@ -351,6 +372,10 @@ class StagedDict(StagedTable):
 
     def _of(self, lists: Sequence[StagedList]) -> StagedDict:
         return type(self)(lists, self.name, self.default)
+
+    def _same_structure(self, other: Any) -> bool:
+        same = same_default(self.default, other.default)
+        return same and super()._same_structure(other)
 
     @classmethod
     def _python(cls, keys: list[Any], *columns: list[Any]) -> Any:

@@ -9,6 +9,7 @@ import pytest
 
 import runtime as tf
 from runtime.errors import StagedStateError
+from runtime.staging.library import tables
 from tests import modes
 
 
@@ -220,3 +221,61 @@ def test_what_is_inside_of_a_display_is_compared(mode):
 
     assert modes.run(program, (0,), mode).value == 1
     assert modes.run(program, (1,), mode).value == 2
+
+
+def reset_where(n, default):
+    counts = defaultdict(int)
+    for i in range(n):
+        counts[i] += 1
+        if i == 2:
+            counts = default()
+    counts[9] += 4
+    return dict(counts)
+
+
+@pytest.mark.parametrize("mode", modes.MODES[1:])
+def test_an_equal_default_is_that_of_the_dict(mode):
+    def program(n):
+        start = 3
+        counts = defaultdict(lambda: start)
+        for i in range(n):
+            counts[i] += 1
+            if i == 2:
+                counts = defaultdict(lambda: start)
+        return dict(counts)
+
+    expected = modes.run(program, (5,), "plain")
+
+    assert modes.same(modes.run(program, (5,), mode), expected)
+
+
+@pytest.mark.parametrize(
+    "default",
+    [
+        dict,
+        lambda: defaultdict(lambda: 5),
+        lambda: defaultdict(lambda: 0.0),
+        lambda: defaultdict(None),
+    ],
+)
+def test_a_dict_with_another_default_is_refused(default):
+    with pytest.raises(StagedStateError, match=r"AG20[12]"):
+        tf.function(lambda n: reset_where(n, default))(tf.constant(5))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (int, int, True),
+        (int, float, False),
+        (lambda: 0, lambda: 0, True),
+        (lambda: 0, lambda: 0.0, False),
+        (lambda: 0, lambda: False, False),
+        (lambda: [], lambda: [], True),
+        (lambda x=1: x, lambda x=1: x, False),
+        (None, None, True),
+        (None, int, False),
+    ],
+)
+def test_defaults_of_one_text_are_the_same(one, other, expected):
+    assert tables.same_default(one, other) is expected
