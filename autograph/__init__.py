@@ -14,6 +14,7 @@ def relu(x):
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
@@ -81,3 +82,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _tell_libraries() -> None:
+    """Call what tensor libraries that were imported before have for this moment."""
+    for name, module in list(sys.modules.items()):
+        tell = getattr(module, "__dict__", {}).get("__autograph_library__")
+        if tell is not None and "." not in name:
+            tell()
+
+
+_tell_libraries()

@@ -8,9 +8,19 @@
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import TYPE_CHECKING, Any
 
-from runtime import compat, config, data, errors, train, version
+from runtime import (
+    compat,
+    compiler,
+    config,
+    data,
+    errors,
+    saved_model,
+    train,
+    version,
+)
 from runtime.api import (
     autodiff,
     autograph,
@@ -49,6 +59,7 @@ from runtime.graph.context import (
     inside_function,
     name_scope,
 )
+from runtime.graph.context import set_begin_and_end as _set_begin_and_end
 from runtime.ops.arrays.creation import eye, fill, ones, ones_like, zeros, zeros_like
 from runtime.ops.arrays.gather import boolean_mask, gather, gather_nd, where
 from runtime.ops.arrays.indexing import newaxis, slice, strided_slice
@@ -255,15 +266,26 @@ __all__ = [
     "print", "py_function", "ragged", "random", "range", "rank", "recompute_grad",
     "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
     "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function",
-    "repeat", "reshape", "reverse", "roll", "round", "saturate_cast", "scalar_mul",
-    "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n",
-    "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "sparse", "split",
-    "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string",
-    "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update", "tensordot", "test", "tile", "train", "transpose",
-    "truediv", "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "uint8",
-    "uint16", "uint32", "uint64", "unique", "unique_with_counts", "unstack",
-    "vectorized_map", "version", "where", "while_loop", "zeros", "zeros_like",
+    "repeat", "reshape", "reverse", "roll", "round", "saturate_cast", "saved_model",
+    "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape",
+    "shape_n", "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "sparse",
+    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice",
+    "string", "strings", "subtract", "switch_case", "tan", "tanh",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile",
+    "train", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",
+    "type_spec_from_value", "uint8", "uint16", "uint32", "uint64", "unique",
+    "unique_with_counts", "unstack", "vectorized_map", "version", "where", "while_loop",
+    "zeros", "zeros_like",
 ]
 # fmt: on
+
+
+def __autograph_library__() -> None:  # noqa: N807  (a name of the compiler's)
+    """The compiler is imported: it calls this."""
+    compiler.connect_unless_connecting()
+
+
+_set_begin_and_end(compiler.begin_first_graph, lambda: None)
+if "autograph" in _sys.modules:
+    compiler.connect()

@@ -66,6 +66,7 @@ __all__ = [
     "UnimplementedError",
     "UnknownError",
     "UnknownResultError",
+    "UnsavableError",
     "ends_trace",
     "is_python_limit",
     "note",
@@ -295,6 +296,12 @@ class ImmutableTensorError(TypeError):
     """An item of a tensor was assigned; tensors never change."""
 
     code = "AG314"
+
+
+class UnsavableError(ValueError):
+    """What is to be saved refers to what is no data (AG340)."""
+
+    code = "AG340"
 
 
 class TracingError(TypeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.compiler.conversion import VERSION
-
 __all__ = ["VERSION"]
+
+#: That of the compiler, which is not imported for it.
+VERSION = "0.1.0"

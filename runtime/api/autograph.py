@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any, overload
 
-from runtime.compiler import conversion
+from runtime import compiler
 from runtime.staging.state.loop_options import set_loop_options
 
 __all__ = [
@@ -44,7 +44,7 @@ def to_code(
         autograph.SourceError: the source is not available.
         autograph.ConversionError: ``entity`` cannot be converted.
     """
-    return conversion.to_code(entity, recursive)
+    return compiler.conversion.to_code(entity, recursive)
 
 
 def to_graph(
@@ -61,7 +61,7 @@ def to_graph(
     >>> to_graph(half)(8)
     4
     """
-    return conversion.to_graph(entity, recursive)
+    return compiler.conversion.to_graph(entity, recursive)
 
 
 @overload
@@ -70,7 +70,7 @@ def do_not_convert(func: None = None) -> Callable[[Any], Any]: ...
 def do_not_convert(func: Any) -> Any: ...
 def do_not_convert(func: Any = None) -> Any:
     """Mark a function to be called as it is from converted code; also a decorator."""
-    return do_not_convert if func is None else conversion.do_not_convert(func)
+    return do_not_convert if func is None else compiler.conversion.do_not_convert(func)
 
 
 def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
@@ -83,7 +83,7 @@ def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
     >>> options(include=["statistics"]).include
     ('statistics',)
     """
-    return conversion.options(include, exclude)
+    return compiler.conversion.options(include, exclude)
 
 
 def trace(*args: Any) -> None:

@@ -231,6 +231,5 @@ def scope_of_variable(name: str) -> str:
 
 
 do_not_convert = autograph.do_not_convert
-VERSION = autograph.__version__
 functions_of = library.functions_of
 is_library_module = library.is_library_module

@@ -1,19 +1,19 @@
 """All hooks between the floors of the runtime, and between it and the compiler.
 
 A lower floor cannot import a higher one. Where it needs something of it, it has a place
-for that, which `install` fills. `runtime.function` calls it when it is imported.
+for that, which `install` fills, once, when this module is imported.
 """
 
 from __future__ import annotations
 
 import autograph
+import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.builtins import aware
 from autograph.operators.opening import all_opened
 from autograph.operators.trials import set_listener
 from runtime import graph_export
-from runtime.compiler import conversion
 from runtime.compiler.backend import LISTS, OPTIONAL, STAGING
 from runtime.compiler.watching import observe
 from runtime.errors import note
@@ -115,3 +115,6 @@ def _compiler() -> None:
     # A choice that is opened by the compiler stands in other objects, too.
     set_exchange(all_opened)
     set_listener(note_replaced)
+
+
+install()

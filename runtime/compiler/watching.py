@@ -14,13 +14,13 @@ from contextvars import ContextVar
 from types import FunctionType, MethodType
 from typing import Any
 
+import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.library import needs_no_conversion
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
 from autograph.operators.mutations import Snapshot, reachable_names
 from autograph.operators.slots import ContentsSlot
-from runtime.compiler import conversion
 from runtime.staging.state import recursion
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.effects import Changed

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from runtime.compiler.backend import ITERATED
+from runtime.compiler import LazyBackend
 from runtime.data import sources, transformations
 from runtime.data.arguments import checked_spec, count_argument, seeds_of
 from runtime.data.functions import DataFunction
@@ -72,7 +72,7 @@ class Dataset(Transformations):
     """
 
     #: The staging protocol of the compiler: see `runtime.compiler.backend`.
-    __autograph_backend__: ClassVar[Any] = ITERATED
+    __autograph_backend__: ClassVar[Any] = LazyBackend("ITERATED")
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -430,7 +430,8 @@ def _wrap(value: Any, element_spec: Any) -> Dataset:
 
 
 DatasetSpec.wrap = staticmethod(_wrap)
-Iterator.__autograph_backend__ = StagedEnumerate.__autograph_backend__ = ITERATED
+Iterator.__autograph_backend__ = LazyBackend("ITERATED")
+StagedEnumerate.__autograph_backend__ = LazyBackend("ITERATED")
 
 
 def _eager(spec: Any, results: Any) -> Any:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from runtime.compiler import conversion
+from runtime import compiler
 from runtime.data.structure import Array, Element, flat_specs, normalized
 from runtime.data.vectorized import vectorized
 from runtime.execute.numpy_source import Executable, compile_graph
@@ -102,7 +102,7 @@ def _traced(
     name: str,
 ) -> Any:
     is_staged = isinstance(function, (Function, BoundFunction))
-    converted = function if is_staged else conversion.convert(function)
+    converted = function if is_staged else compiler.conversion.convert(function)
     graph = current_graph()
 
     def attempt(convertible: Callable[..., Any]) -> Any:
@@ -113,6 +113,7 @@ def _traced(
 
         return trace(on_leaves, specs, {}, name, graph)
 
+    conversion = compiler.conversion
     return conversion.repaired(attempt, converted, None, conversion.new_met())
 
 

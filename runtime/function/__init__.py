@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from runtime.compiler.install import install
 from runtime.function.function import Function, function
 
 __all__ = ["Function", "function"]
-
-install()

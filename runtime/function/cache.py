@@ -131,6 +131,13 @@ class TraceCache:
         entries = sorted(self._all(), key=lambda entry: entry.made)
         return [entry.concrete for entry in entries]
 
+    def current(self) -> list[ConcreteFunction]:
+        """The traces that calls run as long as Python's state is as it is now."""
+        groups = list(self._entries.values())
+        found = [next((e for e in group if e.holds()), None) for group in groups]
+        entries = [entry for entry in found if entry is not None]
+        return [entry.concrete for entry in sorted(entries, key=lambda e: e.made)]
+
     # --- calls as they are written ----------------------------------------------------
 
     def remember(self, call: Call, entry: Entry) -> None:

@@ -22,7 +22,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-from runtime.compiler import conversion, watching
+from runtime import compiler
 from runtime.errors import UnimplementedError
 from runtime.function.cache import MAX_TRACES, Entry, TraceCache
 from runtime.function.call import Call
@@ -222,7 +222,7 @@ class Function:
         converted = self._tracer.converted
         if current_graph() is None:
             return converted(*args, **kwargs)
-        result = watching.call_again(converted, args, kwargs)
+        result = compiler.watching.call_again(converted, args, kwargs)
         tensors, results = flatten_results(result, self._name)
         return results.pack(tensors)
 
@@ -302,6 +302,15 @@ class Function:
             args, kwargs = self._inputs.call
         return self._entry(Call.of(self._inputs, args, kwargs)).concrete
 
+    def current_traces(self) -> list[ConcreteFunction]:
+        """The traces that calls run as long as Python's state is as it is now.
+
+        With an ``input_signature`` there is one, which is made if it has to be.
+        """
+        if self._inputs.has_specs:
+            return [self.get_concrete_function()]
+        return self._cache.current()
+
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
         return self._tracer.count
@@ -321,7 +330,7 @@ class Function:
         traced. The result is a tuple of records, readable when printed; it has
         ``converted``, ``skipped`` and ``to_json()``.
         """
-        return conversion.converted_callees(
+        return compiler.conversion.converted_callees(
             self._python_function, self._tracer.options, self._tracer.met
         )
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from runtime.compiler import conversion
-from runtime.compiler.watching import watching_calls
+from runtime import compiler
 from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
@@ -124,14 +123,16 @@ class Tracer:
     def converted(self) -> Callable[..., Any]:
         """The function that is traced: the user's, its control flow converted."""
         if self._converted is None:
-            self._converted = conversion.convert(self.python_function, self.options)
+            self._converted = compiler.conversion.convert(
+                self.python_function, self.options
+            )
         return self._converted
 
     @property
     def met(self) -> Any:
         """Collects the functions that are called in traces."""
         if self._met is None:
-            self._met = conversion.new_met()
+            self._met = compiler.conversion.new_met()
         return self._met
 
     def trace(self, specs: Specs) -> tuple[ConcreteFunction, Guards | None]:
@@ -143,7 +144,7 @@ class Tracer:
         if not self.guards:
             traced = self._made(args, kwargs)
             return ConcreteFunction(traced, self._signature, specs), None
-        tells = conversion.as_written(self.converted) is not self.converted
+        tells = compiler.conversion.as_written(self.converted) is not self.converted
         objects = self._objects(args, kwargs)
         with watching(self.python_function, objects, tells) as watch:
             traced = self._made(args, kwargs)
@@ -202,14 +203,14 @@ class Tracer:
         captured: Sequence[EagerTensor],
     ) -> Trace:
         def attempt(function: Callable[..., Any]) -> Trace:
-            with watching_calls(note):
+            with compiler.watching.watching_calls(note):
                 return trace(
                     function, args, kwargs, self._signature.name, None, captured
                 )
 
         if not self.autograph:
             return attempt(self.converted)
-        traced: Trace = conversion.repaired(
+        traced: Trace = compiler.conversion.repaired(
             attempt, self.converted, self.options, self.met
         )
         return traced

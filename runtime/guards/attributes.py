@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
-from runtime.compiler import conversion
+from runtime import compiler
 from runtime.guards.kinds import is_library
 from runtime.variable import Module
 
@@ -137,7 +137,7 @@ def _method(function: Any) -> tuple[Kind, Any]:
 
 def _code(raw: Any) -> tuple[Kind, Any]:
     """The functions of a property or another descriptor."""
-    functions = list(conversion.functions_of(raw))
+    functions = list(compiler.conversion.functions_of(raw))
     is_own = not functions and not is_library(type(raw))
     return Kind.CODE, (functions, raw if is_own else None)
 
@@ -186,7 +186,7 @@ def special_methods(cls: type) -> Iterator[FunctionType]:
             for name, member in list(vars(base).items()):
                 is_special = name.startswith("__") and name.endswith("__")
                 if is_special and name not in _NOT_RUN:
-                    yield from conversion.functions_of(member)
+                    yield from compiler.conversion.functions_of(member)
 
 
 def has_special_access(owner: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.compiler import conversion
+from runtime import compiler
 from runtime.guards.containers import (
     Items,
     Mapping,
@@ -49,7 +49,7 @@ def is_library(value: Any) -> bool:
         name = value.__name__
     else:
         name = value.__module__
-    return not isinstance(name, str) or conversion.is_library_module(name)
+    return not isinstance(name, str) or compiler.conversion.is_library_module(name)
 
 
 def is_ours(function: FunctionType) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any
 
-from runtime.compiler import conversion
+from runtime import compiler
 from runtime.guards.names import names_of
 from runtime.guards.reads import Read
 
@@ -33,7 +33,9 @@ def needed(
     if not called:
         return reads
     later = {*map(_place_of, called)} - {*map(_place_of, noted)}
-    codes = [conversion.as_written(function).__code__ for function in functions]
+    codes = [
+        compiler.conversion.as_written(function).__code__ for function in functions
+    ]
     parts = [
         part
         for code in codes
@@ -82,7 +84,7 @@ def _place_of(function: Any) -> Place | None:
             function = function.func
         else:
             return None
-    return _place(conversion.as_written(function).__code__)
+    return _place(compiler.conversion.as_written(function).__code__)
 
 
 def _names_read(parts: Iterable[CodeType]) -> set[str]:

@@ -18,7 +18,7 @@ from functools import _lru_cache_wrapper, partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from runtime.compiler import conversion
+from runtime import compiler
 from runtime.guards import reads
 from runtime.guards.attributes import (
     Kind,
@@ -91,7 +91,7 @@ class Watch:
                 function = function.__func__
             else:
                 function = function.func
-        written = conversion.as_written(function)
+        written = compiler.conversion.as_written(function)
         if isinstance(written, FunctionType):
             self._noted.append(written)
             # What was not found anywhere is made by the trace, as its cells are.
@@ -198,7 +198,7 @@ class Watch:
             self._look_behind(function, tells)
             return
         # The code may have been converted in place.
-        names = names_of(conversion.as_written(function).__code__)
+        names = names_of(compiler.conversion.as_written(function).__code__)
         quiet = names.values if tells else names.attributes | names.globals
         for name in {*names.globals, *names.stored_globals}:
             self._look_at_global(function.__globals__, name, name in quiet)
@@ -242,7 +242,7 @@ class Watch:
             self._roots += found
 
     def _note_places(self, function: FunctionType, names: Names) -> None:
-        code = conversion.as_written(function).__code__
+        code = compiler.conversion.as_written(function).__code__
         self._valued |= {*names.values, *names.globals, *code.co_freevars, *_DEFAULTS}
         read = (*names.globals, *names.attributes, *code.co_freevars)
         for name in (*read, *_DEFAULTS):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,6 +18,11 @@ from runtime.ops.staged.flow import optional_parts
 from runtime.ops.staged.python_text import (
     Fill,
     Format,
+    MakeText,
+    OptionalFill,
+    SequenceFill,
+    TensorFill,
+    ValueFill,
     ask_text,
     format_text,
     print_text,
@@ -74,8 +78,9 @@ class Values:
             items = {key: self.fill(item) for key, item in value.items()}
             return lambda found: {key: fill(found) for key, fill in items.items()}
         if type(value) is list:
-            elements = list(map(self.fill, value))
-            return lambda found: [fill(found) for fill in elements]
+            return SequenceFill(list, tuple(map(self.fill, value)))
+        if type(value) is tuple:
+            return SequenceFill(tuple, tuple(map(self.fill, value)))
         if isinstance(value, tuple):
             make = getattr(type(value), "_make", tuple)
             inner = list(map(self.fill, value))
@@ -85,19 +90,17 @@ class Values:
             return lambda found: kind(fill(found) for fill in members)
         inside = None if isinstance(value, _ATOMS) else composed(value)
         if inside is None or is_tensor(value):
-            shown = value if isinstance(value, _ATOMS) else _Shown(value)
-            return lambda found: shown
+            return ValueFill(value if isinstance(value, _ATOMS) else _Shown(value))
         fills = list(map(self.fill, inside.parts))
         return lambda found: inside.rebuild([fill(found) for fill in fills])
 
     def _tensor(self, tensor: Tensor) -> Fill:
         index = len(self.tensors)
         self.tensors.append(tensor)
-        return lambda found: found[index]
+        return TensorFill(index)
 
     def _optional(self, value: Tensor, some: Tensor) -> Fill:
-        shown, exists = self._tensor(value), self._tensor(some)
-        return lambda found: shown(found) if exists(found) else None
+        return OptionalFill(self._tensor(value), self._tensor(some))
 
     def _list(self, value: StagedList) -> Fill:
         (element, _), (*buffers, count) = value.__tf_flatten__()
@@ -188,7 +191,7 @@ def _fstring(template: str, /, *values: Any, **named: Any) -> Any:
             one = _field(conversion, spec[0])
             pieces.append(_escaped(one.format(value, *spec[1:])))
     text = "".join(pieces)
-    return found.text(text.format, fills, text)
+    return found.text(MakeText("format", text), fills, text)
 
 
 def _escaped(text: str) -> str:
@@ -250,13 +253,9 @@ def characters(text: Any, key: Any) -> Any:
     whole = found.fill(text)
     if not isinstance(key, slice):
         parts = [whole, found.fill(key)]
-        return found.text(operator.getitem, parts, "str[i]", raises=True)
+        return found.text(MakeText("item"), parts, "str[i]", raises=True)
     ends = map(found.fill, (key.start, key.stop, key.step))
-    return found.text(_slice, [whole, *ends], "str[i:j]")
-
-
-def _slice(text: str, *ends: Any) -> str:
-    return text[slice(*ends)]
+    return found.text(MakeText("slice"), [whole, *ends], "str[i:j]")
 
 
 # --- the others -----------------------------------------------------------------------
@@ -277,13 +276,13 @@ def _format(value: Any, spec: Any = "") -> Any:
 def _percent(template: str, values: Any) -> Any:
     found = Values()
     fill = found.fill(values)
-    return found.text(lambda value: template % value, [fill], template)
+    return found.text(MakeText("percent", template), [fill], template)
 
 
 def _join(separator: str, items: Any) -> Any:
     found = Values()
     fill = found.fill(items)
-    return found.text(separator.join, [fill], f"{separator!r}.join")
+    return found.text(MakeText("join", separator), [fill], f"{separator!r}.join")
 
 
 def _print(*values: Any, **options: Any) -> None:
@@ -337,9 +336,9 @@ def method_of_text(text: SymbolicTensor, name: str) -> Callable[..., Any] | None
         found = Values()
         fills = [found.fill(value) for value in (text, *args)]
         if name in _TEXTS:
-            return found.text(getattr(str, name), fills, f"str.{name}")
+            return found.text(MakeText("method", name), fills, f"str.{name}")
         weak = [tensor.spec.weak for tensor in found.tensors]
-        asked = Format(getattr(str, name), fills, weak, f"str.{name}")
+        asked = Format(MakeText("method", name), fills, weak, f"str.{name}")
         dtype = dtypes.bool if name in _BOOLS else dtypes.int32
         answer = ask_text(found.tensors, asked, dtype, raises=name == "rindex")
         return answer if name in _BOOLS else weakened(answer)

@@ -28,7 +28,16 @@ from runtime.tensor import SymbolicTensor, Tensor
 from runtime.types import nest
 from runtime.types.classes import defines
 
-__all__ = ["Composition", "Form", "Results", "flatten_results", "leaving", "nested"]
+__all__ = [
+    "Composition",
+    "Form",
+    "Results",
+    "flatten_results",
+    "leaving",
+    "made_of_tensors",
+    "nested",
+    "optional_composition",
+]
 
 
 class Composition:
@@ -92,6 +101,11 @@ class Form:
         parts = [cls.of(part, compose) for part in composition.parts]
         leaves = [leaf for _, inside in parts for leaf in inside]
         return cls(composition, tuple(form for form, _ in parts)), leaves
+
+    @property
+    def value(self) -> Any:
+        """The value that was taken apart; None for a leaf."""
+        return None if self._composition is None else self._composition.value
 
     @property
     def is_leaf(self) -> bool:
@@ -217,14 +231,19 @@ def leaving(value: Any) -> Composition | None:
     """
     optional = optional_parts(value)
     if optional is not None:
-        variable = value.node.attrs["variable"]
-        return Composition(value, ("", ""), optional, partial(_some_or_none, variable))
+        return optional_composition(value, value.node.attrs["variable"], optional)
     found = nested(value)
     if found is None and defines(type(value), "__tf_flatten__"):
         metadata, components = value.__tf_flatten__()
-        rebuild = partial(_unflatten, type(value), metadata)
-        return Composition(value, [""] * len(components), components, rebuild)
+        return made_of_tensors(value, type(value), metadata, components)
     return found
+
+
+def optional_composition(
+    value: Any, variable: str, parts: tuple[Any, Any]
+) -> Composition:
+    """The composition of a tensor that may be None, as it leaves a trace."""
+    return Composition(value, ("", ""), parts, partial(_some_or_none, variable))
 
 
 def _some_or_none(variable: str, parts: Sequence[Any]) -> Any:
@@ -239,6 +258,14 @@ def _some_or_none(variable: str, parts: Sequence[Any]) -> Any:
         shown = require_some(value, some, variable)
     some.graph.roll_back(mark)
     return shown
+
+
+def made_of_tensors(
+    value: Any, kind: type, metadata: Any, components: Sequence[Any]
+) -> Composition:
+    """The composition of an object of a class with ``__tf_unflatten__``."""
+    rebuild = partial(_unflatten, kind, metadata)
+    return Composition(value, [""] * len(components), components, rebuild)
 
 
 def _unflatten(kind: Any, metadata: Any, components: Sequence[Any]) -> Any:

@@ -31,7 +31,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import autograph.operators", {"numpy", "runtime", "gast", "astor", "ast"}),
         ("import autograph.import_hook", {"numpy", "runtime", "gast", "astor", "ast"}),
         ("import autograph.cli", {"numpy", "runtime", "gast", "astor"}),
-        ("import runtime", {"numpy.random", "gast", "astor"}),
+        ("import runtime, autograph", {"numpy.random", "gast", "astor"}),
     ],
 )
 def test_stays_light(statement: str, absent: set[str]) -> None:
@@ -39,6 +39,33 @@ def test_stays_light(statement: str, absent: set[str]) -> None:
 
     assert "autograph" in loaded
     assert loaded & absent == set()
+
+
+def test_runtime_needs_no_compiler() -> None:
+    """It is imported for the first graph that is built."""
+    start = "import runtime as tf; tf.Variable(1.0).assign_add(2.0) * 3"
+
+    assert "autograph" not in loaded_by(start)
+    assert "autograph" in loaded_by(f"{start}; tf.function(len, autograph=False)([])")
+    assert "autograph" in loaded_by(f"{start}; tf.Graph().as_default().__enter__()")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import runtime, autograph",
+        "import autograph, runtime",
+        "import autograph.library, runtime",
+    ],
+)
+def test_the_compiler_knows_the_runtime(statement: str) -> None:
+    """Whichever of the two was imported first."""
+    loaded = loaded_by(
+        f"{statement}; assert autograph.library.is_library_module('runtime.ops');"
+        "assert runtime.Variable.__autograph_backend__"
+    )
+
+    assert "runtime.compiler.install" in loaded
 
 
 def test_compiler_needs_no_tensor_library() -> None:

@@ -7,8 +7,10 @@ Python number or text as that number or text.
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,17 +21,101 @@ from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Format", "ask_text", "format_text", "print_text", "shown_values"]
+__all__ = [
+    "Fill",
+    "Format",
+    "MakeText",
+    "OptionalFill",
+    "SequenceFill",
+    "TensorFill",
+    "ValueFill",
+    "ask_text",
+    "format_text",
+    "print_text",
+    "shown_values",
+]
 
 Array = np.ndarray[Any, Any]
 #: Makes a Python value of the values of the tensors.
 Fill = Callable[[Sequence[Any]], Any]
 
 
+@dataclass(frozen=True)
+class TensorFill:
+    """The value of a tensor, by its number."""
+
+    index: int
+
+    def __call__(self, found: Sequence[Any]) -> Any:
+        """The value, when those of the tensors are known."""
+        return found[self.index]
+
+
+@dataclass(frozen=True)
+class ValueFill:
+    """A value that was known before."""
+
+    value: Any
+
+    def __call__(self, found: Sequence[Any]) -> Any:
+        """The value, when those of the tensors are known."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class OptionalFill:
+    """A value that is None where a flag says so."""
+
+    value: Fill
+    some: Fill
+
+    def __call__(self, found: Sequence[Any]) -> Any:
+        """The value, when those of the tensors are known."""
+        return self.value(found) if self.some(found) else None
+
+
+@dataclass(frozen=True)
+class SequenceFill:
+    """A list or a tuple of values."""
+
+    kind: type
+    items: tuple[Fill, ...]
+
+    def __call__(self, found: Sequence[Any]) -> Any:
+        """The value, when those of the tensors are known."""
+        return self.kind([fill(found) for fill in self.items])
+
+
+@dataclass(frozen=True)
+class MakeText:
+    """A way to make a text of Python values, as data: one of the `KINDS`.
+
+    >>> MakeText("format", "{} of {}")(1, 3)
+    '1 of 3'
+    """
+
+    kind: str
+    text: str = ""
+
+    KINDS: ClassVar[dict[str, Callable[..., Any]]] = {
+        "format": lambda text, *values: text.format(*values),
+        "method": lambda name, *values: getattr(str, name)(*values),
+        "percent": operator.mod,
+        "join": lambda text, items: text.join(items),
+        "item": lambda _, text, index: text[index],
+        "slice": lambda _, text, *ends: text[slice(*ends)],
+    }
+
+    def __call__(self, *values: Any) -> Any:
+        """The text, or what was asked of it."""
+        return self.KINDS[self.kind](self.text, *values)
+
+
 class Format:
     """How a text is made of Python values: ``make(*values)``.
 
     `fills` give each of the values, and ``template`` says in graphs what it looks like.
+    It is data where all of these are of the classes above.
     """
 
     def __init__(
@@ -39,18 +125,18 @@ class Format:
         weak: Sequence[bool],
         template: str,
     ) -> None:
-        self._make = make
-        self._fills = fills
-        self._weak = weak
-        self._template = template
+        self.make = make
+        self.fills = fills
+        self.weak = weak
+        self.template = template
 
     def __call__(self, arrays: Sequence[Array]) -> Any:
         """Make the text of the values of the tensors."""
-        found = shown_values(arrays, self._weak)
-        return self._make(*(fill(found) for fill in self._fills))
+        found = shown_values(arrays, self.weak)
+        return self.make(*(fill(found) for fill in self.fills))
 
     def __repr__(self) -> str:
-        return repr(self._template)
+        return repr(self.template)
 
 
 def shown_values(arrays: Sequence[Array], weak: Sequence[bool]) -> list[Any]:

@@ -6,6 +6,7 @@ The interpreter on the graph as it was traced defines the meaning. Functions run
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
@@ -14,14 +15,18 @@ from unittest.mock import patch
 
 import numpy as np
 
+from runtime.errors import UnsavableError
 from runtime.execute import in_blocks, interpreter, text
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.ops.kernels import extremes, select, threads
 from runtime.optimize import PASSES, optimize
+from runtime.optimize.editing import nested_graphs
 from runtime.optimize.verify import verify
+from runtime.saved_model.decode import ProgramReader
+from runtime.saved_model.encode import ProgramWriter
 
-__all__ = ["assert_same", "check", "small_blocks", "ways"]
+__all__ = ["assert_same", "check", "saved_copy", "small_blocks", "ways"]
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -56,6 +61,33 @@ def ways(graph: Graph, patched: bool = True) -> Iterator[tuple[str, Run]]:
         yield f"source, {name}", compile_graph(given)
         if patched:
             yield f"source in small blocks, {name}", _in_small_blocks(given)
+    saved = saved_copy(graph)
+    if saved is not None:
+        yield "interpreter, saved", lambda a: interpreter.run(saved, a)
+
+
+def saved_copy(graph: Graph) -> Graph | None:
+    """The graph as another process loads it; None for one with state, or with Python.
+
+    It has the lines of the graph, which errors name.
+    """
+    writer = ProgramWriter()
+    try:
+        number = writer.graph(graph)
+    except UnsavableError:
+        return None
+    tables = {
+        name: getattr(writer, name)
+        for name in ("graphs", "variables", "generators", "streams")
+    }
+    if any(tables[name] for name in ("variables", "generators", "streams")):
+        return None
+    content = json.loads(json.dumps(tables, allow_nan=False))
+    copy = ProgramReader(content, writer.arrays.__getitem__, []).graphs[number]
+    for old, new in zip(nested_graphs(graph), nested_graphs(copy), strict=True):
+        for one, other in zip(old.nodes, new.nodes, strict=True):
+            other.location = one.location
+    return copy
 
 
 def _in_small_blocks(graph: Graph) -> Run:

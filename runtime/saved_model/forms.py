@@ -1,0 +1,154 @@
+"""Structures as JSON, and the arguments of saved functions."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import keyword
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from runtime.function.call import Specs
+from runtime.saved_model.decode import ProgramReader
+from runtime.saved_model.encode import ProgramWriter
+from runtime.staging.lists.elements import MaybeNone, Row
+from runtime.tracing.signature import Signature
+from runtime.types import nest
+
+__all__ = [
+    "parameters",
+    "read_parameters",
+    "read_structure",
+    "signature_of",
+    "specs_text",
+    "structure",
+]
+
+Leaf = Callable[[Any], Any]
+
+#: Named tuples of the runtime's own, within the elements of lists.
+_PARTS: dict[str, Any] = {"MaybeNone": MaybeNone, "Row": Row}
+_KINDS = {kind.name: kind for kind in inspect._ParameterKind}
+
+
+class Unsaved:
+    """Stands for a default that could not be saved."""
+
+    def __repr__(self) -> str:
+        return "<not saved>"
+
+
+# --- structures -----------------------------------------------------------------------
+
+
+def structure(value: Any, leaf: Leaf) -> Any:
+    """A list, tuple, dict or named tuple as JSON, around what `leaf` gives.
+
+    Raises TypeError for a structure of another class.
+    """
+    kind = type(value)
+    if nest.children(value) is None:
+        return {"leaf": leaf(value)}
+    if kind is list or kind is tuple:
+        return {kind.__name__: [structure(item, leaf) for item in value]}
+    if kind in _PARTS.values():
+        items = [structure(item, leaf) for item in value]
+        return {"part": kind.__name__, "items": items}
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        pairs = zip(kind._fields, value)
+        fields = [[name, structure(item, leaf)] for name, item in pairs]
+        return {"namedtuple": kind.__name__, "fields": fields}
+    if kind in (dict, collections.OrderedDict, collections.defaultdict):
+        # The leaves are counted in the order of sorted keys.
+        found = {key: structure(value[key], leaf) for key in sorted(_keys(value))}
+        return {"dict": [[key, found[key]] for key in value]}
+    raise TypeError(f"a {kind.__name__}, a class that another process does not have")
+
+
+def _keys(value: Mapping[Any, Any]) -> list[Any]:
+    if not all(type(key) in (str, int, bool) for key in value):
+        raise TypeError(f"a dict with keys that are neither texts nor ints: {value!r}")
+    return list(value)
+
+
+def read_structure(value: dict[str, Any], leaf: Leaf) -> Any:
+    """The structure of its JSON."""
+    if "leaf" in value:
+        return leaf(value["leaf"])
+    if "list" in value:
+        return [read_structure(item, leaf) for item in value["list"]]
+    if "tuple" in value:
+        return tuple([read_structure(item, leaf) for item in value["tuple"]])
+    if "part" in value:
+        items = [read_structure(item, leaf) for item in value["items"]]
+        return _PARTS[value["part"]](*items)
+    if "dict" in value:
+        pairs = value["dict"]
+        return {_key(key): read_structure(item, leaf) for key, item in pairs}
+    names = [name for name, _ in value["fields"]]
+    for name in [value["namedtuple"], *names]:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise ValueError(f"{name!r} is no name")
+    factory: Any = collections.namedtuple
+    make = factory(value["namedtuple"], names)
+    return make(*[read_structure(item, leaf) for _, item in value["fields"]])
+
+
+def _key(key: Any) -> Any:
+    if type(key) not in (str, int, bool):
+        raise TypeError(f"the key {key!r}")
+    return key
+
+
+# --- parameters -----------------------------------------------------------------------
+
+
+def parameters(signature: Signature, writer: ProgramWriter) -> list[dict[str, Any]]:
+    """The parameters of a function, with the defaults that are data."""
+    found = []
+    for parameter in signature.parameters.parameters.values():
+        entry: dict[str, Any] = {"name": parameter.name, "kind": parameter.kind.name}
+        if parameter.default is not inspect.Parameter.empty:
+            try:
+                entry["default"] = structure(parameter.default, writer.value)
+            except TypeError:
+                entry["default"] = None
+        found.append(entry)
+    return found
+
+
+def read_parameters(
+    name: str, entries: Sequence[dict[str, Any]], reader: ProgramReader
+) -> Signature:
+    """The signature of a function of that name."""
+    found = []
+    for entry in entries:
+        default: Any = inspect.Parameter.empty
+        if "default" in entry:
+            own = entry["default"]
+            default = Unsaved() if own is None else read_structure(own, reader.value)
+        kind = _KINDS[entry["kind"]]
+        found.append(inspect.Parameter(entry["name"], kind, default=default))
+    return signature_of(name, found)
+
+
+def signature_of(name: str, found: Sequence[inspect.Parameter]) -> Signature:
+    """The signature of a function with these parameters."""
+
+    def function() -> None:
+        pass
+
+    function.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
+    return Signature(function, name)
+
+
+def specs_text(specs: Specs) -> str:
+    """The arguments of a trace, for messages."""
+    args, kwargs = specs
+    texts = [_text(value) for value in args]
+    texts += [f"{name}={_text(value)}" for name, value in kwargs.items()]
+    return f"({', '.join(texts)})"
+
+
+def _text(value: Any) -> str:
+    return repr(nest.outline(value))

@@ -1,0 +1,178 @@
+"""Every op and every kind of attribute comes back from JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.errors import UnsavableError
+from runtime.graph import Graph
+from runtime.ops.define import Operand, Slice
+from runtime.saved_model.decode import ProgramReader
+from runtime.saved_model.encode import ProgramWriter
+from tests import golden
+from tests.runtime.graph_export import programs
+
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "tests" / "runtime" / "graph_export" / "golden"
+
+
+def read(writer: ProgramWriter) -> ProgramReader:
+    """A reader of what was written, by way of a text."""
+    tables = {
+        name: getattr(writer, name)
+        for name in ("graphs", "variables", "generators", "streams")
+    }
+    content = json.loads(json.dumps(tables, allow_nan=False))
+    return ProgramReader(content, writer.arrays.__getitem__, [])
+
+
+def copied(graph: Graph) -> Graph:
+    writer = ProgramWriter()
+    number = writer.graph(graph)
+    return read(writer).graphs[number]
+
+
+def _text(graph: Graph) -> str:
+    """The text of a graph without its lines."""
+    lines = str(graph).splitlines()
+    return "\n".join(line.partition("  # ")[0] for line in lines)
+
+
+@golden.parametrize(FOLDER / "graph_def.test")
+def test_graphs_of_golden_files(case: golden.Case) -> None:
+    """All tests of ops run what was saved, too: see `agreement.ways`."""
+    graph = programs.graph_of(case)
+    if "PyFunc" in str(graph):
+        with pytest.raises(UnsavableError, match=r"AG340: .* a Python function"):
+            copied(graph)
+        return
+
+    assert _text(copied(graph)) == _text(graph)
+
+
+def test_a_process_that_loads_knows_all_ops() -> None:
+    code = (
+        "import importlib, pkgutil, runtime, runtime.saved_model;"
+        "from runtime.ops import record;"
+        "before = set(record.names());"
+        "[importlib.import_module(m.name)"
+        " for m in pkgutil.walk_packages(runtime.__path__, 'runtime.')"
+        " if not m.name.startswith(('runtime.keras', 'runtime.__main__'))];"
+        "print(sorted(set(record.names()) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT
+    )
+
+    assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -5,
+        2**70,
+        0.1,
+        float("inf"),
+        float("-inf"),
+        -0.0,
+        "é\udc80",
+        b"\x00\xff",
+        1 - 2j,
+        (),
+        (1, (2, "a")),
+        [1, [2]],
+        {"a": 1, 2: [None]},
+        {"list": 1},
+        tf.int8,
+        tf.TensorShape(None),
+        tf.TensorShape([None, 3]),
+        tf.TensorSpec([2, None], tf.string, "x"),
+        tf.TensorSpec([], tf.float32).with_weak(True),
+        Operand(3),
+        (Slice(None, Operand(1), 2), Ellipsis, None, 4),
+    ],
+    ids=repr,
+)
+def test_values(value: Any) -> None:
+    writer = ProgramWriter()
+    written = json.loads(json.dumps(writer.value(value), allow_nan=False))
+    found = read(writer).value(written)
+
+    assert found == value
+    assert type(found) is type(value)
+    assert repr(found) == repr(value)
+
+
+@pytest.mark.parametrize("size", [0, 3, 100])
+@pytest.mark.parametrize("dtype", tf.dtypes.ALL, ids=str)
+def test_arrays(dtype: tf.DType, size: int) -> None:
+    array = np.arange(size).astype(dtype.np_dtype)
+    if dtype is tf.string:
+        array = np.array([b"\xff%d" % i for i in range(size)], object)
+    writer = ProgramWriter()
+    written = json.loads(json.dumps(writer.value(array)))
+    found = read(writer).value(written)
+
+    assert ("tensor" in written) is (size == 100)
+    assert found.dtype == array.dtype
+    assert found.tolist() == array.tolist()
+
+
+def test_bits_of_small_arrays() -> None:
+    bits = np.array([0x7FC00001, 0x80000000, 1], np.uint32)
+    writer = ProgramWriter()
+    found = read(writer).value(writer.value(bits.view(np.float32)))
+
+    assert found.view(np.uint32).tolist() == bits.tolist()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("a", 1),
+        KeyError("k"),
+        OSError(2, "no"),
+        StopIteration(3),
+        UnboundLocalError("x"),
+        tf.errors.InvalidArgumentError("bad"),
+        tf.errors.NotFoundError(None, "Op", "gone"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_exceptions(error: Exception) -> None:
+    writer = ProgramWriter()
+    written = json.loads(json.dumps(writer.value(error)))
+    found = read(writer).value(written)
+
+    assert type(found) is type(error)
+    assert str(found) == str(error)
+    assert vars(found) == vars(error)
+
+
+class Own(ValueError):
+    pass
+
+
+def caused() -> ValueError:
+    error = ValueError("a")
+    error.__cause__ = KeyError("b")
+    return error
+
+
+@pytest.mark.parametrize(
+    "value", [len, object(), Own("a"), caused(), {1, 2}, (1, range(3))], ids=repr
+)
+def test_what_is_no_data_is_refused(value: Any) -> None:
+    with pytest.raises(TypeError):
+        ProgramWriter().value(value)
