@@ -16,6 +16,7 @@ from runtime.staging.library import dict_kinds, sets, tables
 from runtime.staging.library.deques import StagedDeque
 from runtime.staging.lists.elements import Element, Fixed
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.state.optional import NOTHING, StagedOptional
 from runtime.tracing.form import (
     Composition,
     Form,
@@ -54,7 +55,7 @@ def results(found: Results, name: str, writer: ProgramWriter) -> Any:
             return "tensor" if own[0] else None
         if optional_parts(value) is not None:
             return {"optional": value.node.attrs["variable"]}
-        return {"tensors": form.size, **_composite(value, writer)}
+        return {"tensors": form.size, **_composite(value, form, writer)}
 
     try:
         return structure(found.structure, leaf)
@@ -74,8 +75,13 @@ def _leaves(form: Form) -> Iterator[Form]:
         yield from _leaves(inner)
 
 
-def _composite(value: Any, writer: ProgramWriter) -> dict[str, Any]:
+def _composite(value: Any, form: Form, writer: ProgramWriter) -> dict[str, Any]:
     name = type(value).__name__
+    if isinstance(value, StagedOptional):
+        like, inner = form.metadata
+        is_none = like._value is NOTHING
+        found = None if is_none else results(inner, like._name, writer)
+        return {"nullable": like._name, "inner": found}
     if type(value) is TensorArray:
         return {"array": writer.value(value._kind.key())}
     if _LISTS.get(name) is type(value):
@@ -128,7 +134,12 @@ def _made(kind: dict[str, Any], reader: ProgramReader) -> _Leaf:
         return _Leaf(lambda value: optional_composition(value, variable, both))
     cls: Any
     metadata: Any
-    if "array" in kind:
+    if "nullable" in kind:
+        name, inner = str(kind["nullable"]), kind["inner"]
+        cls = StagedOptional
+        like = StagedOptional(NOTHING if inner is None else 0, None, name)
+        metadata = like, None if inner is None else read_results(inner, reader)
+    elif "array" in kind:
         cls, metadata = TensorArray, Kind(*reader.value(kind["array"]))
     elif "list" in kind:
         cls = _LISTS[kind["list"]]

@@ -43,7 +43,7 @@ __all__ = [
 class Composition:
     """What a value is directly made of."""
 
-    __slots__ = ("names", "parts", "rebuild", "steps", "value")
+    __slots__ = ("metadata", "names", "parts", "rebuild", "steps", "value")
 
     def __init__(
         self,
@@ -61,6 +61,8 @@ class Composition:
         self.rebuild = rebuild
         #: What to call the parts of a value of a name, if not by their place in it.
         self.names = names
+        #: What ``__tf_flatten__`` gave beside the parts.
+        self.metadata: Any = None
 
     def labels(self, name: str) -> list[str]:
         """What the parts are called of a value that is called ``name``."""
@@ -106,6 +108,11 @@ class Form:
     def value(self) -> Any:
         """The value that was taken apart; None for a leaf."""
         return None if self._composition is None else self._composition.value
+
+    @property
+    def metadata(self) -> Any:
+        """What ``__tf_flatten__`` of the value gave beside the leaves."""
+        return None if self._composition is None else self._composition.metadata
 
     @property
     def is_leaf(self) -> bool:
@@ -265,7 +272,9 @@ def made_of_tensors(
 ) -> Composition:
     """The composition of an object of a class with ``__tf_unflatten__``."""
     rebuild = partial(_unflatten, kind, metadata)
-    return Composition(value, [""] * len(components), components, rebuild)
+    found = Composition(value, [""] * len(components), components, rebuild)
+    found.metadata = metadata
+    return found
 
 
 def _unflatten(kind: Any, metadata: Any, components: Sequence[Any]) -> Any:
