@@ -153,7 +153,7 @@ def test_programs_of_the_corpus(tmp_path: Path, part: int) -> None:
         assert REFUSED.get(name, "nothing") in why, (name, why)
 
 
-@pytest.mark.parametrize("first", by_turns(range(0, 160, 20)))
+@pytest.mark.parametrize("first", by_turns(range(0, 80, 20)))
 def test_random_programs_of_ops(tmp_path: Path, first: int) -> None:
     programs = []
     for seed in range(first, first + 20):
@@ -167,7 +167,7 @@ def test_random_programs_of_ops(tmp_path: Path, first: int) -> None:
     assert check(programs, tmp_path) == {}
 
 
-@pytest.mark.parametrize("first", by_turns(range(0, 160, 20)))
+@pytest.mark.parametrize("first", by_turns(range(0, 80, 20)))
 def test_random_programs_of_python(tmp_path: Path, first: int) -> None:
     programs = []
     for seed in range(first, first + 20):
