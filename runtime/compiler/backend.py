@@ -249,8 +249,22 @@ def _zip_items(*items: Any) -> Any:
     return items[0].__staged_zip__(items)
 
 
+def _iterator(items: Any) -> Any:
+    return items.__staged_iter__()
+
+
+def _next_item(iterator: Any, *default: Any) -> Any:
+    if not default:
+        return next(iterator)
+    has_next, get_next = iterator.__staged_items__()
+    branches = (lambda _: (get_next(), ()), lambda _: (*default, ()))
+    return STAGING.cond(has_next(), *branches, (), ())[0]
+
+
 _OF_ITERATED: dict[str, Callable[..., Any]] = {
     "enumerate": _enumerate_items,
+    "iter": _iterator,
+    "next": _next_item,
     "zip": _zip_items,
 }
 

@@ -24,6 +24,7 @@ from runtime.data.iterator import (
     NumpyIterator,
     StagedEnumerate,
     packed,
+    python_loop,
     staged_items,
 )
 from runtime.data.node import Argument, Node, symbolic_parts
@@ -76,6 +77,7 @@ class Dataset(Transformations):
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._argument: tuple[DatasetSpec, HandleTensor] | None = None
 
     def _of(self, node: Node) -> Dataset:
         return Dataset(node)
@@ -348,8 +350,12 @@ class Dataset(Transformations):
 
     def __iter__(self) -> Iterator:
         if current_graph() is not None:
-            return Iterator(apply("MakeIterator", self._tensor()), self.element_spec)
+            raise python_loop("a data set")
         return Iterator(IteratorState(self._eager_node()), self.element_spec)
+
+    def __staged_iter__(self) -> Iterator:
+        """``iter(dataset)`` in a graph."""
+        return Iterator(apply("MakeIterator", self._tensor()), self.element_spec)
 
     def __staged_items__(self) -> tuple[Callable[[], Any], Callable[[], Any]]:
         """What a staged loop calls: is there another item, and which."""
@@ -391,13 +397,24 @@ class Dataset(Transformations):
     def _tensor(self) -> Tensor:
         """The data set as a tensor: of the graph being built, if there is one."""
         if current_graph() is None:
-            return HandleTensor(self._eager_node(), dtypes.variant)
+            return self._eager_argument()[1]
         if type(self._node) is Argument:
             return self._node.tensor
         parts = symbolic_parts(self._node)
         description = Description(self._node, list(map(id, parts)))
         found: Tensor = apply("MakeDataset", *parts, dataset=description)
         return found
+
+    def _eager_argument(self) -> tuple[DatasetSpec, HandleTensor]:
+        """What the data set is as an argument: made once, since calls compare it."""
+        if self._argument is None:
+            tensor = HandleTensor(self._eager_node(), dtypes.variant)
+            self._argument = self._type_spec, tensor
+        return self._argument
+
+    def _argument_key(self) -> tuple[Any, Any]:
+        spec, tensor = self._eager_argument()
+        return spec, tensor._array
 
     @property
     def _type_spec(self) -> DatasetSpec:

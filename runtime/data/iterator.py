@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from runtime.data.node import Node
 from runtime.data.ops import IteratorState
 from runtime.data.structure import (
@@ -20,7 +22,13 @@ from runtime.data.structure import (
     flat_specs,
     handle_of,
 )
-from runtime.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
+from runtime.errors import (
+    InvalidArgumentError,
+    OutOfRangeError,
+    StagedStateError,
+    UnimplementedError,
+)
+from runtime.graph import leak_error
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor
@@ -28,6 +36,7 @@ from runtime.staging.lists.sequences import weakened
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
+from runtime.where.user_code import state_error
 
 __all__ = ["Iterator", "NumpyIterator", "Optional"]
 
@@ -48,6 +57,7 @@ class Iterator:
         self._handle = handle
         self._spec = element_spec
         self._pack: Callable[[Any], Any] = element_packer(element_spec)
+        self._argument: tuple[IteratorSpec, HandleTensor] | None = None
 
     @property
     def element_spec(self) -> Any:
@@ -55,6 +65,12 @@ class Iterator:
         return self._spec
 
     def __iter__(self) -> Iterator:
+        if current_graph() is not None:
+            raise python_loop("an iterator of a data set")
+        return self
+
+    def __staged_iter__(self) -> Iterator:
+        """``iter(iterator)`` in a graph."""
         return self
 
     def __next__(self) -> Any:
@@ -100,7 +116,7 @@ class Iterator:
         if isinstance(self._handle, SymbolicTensor):
             return self._handle
         if current_graph() is None:
-            return HandleTensor(self._handle, dtypes.resource)
+            return self._eager_argument()[1]
         handle: Tensor = apply("IteratorHandle", iterator=self._handle)
         return handle
 
@@ -111,6 +127,19 @@ class Iterator:
         """What a staged loop calls: is there another item, and which."""
         return staged_items(self._tensor(), self._spec)
 
+    def _eager_argument(self) -> tuple[IteratorSpec, HandleTensor]:
+        """What the iterator is as an argument: made once, since calls compare it."""
+        if isinstance(self._handle, SymbolicTensor):
+            raise leak_error(self._handle, None)
+        if self._argument is None:
+            tensor = HandleTensor(self._handle, dtypes.resource)
+            self._argument = IteratorSpec(self._spec), tensor
+        return self._argument
+
+    def _argument_key(self) -> tuple[Any, Any]:
+        spec, tensor = self._eager_argument()
+        return spec, tensor._array
+
     @property
     def _type_spec(self) -> IteratorSpec:
         return IteratorSpec(self._spec)
@@ -119,6 +148,20 @@ class Iterator:
         return self._type_spec, (self._tensor(),)
 
     # --- saving -----------------------------------------------------------------------
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint has of the iterator: see `runtime.saving.trackable`."""
+        saved = self._save()
+        rows = [[*words, count] for words, count in saved["random"]]
+        return {
+            "position": np.array(saved["position"], np.int64),
+            "random": np.array(rows, np.uint64).reshape(-1, 3),
+        }
+
+    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+        rows = np.asarray(tensors["random"]).tolist()
+        random = [[words, count] for *words, count in rows]
+        self._restore({"position": int(tensors["position"]), "random": random})
 
     def _save(self) -> dict[str, Any]:
         """Where the iterator is: ``position`` and ``random``, to be written as JSON."""
@@ -138,6 +181,19 @@ class Iterator:
 
     def __repr__(self) -> str:
         return f"<tf.data.Iterator element_spec={self._spec!r}>"
+
+
+def python_loop(what: str) -> StagedStateError:
+    """The error for a loop of Python over what only a graph knows.
+
+    It would go on forever: in a graph there always seems to be a next item.
+    """
+    return state_error(
+        "AG303",
+        f"{what} was iterated by Python while a function is traced, and its items are "
+        "only known when the graph runs",
+        "loop over it with a `for` statement in converted code, or use reduce()",
+    )
 
 
 def staged_items(

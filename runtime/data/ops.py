@@ -75,7 +75,10 @@ class IteratorState:
     def save(self) -> dict[str, Any]:
         """Where the iteration is, as plain data: numbers and lists of them."""
         with self._lock:
-            used = [[list(words), count] for words, count in self._run.random]
+            used = [
+                [[word % 2**64 for word in words], count]
+                for words, count in self._run.random
+            ]
             return {"position": self._count - len(self._peeked), "random": used}
 
     def restore(self, saved: dict[str, Any]) -> None:

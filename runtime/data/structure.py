@@ -101,6 +101,7 @@ class _ObjectSpec:
 
     def __init__(self, element_spec: Any) -> None:
         self.element_spec = element_spec
+        self._hash: int | None = None
 
     @property
     def shape(self) -> TensorShape:
@@ -119,12 +120,16 @@ class _ObjectSpec:
         return _Widened(self, value) if same else None
 
     def __eq__(self, other: object) -> bool:
+        if other is self:
+            return True
         if type(other) is not type(self):
             return NotImplemented
         return bool(_key(self) == _key(other))
 
     def __hash__(self) -> int:
-        return hash(_key(self))
+        if self._hash is None:
+            self._hash = hash(_key(self))
+        return self._hash
 
     def _argument_parts(self) -> tuple[Any, tuple[Any, ...]]:
         return self, (TensorSpec((), self.dtype),)

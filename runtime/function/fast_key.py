@@ -107,6 +107,13 @@ def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
             append(tensor._array.shape)
             arrays.append(tensor._array)
         else:
+            if defines(kind, "_argument_key"):
+                # Data sets and iterators are known by the specs of their elements.
+                spec, array = value._argument_key()
+                append(kind)
+                append(spec)
+                arrays.append(array)
+                continue
             parts = _parts(value, kind)
             if parts is None:
                 append(_OBJECT)

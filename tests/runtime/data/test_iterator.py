@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from runtime.execute import interpreter
 
 Dataset = tf.data.Dataset
 
@@ -356,3 +357,74 @@ def test_dropping_an_iterator_frees_its_data() -> None:
     del iterator
     gc.collect()
     assert not alive[0]
+
+
+def test_iter_and_next_with_a_default_in_a_graph() -> None:
+    def three(dataset: Any) -> Any:
+        iterator = iter(dataset)
+        again = iter(iterator)
+        first = next(iterator)
+        second = next(again, np.int64(-1))
+        return first, second, next(iterator, np.int64(-1))
+
+    dataset = Dataset.range(5, 7)
+    assert numbers(tf.function(three)(dataset)) == numbers(three(dataset)) == [5, 6, -1]
+
+
+def test_an_iterator_goes_through_loops_and_branches() -> None:
+    @tf.function
+    def run(dataset: Any, n: Any) -> Any:
+        iterator = iter(dataset)
+        total = tf.constant(0, tf.int64)
+        i = 0
+        while i < n:
+            if i % 2 == 0:
+                total += next(iterator)
+            i += 1
+        return total, next(iterator)
+
+    found = run(Dataset.range(10, 20), tf.constant(5))
+    assert numbers(found) == [10 + 11 + 12, 13]
+
+
+@pytest.mark.parametrize("use", [sum, max, sorted, lambda d: [x for x in d][0]])
+def test_python_s_own_loops_are_refused_and_do_not_hang(use: Any) -> None:
+    dataset = Dataset.range(3)
+    for given in (dataset, iter(dataset)):
+        staged = tf.function(lambda: use(given), autograph=False)
+        with pytest.raises(Exception, match="AG303"):
+            staged()
+
+
+def test_loops_of_functions_that_run_eagerly() -> None:
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert int(train(Dataset.from_tensor_slices(([1, 2], [5, 7])))) == 9
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def test_checkpoints_hold_iterators(tmp_path: Any) -> None:
+    iterator = iter(pipeline())
+    for _ in range(3):
+        next(iterator)
+    path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "saved"))
+    rest = [batch.numpy().tolist() for batch in iterator]
+    restored = iter(pipeline())
+    tf.train.Checkpoint(iterator=restored).restore(path).assert_consumed()
+    assert [batch.numpy().tolist() for batch in restored] == rest
+
+
+def test_checks_of_numbers_pass_over_handles() -> None:
+    tf.debugging.enable_check_numerics()
+    try:
+        assert int(train(Dataset.from_tensor_slices(([1, 2], [5, 7])))) == 9
+    finally:
+        tf.debugging.disable_check_numerics()
+
+
+def test_the_interpreter_runs_the_graphs() -> None:
+    dataset = Dataset.from_tensor_slices(([1, 2], [5, 7]))
+    graph = train.get_concrete_function(dataset).graph
+    (found,) = interpreter.run(graph, [dataset._tensor()._array])
+    assert int(found) == 9
