@@ -405,6 +405,7 @@ def test_loops_of_functions_that_run_eagerly() -> None:
 
 
 def test_checkpoints_hold_iterators(tmp_path: Any) -> None:
+    pytest.importorskip("safetensors")
     iterator = iter(pipeline())
     for _ in range(3):
         next(iterator)
