@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from runtime.data.node import Node, Run, Sticky
+from runtime.data.node import Node, Owned, Run, Sticky
 from runtime.data.structure import Array, Element, flat_specs
 from runtime.errors import DataLossError
 from runtime.types.dtypes import variant
@@ -39,10 +39,14 @@ class _Cached(Node):
         return self.source.cardinality()
 
 
-class _Store:
+class _Store(Owned):
     """The elements of a complete iteration, once there was one."""
 
     elements: list[Element] | None = None
+
+    def fresh(self) -> _Store:
+        """An empty one."""
+        return _Store()
 
 
 class CachedInMemory(_Cached):

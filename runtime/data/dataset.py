@@ -383,6 +383,9 @@ class Dataset(Transformations):
     def __bool__(self) -> bool:
         return True
 
+    def __deepcopy__(self, memo: Any) -> Dataset:
+        return self  # It never changes.
+
     # --- in graphs --------------------------------------------------------------------
 
     def _eager_node(self) -> Node:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from runtime.data.structure import Array, Element, flat_specs, handle_of
+from runtime.graph.context import current_graph
 from runtime.ops.random.state import state_for
 from runtime.tensor import EagerTensor, SymbolicTensor
 
@@ -22,6 +24,7 @@ __all__ = [
     "UNKNOWN",
     "Argument",
     "Node",
+    "Owned",
     "Run",
     "Seeds",
     "Sticky",
@@ -37,10 +40,25 @@ INFINITE = -1
 UNKNOWN = -2
 
 
-class Seeds:
+class Owned:
+    """What belongs to one data set: a data set that is made anew has its own.
+
+    A graph describes a data set once, and makes it each time it runs.
+    """
+
+    def __init__(self) -> None:
+        self.is_of_graph = current_graph() is not None
+
+    def fresh(self) -> Owned:
+        """That of a data set made anew."""
+        raise NotImplementedError
+
+
+class Seeds(Owned):
     """The seed of a node that draws numbers, and how often iterations began to draw."""
 
     def __init__(self, seed: Any) -> None:
+        super().__init__()
         words = state_for(seed, "Dataset").seeds
         if words is None or seed is None:
             # Two numbers of the stream of the global seed, or unforeseeable ones.
@@ -48,6 +66,15 @@ class Seeds:
             words = (int(drawn[0]), int(drawn[1]))
         self.words: tuple[int, int] = words
         self.count = 0
+        self._is_given = seed is not None
+
+    def fresh(self) -> Owned:
+        """A given seed begins again; without one each data set is another one."""
+        if not self._is_given:
+            return self
+        made = copy.copy(self)
+        made.count = 0
+        return made
 
     def __repr__(self) -> str:
         return f"<seeds {self.words}>"
@@ -72,16 +99,18 @@ class Run:
                 f"and the data set has {len(found)}"
             )
         self.random = random
-        self._places = {seeds: place for place, seeds in enumerate(found)}
-        self._epochs = [0] * len(found)
+        #: For each of them which that is, and how often it began to draw.
+        self._known = dict(zip(found, random))
+        self._epochs: WeakKeyDictionary[Seeds, int] = WeakKeyDictionary()
 
     def generator(self, seeds: Seeds, anew: bool = True) -> np.random.Generator:
         """The stream of numbers of a node, another one each time if `anew`."""
-        place = self._places[seeds]
-        words, count = self.random[place]
-        epoch = self._epochs[place] if anew else 0
-        self._epochs[place] += 1
-        key = [word % 2**64 for word in (*words, count if anew else 0, epoch)]
+        # Those of data sets that were made meanwhile are fresh.
+        words, count = self._known.get(seeds, (seeds.words, 0))
+        epoch = self._epochs.get(seeds, 0)
+        self._epochs[seeds] = epoch + 1
+        place = (count, epoch) if anew else (0, 0)
+        key = [word % 2**64 for word in (*words, *place)]
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(key)))
 
 
@@ -177,8 +206,13 @@ def symbolic_parts(node: Node) -> list[SymbolicTensor]:
 
 def bound(node: Node, values: Mapping[int, Array]) -> Node:
     """The node with arrays in the places of its symbolic tensors, by their ids."""
+    owned: dict[Owned, Owned] = {}
 
     def put(value: Any) -> Any:
+        if isinstance(value, Owned):
+            if value.is_of_graph and value not in owned:
+                owned[value] = value.fresh()
+            return owned.get(value, value)
         if isinstance(value, Argument):
             return handle_of(values[id(value.tensor)])
         if isinstance(value, SymbolicTensor):

@@ -429,3 +429,86 @@ def test_the_interpreter_runs_the_graphs() -> None:
     graph = train.get_concrete_function(dataset).graph
     (found,) = interpreter.run(graph, [dataset._tensor()._array])
     assert int(found) == 9
+
+
+def test_a_data_set_that_a_graph_makes_is_another_one_each_time() -> None:
+    def kept(factor: Any) -> Any:
+        dataset = Dataset.range(4).map(lambda x: x * factor).cache()
+        total = np.int64(0)
+        for _ in tf.range(2):
+            for x in dataset:
+                total += x
+        return total
+
+    def order() -> Any:
+        return [x for x in Dataset.range(9).shuffle(9, seed=4)]
+
+    for function in (kept, tf.function(kept)):
+        factors = (tf.constant(n, tf.int64) for n in (1, 10))
+        assert numbers(map(function, factors)) == [12, 120]
+    staged = tf.function(order)
+    assert numbers(staged()) == numbers(staged()) == numbers(order())
+    free = tf.function(lambda: [x for x in Dataset.range(30).shuffle(30)])
+    assert numbers(free()) != numbers(free())
+
+
+def test_a_data_set_from_outside_stays_the_same_one() -> None:
+    calls: list[int] = []
+
+    def note(x: Any) -> Any:
+        calls.append(1)
+        return x
+
+    dataset = (
+        Dataset.range(3).map(lambda x: tf.py_function(note, [x], tf.int64)).cache()
+    )
+    shuffled = Dataset.range(9).shuffle(9, seed=4)
+
+    @tf.function
+    def run() -> Any:
+        return [x for x in dataset], [x for x in shuffled]
+
+    first, second = run()[1], run()[1]
+    assert numbers(first) != numbers(second)
+    assert len(calls) == 3
+    eager = Dataset.range(9).shuffle(9, seed=4)
+    assert [numbers(eager), numbers(eager)] == [numbers(first), numbers(second)]
+
+
+def test_seeds_within_functions_of_data_sets() -> None:
+    def shuffled(x: Any) -> Any:
+        return Dataset.range(6).shuffle(6, seed=2)
+
+    rows = numbers(Dataset.range(3).flat_map(shuffled))
+    assert rows == numbers(Dataset.range(6).shuffle(6, seed=2)) * 3
+
+
+dataset_of_the_module = Dataset.range(3)
+
+
+def test_another_data_set_under_the_same_name_is_found() -> None:
+    global dataset_of_the_module
+
+    @tf.function
+    def total() -> Any:
+        found = np.int64(0)
+        for x in dataset_of_the_module:
+            found += x
+        return found
+
+    assert int(total()) == 3
+    dataset_of_the_module = Dataset.range(5)
+    assert int(total()) == 10
+
+
+def test_a_data_set_that_a_loop_makes_is_another_one_in_each_iteration() -> None:
+    def epochs(n: Any) -> Any:
+        found = []
+        for _ in tf.range(n):
+            for x in Dataset.range(9).shuffle(9, seed=4):
+                found.append(x)
+        return found
+
+    found = numbers(tf.function(epochs)(tf.constant(2)))
+    assert found == numbers(epochs(tf.constant(2)))
+    assert found[:9] == found[9:]
