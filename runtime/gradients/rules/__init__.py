@@ -10,8 +10,10 @@ from __future__ import annotations
 from runtime.gradients.rules import (  # noqa: F401
     arrays,
     elementwise,
+    factorizations,
     linalg,
     nn,
+    python,
     reduce,
 )
 

@@ -117,6 +117,31 @@ partials("Erfc", lambda x, y: -2 / math.sqrt(math.pi) * exp(-x * x))
 partials("Erfinv", lambda x, y: math.sqrt(math.pi) / 2 * exp(y * y))
 partials("Lgamma", lambda x, y: digamma(x))
 
+
+def _trigamma(x: Any) -> Any:
+    """The derivative of digamma: M. Abramowitz and I. Stegun, "Handbook of Mathematical
+    Functions", 1964, 6.4.6 (the recurrence), 6.4.7 (negative numbers) and 6.4.12.
+    """
+    mirrored = x < 0.5
+    z = where(mirrored, 1 - x, x)
+    total = zeros_like(z)
+    for step in range(_TRIGAMMA_STEPS):
+        total += 1 / ((z + step) * (z + step))
+    z += _TRIGAMMA_STEPS
+    inverse = 1 / (z * z)
+    series = zeros_like(z)
+    for factor in _TRIGAMMA_SERIES:
+        series = (series + factor) * inverse
+    total += (1 + 0.5 / z + series) / z
+    turn = math.pi / sin(math.pi * where(mirrored, x, 0.5 * ones_like(x)))
+    return where(mirrored, turn * turn - total, total)
+
+
+_TRIGAMMA_STEPS = 10
+#: The Bernoulli numbers B(14), B(12), … B(2).
+_TRIGAMMA_SERIES = (7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6)
+partials("Digamma", lambda x, y: _trigamma(x))
+
 # --- dtypes and complex numbers -------------------------------------------------------
 
 

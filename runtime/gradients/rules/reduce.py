@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from runtime.gradients.registry import Applied, gradient, linear, without_gradient
 from runtime.gradients.shapes import shape_of
-from runtime.ops.arrays.creation import zeros_like
+from runtime.ops.arrays.creation import fill, ones_like, zeros_like
 from runtime.ops.arrays.dimensions import ALL
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.rearrange import broadcast_to, pad, reverse
@@ -14,12 +15,29 @@ from runtime.ops.arrays.shape import reshape, size
 from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import equal, maximum
-from runtime.ops.elementwise.functions import conj
+from runtime.ops.elementwise.functions import conj, exp, log
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
-from runtime.ops.reduce.scans import cumprod, cumsum
+from runtime.ops.reduce.scans import cumprod, cumsum, cumulative_logsumexp
 from runtime.types import dtypes
 
 __all__: list[str] = []
+
+
+@gradient("CumulativeLogsumexp")
+def _cumulative_logsumexp(node: Applied, g: Any) -> Any:
+    # Each element has its share of all sums from its own on. These shares are added as
+    # logarithms, the positive and the negative ones apart: no number gets too great.
+    x, y, attrs = node.inputs[0], node.outputs[0], node.attrs
+    turned = {**attrs, "reverse": not attrs["reverse"]}
+
+    def shares(weights: Any) -> Any:
+        none = weights <= 0
+        logs = log(where(none, ones_like(weights), weights)) - y
+        logs = where(none, fill(shape_of(x), cast(-math.inf, x.dtype)), logs)
+        return exp(cumulative_logsumexp(logs, **turned) + x)
+
+    return [shares(g) - shares(-g)]
+
 
 without_gradient("All", "Any", "ArgMax", "ArgMin")
 

@@ -54,6 +54,17 @@ UNARY: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "broadcast_to": (lambda x: tf.broadcast_to(x, [2, 2, 3]), X),
     "concat": (lambda x: tf.concat([x, 2 * x, x * x], 1), X),
     "cumprod": (lambda x: tf.math.cumprod(x, 1), X),
+    "cumulative_logsumexp": (
+        lambda x: tf.math.cumulative_logsumexp(x, 1, exclusive=True)[:, 1:],
+        X,
+    ),
+    "cumulative_logsumexp_reverse": (
+        lambda x: tf.math.cumulative_logsumexp(x, 0, reverse=True),
+        X,
+    ),
+    "digamma": (tf.math.digamma, POSITIVE),
+    "digamma_negative": (lambda x: tf.math.digamma(x - 5.3), INSIDE),
+    "lgamma": (tf.math.lgamma, POSITIVE),
     "cumsum": (lambda x: tf.cumsum(x, 1, exclusive=True, reverse=True), X),
     "expand_dims": (lambda x: tf.expand_dims(x, 1), X),
     "gather": (lambda x: tf.gather(x, [1, 0, 1]), X),

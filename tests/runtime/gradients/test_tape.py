@@ -226,3 +226,27 @@ def test_a_tape_in_a_loop_trains() -> None:
 
     train(tf.constant(30))
     assert abs(v.numpy() - 2.0) < 1e-6
+
+
+def test_python_functions() -> None:
+    def cube(x: Any) -> Any:
+        return x**3 if float(x) > 0 else -x
+
+    def f(x: Any) -> Any:
+        return 2 * tf.py_function(cube, [x], tf.TensorSpec([], tf.float32))
+
+    for call in (f, tf.function(f)):
+        for number, slope in [(3.0, 54.0), (-1.0, -2.0)]:
+            x = tf.constant(number)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = call(x)
+            assert tape.gradient(y, x).numpy() == slope
+
+
+def test_numpy_functions_are_constants() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * tf.numpy_function(np.square, [x], tf.float32)
+    assert tape.gradient(y, x).numpy() == 9

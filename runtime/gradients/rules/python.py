@@ -1,0 +1,45 @@
+"""Gradients through code of Python, and ends of gradients at what is no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.gradients.backprop import has_gradient
+from runtime.gradients.registry import Applied, gradient, without_gradient
+from runtime.gradients.tape import GradientTape
+from runtime.ops.staged.python_calls import py_function
+from runtime.types import nest
+
+__all__: list[str] = []
+
+# NumPy's arrays, numbers of Python and numbers drawn by chance are constants.
+without_gradient("PyFunc", "PyFuncStateless", "PythonFloat", "RoundDigits", "Range")
+without_gradient(
+    *("RandomStandardNormal", "RandomUniform", "TruncatedNormal"),
+    *("StatelessRandomNormalV2", "StatelessRandomUniformV2"),
+    *("StatelessTruncatedNormalV2",),
+)
+
+
+@gradient("EagerPyFunc")
+def _py_function(node: Applied, *gradients: Any) -> Any:
+    """Run the function once more, under a tape."""
+    function, count = node.attrs["func"], len(node.inputs)
+    places = [i for i, x in enumerate(node.inputs) if has_gradient(x)]
+
+    def backwards(*values: Any) -> Any:
+        inputs, upstream = values[:count], values[count:]
+        sources = [inputs[place] for place in places]
+        with GradientTape() as tape:
+            tape.watch(sources)
+            found = nest.flatten(function(*inputs))
+        return tape.gradient(
+            found, sources, list(upstream), unconnected_gradients="zero"
+        )
+
+    specs = [node.inputs[place].spec for place in places]
+    found = py_function(backwards, [*node.inputs, *gradients], specs)
+    results: list[Any] = [None] * count
+    for place, result in zip(places, found):
+        results[place] = result
+    return results
