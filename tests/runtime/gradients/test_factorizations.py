@@ -1,4 +1,4 @@
-"""Gradients of factorizations; signs of vectors are arbitrary, so that they are squared."""
+"""Gradients of factorizations; vectors are squared: their signs are arbitrary."""
 
 from __future__ import annotations
 
