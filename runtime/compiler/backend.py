@@ -253,6 +253,10 @@ def _iterator(items: Any) -> Any:
     return items.__staged_iter__()
 
 
+def _length(items: Any) -> Any:
+    return items.__staged_len__()
+
+
 def _next_item(iterator: Any, *default: Any) -> Any:
     if not default:
         return next(iterator)
@@ -264,6 +268,7 @@ def _next_item(iterator: Any, *default: Any) -> Any:
 _OF_ITERATED: dict[str, Callable[..., Any]] = {
     "enumerate": _enumerate_items,
     "iter": _iterator,
+    "len": _length,
     "next": _next_item,
     "zip": _zip_items,
 }

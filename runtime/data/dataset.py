@@ -32,6 +32,7 @@ from runtime.data.ops import (
     Description,
     IteratorState,
     cardinality_kernel,
+    length,
     reduce_kernel,
     single_kernel,
 )
@@ -53,6 +54,7 @@ from runtime.graph.context import current_graph
 from runtime.ops.apply import apply, as_array
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.reduce.reductions import reduce_sum
+from runtime.staging.lists.sequences import weakened
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes, nest
 from runtime.types.dtypes import as_dtype
@@ -325,7 +327,7 @@ class Dataset(Transformations):
         """
         if current_graph() is None:
             return EagerTensor(as_array(cardinality_kernel(self._handle())))
-        return apply("DatasetCardinality", self._tensor())
+        return apply("DatasetCardinality", self._tensor(), finite=False)
 
     def as_numpy_iterator(self) -> NumpyIterator:
         """The elements as NumPy's values. RuntimeError while a function is traced."""
@@ -372,13 +374,14 @@ class Dataset(Transformations):
 
     def __len__(self) -> int:
         """The number of elements. Raises TypeError if there is no end or none known."""
+        return length(self._node.cardinality())
+
+    def __staged_len__(self) -> Any:
+        """``len(dataset)`` in a graph: of an argument a tensor."""
         count = self._node.cardinality()
-        if count < 0:
-            reason = "has no end" if count == -1 else "is not known before"
-            raise TypeError(
-                f"the length of the data set {reason}; cardinality() gives a number"
-            )
-        return count
+        if count >= 0:
+            return count
+        return weakened(apply("DatasetCardinality", self._tensor(), finite=True))
 
     def __bool__(self) -> bool:
         return True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime.data.functions import DataFunction
-from runtime.data.node import Node, Run, bound
+from runtime.data.node import INFINITE, Node, Run, bound
 from runtime.data.structure import Array, Element, flat_specs, handle_array, handle_of
 from runtime.data.transforms import Caller
 from runtime.errors import InvalidArgumentError, OutOfRangeError
@@ -28,6 +28,7 @@ __all__ = [
     "Description",
     "IteratorState",
     "cardinality_kernel",
+    "length",
     "reduce_kernel",
     "single_kernel",
 ]
@@ -176,9 +177,20 @@ def single_kernel(dataset: Any, *, specs: tuple[TensorSpec, ...]) -> Any:
     return _unwrapped(found)
 
 
-def cardinality_kernel(dataset: Any) -> Array:
-    """The number of elements, or what stands for it."""
-    return np.array(handle_of(dataset).cardinality(), np.int64)
+def cardinality_kernel(dataset: Any, *, finite: bool = False) -> Array:
+    """The number of elements, or what stands for it unless it is to be `finite`."""
+    count = handle_of(dataset).cardinality()
+    return np.array(length(count) if finite else count, np.int64)
+
+
+def length(count: int) -> int:
+    """A cardinality as ``len`` gives it. Raises TypeError if it is no number."""
+    if count < 0:
+        reason = "has no end" if count == INFINITE else "is not known before"
+        raise TypeError(
+            f"the length of the data set {reason}; cardinality() gives a number"
+        )
+    return count
 
 
 def reduce_kernel(

@@ -512,3 +512,19 @@ def test_a_data_set_that_a_loop_makes_is_another_one_in_each_iteration() -> None
     found = numbers(tf.function(epochs)(tf.constant(2)))
     assert found == numbers(epochs(tf.constant(2)))
     assert found[:9] == found[9:]
+
+
+def test_the_length_of_an_argument() -> None:
+    def last(dataset: Any) -> Any:
+        n, found = len(dataset), tf.constant(-1, tf.int64)
+        for i, x in enumerate(dataset):
+            if i == n - 1:
+                found = x
+        return found, n
+
+    for dataset in (Dataset.range(5), Dataset.range(9).take(3)):
+        assert numbers(tf.function(last)(dataset)) == numbers(last(dataset))
+    with pytest.raises(TypeError, match="has no end"):
+        tf.function(last)(Dataset.range(5).repeat())
+    with pytest.raises(TypeError, match="not known before"):
+        tf.function(last)(Dataset.range(5).filter(lambda x: x > 2))
