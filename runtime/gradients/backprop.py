@@ -22,7 +22,7 @@ from runtime.gradients.registry import (
     Applied,
     applied,
 )
-from runtime.gradients.shapes import sum_to, zeros_of
+from runtime.gradients.shapes import rows_like, sum_to, zeros_of
 from runtime.gradients.sparse import added, dense
 from runtime.graph.context import current_graph
 from runtime.graph.recording import Step, begin_recording, end_recording
@@ -30,13 +30,15 @@ from runtime.ops import record
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.arrays.gather import where
 from runtime.ops.elementwise.functions import conj, negative
-from runtime.tensor import EagerTensor, Recorded, Tensor
+from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
 
 __all__ = [
     "Recording",
     "backprop",
+    "dependents",
     "has_gradient",
     "mark_recorded",
+    "outside",
     "scaled",
     "step_back",
 ]
@@ -70,10 +72,11 @@ class Recording:
     def record(self, step: Any) -> None:
         """Keep a step that depends on what is known; its results are known, too."""
         known = self.known
+        depends = False
         for operand in operands(step):
-            if id(operand) in known:
-                break
-        else:
+            if id(operand) in known or self._is_captured(operand):
+                depends = True
+        if not depends:
             return
         if step.op in NO_GRADIENT:
             return
@@ -85,10 +88,32 @@ class Recording:
             known[id(tensor)] = tensor
         mark_recorded(outputs)
 
+    def _is_captured(self, tensor: Any) -> bool:
+        """Whether an inner graph has a tensor that is known from around it.
+
+        Then the capture is a step, too.
+        """
+        outer = outside(tensor)
+        if outer is None:
+            return False
+        if id(outer) not in self.known and not self._is_captured(outer):
+            return False
+        self.steps.append(Step("Identity", (outer,), {}, (tensor,)))
+        self.known[id(tensor)] = tensor
+        return True
+
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Know the outputs that are added to a node whose others are known."""
         if any(id(tensor) in self.known for tensor in node.outputs):
             self.known.update((id(t), t) for t in added if has_gradient(t))
+
+
+def outside(tensor: Any) -> Any:
+    """What a graph has captured under the name of a tensor; None if that is nothing."""
+    if not isinstance(tensor, SymbolicTensor) or tensor.node.op != "Placeholder":
+        return None
+    captures = tensor.graph.captures.items()
+    return next((outer for outer, inner in captures if inner is tensor), None)
 
 
 def mark_recorded(tensors: Iterable[Any]) -> None:
@@ -106,24 +131,36 @@ def backprop(
     `gradients` are those of results, by the ``id`` of the tensor.
     """
     wanted = list(sources)
-    reached = {id(source) for source in wanted}
-    passed = []
-    for step in steps:
-        flags = [id(operand) in reached for operand in operands(step)]
-        if any(flags):
-            passed.append((step, flags))
-            reached.update(id(t) for t in step.outputs if has_gradient(t))
+    passed = dependents(steps, {id(source) for source in wanted})
     found = dict(gradients)
-    for step, flags in reversed(passed):
+    for step, needed, flags in reversed(passed):
         given = [found.get(id(tensor)) for tensor in step.outputs]
         if all(gradient is None for gradient in given):
             continue
         results = step_back(step, given, flags)
-        for operand, flag, result in zip(operands(step), flags, results):
+        for operand, flag, result in zip(needed, flags, results):
             if flag and result is not None and has_gradient(operand):
                 known = found.get(id(operand))
                 found[id(operand)] = result if known is None else added(known, result)
     return [found.get(id(source)) for source in wanted]
+
+
+def dependents(
+    steps: Iterable[Any], reached: set[int]
+) -> list[tuple[Any, Sequence[Any], list[bool]]]:
+    """The steps that depend on tensors whose ``id`` is in `reached`, in order.
+
+    With each go its operands (which a rule may add to), and which of them depend on
+    these. The results that do are added to `reached`.
+    """
+    passed = []
+    for step in steps:
+        needed = operands(step)
+        flags = [id(operand) in reached for operand in needed]
+        if any(flags) and step.op not in NO_GRADIENT:
+            passed.append((step, needed, flags))
+            reached.update(id(t) for t in step.outputs if has_gradient(t))
+    return passed
 
 
 def step_back(
@@ -138,6 +175,9 @@ def step_back(
     full = [None if g is None else dense(g) for g in gradients]
     if op in RULES:
         return RULES[op](step, full, wanted)
+    for place, (gradient, output) in enumerate(zip(full, step.outputs)):
+        if gradient is not None and output.shape.rank and output.shape[0] is not None:
+            full[place] = rows_like(gradient, output)
     node = applied(step, wanted)
     if op in PARTIALS:
         return _by_partials(node, full[0])

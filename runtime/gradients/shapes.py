@@ -2,27 +2,67 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.graph import Graph
+from runtime.graph.context import building, current_graph, enclosing
+from runtime.graph.recording import unrecorded
+from runtime.ops import record
 from runtime.ops.arrays.creation import ones, zeros
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.rearrange import broadcast_to
-from runtime.ops.arrays.shape import rank, reshape, shape, size
+from runtime.ops.arrays.shape import ensure_shape, rank, reshape, shape, size
 from runtime.ops.convert import cast
+from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.reduce.reductions import reduce_sum
+from runtime.tensor import SymbolicTensor
 from runtime.types import dtypes
+from runtime.types.specs import TensorSpec
 
-__all__ = ["broadcast_like", "shape_of", "sum_to", "zeros_of"]
+__all__ = [
+    "broadcast_like",
+    "empty_of",
+    "fit",
+    "is_buffer",
+    "plain_spec",
+    "rows_like",
+    "shape_at_home",
+    "shape_of",
+    "sum_to",
+    "zeros_of",
+]
 
 
 def shape_of(x: Any) -> Any:
     """The shape of a tensor: ints where all are known, else a tensor."""
     if x.shape.is_fully_defined():
         return x.shape.as_list()
-    return shape(x, dtypes.int64)
+    return shape_at_home(x)
+
+
+def shape_at_home(x: Any, dtype: Any = dtypes.int64) -> Any:
+    """The shape of a tensor, computed in the graph that it is in.
+
+    A backward graph that needs the shape alone captures no more than that.
+    """
+    graph = current_graph()
+    is_outside = isinstance(x, SymbolicTensor) and x.graph is not graph
+    if not is_outside or x.graph not in enclosing(graph):
+        return shape(x, dtype)
+    # One node for each tensor: what is kept is known by it.
+    known = _shapes.setdefault(x.graph, {})
+    if (id(x), dtype) not in known:
+        with unrecorded(), building(x.graph):
+            known[id(x), dtype] = x, shape(x, dtype)
+    return known[id(x), dtype][1]
+
+
+_shapes: weakref.WeakKeyDictionary[Graph, dict[tuple[int, Any], tuple[Any, Any]]]
+_shapes = weakref.WeakKeyDictionary()
 
 
 def zeros_of(x: Any) -> Any:
@@ -91,3 +131,62 @@ def _sum_dynamically(gradient: Any, x: Any) -> Any:
     padded = concat([ones(reshape(extra, [1]), dtypes.int64), wanted], 0)
     axes = reshape(where(equal(padded, 1)), [-1])
     return reshape(reduce_sum(gradient, axes, keepdims=True), wanted)
+
+
+# --- what graphs carry ----------------------------------------------------------------
+
+
+def plain_spec(x: Any) -> TensorSpec:
+    """The shape and dtype of a tensor or variable."""
+    return TensorSpec(x.shape, x.dtype)
+
+
+def empty_of(x: Any) -> Any:
+    """A tensor that may stand for `x` where nobody reads it."""
+    return zeros([dim or 0 for dim in x.shape] if x.shape.rank else [], x.dtype)
+
+
+def fit(gradient: Any, x: Any) -> Any:
+    """A gradient that is known to have the shape and dtype of `x`."""
+    if gradient.dtype is not x.dtype:
+        gradient = cast(gradient, x.dtype)
+    if gradient.shape.is_subtype_of(x.shape) and (is_buffer(x) or _is_known(gradient)):
+        return gradient
+    gradient = rows_like(gradient, x)
+    if gradient.shape.is_subtype_of(x.shape):
+        return gradient
+    return ensure_shape(gradient, x.shape)
+
+
+def _is_known(x: Any) -> bool:
+    """Whether it is known how many rows a tensor has."""
+    return not x.shape.rank or x.shape[0] is not None
+
+
+# --- buffers --------------------------------------------------------------------------
+
+
+def is_buffer(x: Any) -> bool:
+    """Whether the gradient of a tensor may have rows that it has not: room for more.
+
+    What a graph has from around it is looked at there.
+    """
+    if not isinstance(x, SymbolicTensor):
+        return False
+    node = x.node
+    if node.op == "Placeholder":
+        return node.graph.parent is not None
+    return node.op in ("If", "Case", "While") or record.get(node.op).family == "buffer"
+
+
+def rows_like(gradient: Any, x: Any) -> Any:
+    """A gradient without rows that `x` does not have."""
+    rank = x.shape.rank
+    if not rank or gradient.shape.rank is None:
+        return gradient
+    count = x.shape[0]
+    if count is not None and gradient.shape[0] == count:
+        return gradient
+    if count is None:
+        count = shape_of(x)[0]
+    return run("StridedSlice", gradient, key=(Slice(None, count, None),))

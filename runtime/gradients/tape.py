@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from runtime.errors import InvalidArgumentError
+from runtime.errors import GradientError, InvalidArgumentError
 from runtime.gradients.backprop import (
     Recording,
     backprop,
     has_gradient,
     mark_recorded,
+    outside,
 )
 from runtime.gradients.control_flow import operands
 from runtime.gradients.jacobians import batch_jacobian, jacobian, zero_jacobian
@@ -22,9 +23,10 @@ from runtime.graph.context import current_graph, enclosing
 from runtime.graph.recording import begin_recording, end_recording
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import EagerTensor, Tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import nest
 from runtime.variable import IndexedSlices, Variable, underlying
+from runtime.where.user_code import user_place
 
 __all__ = ["GradientTape", "UnconnectedGradients", "in_graph", "seeds"]
 
@@ -64,7 +66,7 @@ class GradientTape:
         self, persistent: bool = False, watch_accessed_variables: bool = True
     ) -> None:
         # Eager programs without tapes do without the rules of all ops.
-        from runtime.gradients import calls, custom, rules  # noqa: F401
+        from runtime.gradients import branches, calls, custom, loops, rules  # noqa: F401
         from runtime.lowering import lower  # noqa: F401
 
         self._persistent = persistent
@@ -213,6 +215,8 @@ class GradientTape:
         kind = UnconnectedGradients(unconnected_gradients)
         recording = self._take()
         flat = _sources(sources)
+        if self._graph is not None:
+            _check_reached(nest.flatten(target), self._graph)
         watched = [source for source in flat if id(source) in recording.known]
         given = seeds(target, output_gradients)
         found = iter(backprop(recording.steps, given, watched))
@@ -348,6 +352,41 @@ def _completed(
         for gradient, source in zip(found, flat)
     ]
     return nest.pack_sequence_as(sources, results)
+
+
+def _check_reached(targets: Sequence[Any], graph: Graph) -> None:
+    """Raise GradientError for a target in a loop of which the tape knows no iteration.
+
+    A loop carries values from one iteration to the next: what they depend on is not
+    in the body, and a tape around the loop knows of the body alone.
+    """
+    waiting = [t for t in targets if isinstance(t, SymbolicTensor)]
+    seen = {id(tensor) for tensor in waiting}
+    while waiting:
+        tensor = waiting.pop()
+        if tensor.graph is graph or graph not in enclosing(tensor.graph):
+            continue
+        inputs: Sequence[Any] = tensor.node.inputs
+        if tensor.node.op == "Placeholder":
+            outer = outside(tensor)
+            if outer is None:
+                raise _of_an_iteration(tensor)
+            inputs = [outer]
+        for item in inputs:
+            if id(item) not in seen and isinstance(item, SymbolicTensor):
+                seen.add(id(item))
+                if has_gradient(item):
+                    waiting.append(item)
+
+
+def _of_an_iteration(tensor: SymbolicTensor) -> GradientError:
+    place = user_place()
+    start = "" if place is None else f"{place.filename}:{place.lineno}: "
+    return GradientError(
+        f"{start}AG330: the gradient of a value that a loop carries "
+        f"({tensor.name!r}) is asked for in the loop, of a tape around it; open the "
+        "tape in the body of the loop, or ask behind the loop"
+    )
 
 
 def seeds(target: Any, output_gradients: Any) -> dict[int, Any]:

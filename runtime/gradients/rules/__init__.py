@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from runtime.gradients.rules import (  # noqa: F401
     arrays,
+    buffers,
     elementwise,
     factorizations,
     linalg,

@@ -22,9 +22,11 @@ from runtime.ops.arrays.shape import (
     transpose,
 )
 from runtime.ops.arrays.sorting import argsort
+from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.reduce.reductions import reduce_sum
+from runtime.tensor import Tensor
 from runtime.types import dtypes
 from runtime.variable import IndexedSlices
 
@@ -46,6 +48,11 @@ def _reshape(node: Applied, g: Any) -> Any:
 @linear("Identity", "EnsureShape", "CheckNumericsV2")
 def _identity(node: Applied, g: Any) -> Any:
     return [identity(g)]
+
+
+@linear("RequireBound", "RequireSome")
+def _checked(node: Applied, g: Any) -> Any:
+    return [identity(g), None]
 
 
 @linear("BroadcastTo")
@@ -108,6 +115,10 @@ def _split(node: Applied, *g: Any) -> Any:
 @linear("StridedSlice")
 def _strided_slice(node: Applied, g: Any) -> Any:
     x, key = node.inputs[0], node.attrs["key"]
+    if _is_one_row(x, key):
+        place = reshape(cast(key[0], dtypes.int64), [1])
+        place = where(place < 0, place + length(x, 0), place)
+        return [IndexedSlices(expand_dims(g, 0), place, shape_of(x))]
     found = _placed(x, key, g)
     if found is None:
         places = reshape(numbers_from(size(x, dtypes.int64)), shape_of(x))
@@ -115,6 +126,14 @@ def _strided_slice(node: Applied, g: Any) -> Any:
         flat = scatter_nd(picked, reshape(g, [-1]), [size(x, dtypes.int64)])
         found = reshape(flat, shape_of(x))
     return [found]
+
+
+def _is_one_row(x: Any, key: Any) -> bool:
+    """Whether a key picks the row of a number that only the run can tell."""
+    if type(key) is not tuple or not isinstance(key[0], Tensor) or not x.shape.rank:
+        return False
+    is_rest = all(type(item) is Slice and item == ALL for item in key[1:])
+    return is_rest and key[0].shape.rank == 0 and key[0].dtype.is_integer
 
 
 def _placed(x: Any, key: Any, g: Any) -> Any:
@@ -125,7 +144,7 @@ def _placed(x: Any, key: Any, g: Any) -> Any:
     count = sum(item is not None and item is not Ellipsis for item in key)
     items: list[Any] = []
     for item in key:
-        if item is Ellipsis or item == "...":
+        if item is Ellipsis or (type(item) is str and item == "..."):
             items += [ALL] * (len(dims) - count)
         elif item is not None:
             items.append(item)

@@ -27,7 +27,7 @@ from runtime.ops.containers.array_parts import (
 )
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
-from runtime.tensor import EagerTensor
+from runtime.tensor import EagerTensor, Recorded
 from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape, as_shape
 
@@ -353,7 +353,10 @@ class TensorArray:
         """The buffer; that of an eager array is made now."""
         if self._buffer is None and self._rows is not None:
             items = self._rows.get()
-            self._buffer = EagerTensor(dense_array(items, self._kind))
+            if any(type(item) is Recorded for item in items):
+                self._buffer = stacked(items, self._kind)
+            else:
+                self._buffer = EagerTensor(dense_array(items, self._kind))
             if self.dynamic_size:
                 self._count = EagerTensor(np.array(len(items), np.int32))
         return in_graph(self._buffer, self._kind)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.graph.context import current_graph
+from runtime.graph.recording import recorders
 from runtime.ops.apply import check_handlers, infer_specs
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
@@ -83,6 +84,8 @@ class _Row(SymbolicTensor):
         attrs = {"index": self._place}
         (made,) = rows.graph.add("ListItem", (rows.buffer,), attrs, (self._spec,))
         self.graph, self.index, self.node = made.graph, made.index, made.node
+        for recorder in recorders():
+            recorder.extended(self.node, (self,))
         self.node.outputs = (self,)
         return getattr(self, name)
 
@@ -92,13 +95,20 @@ class _Row(SymbolicTensor):
 
 def row_at(buffer: Any, place: int) -> Any:
     """The row of a buffer at a place where it has one."""
-    return _Row(_Rows(buffer), place)
+    return _read(_Row(_Rows(buffer), place))
 
 
 def rows_of(buffer: Any, length: int) -> list[Any]:
     """The rows of a buffer, as many as it is known to have."""
     rows = _Rows(buffer)
-    return [_Row(rows, place) for place in range(length)]
+    return [_read(_Row(rows, place)) for place in range(length)]
+
+
+def _read(row: _Row) -> _Row:
+    """The row; its node is made now if a tape is open, which has to hear of it."""
+    if recorders():
+        _ = row.node
+    return row
 
 
 def item_of(value: Any, index: int) -> Any:

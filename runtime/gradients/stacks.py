@@ -1,0 +1,199 @@
+"""Stacks: what a loop keeps of each iteration, as further parts of its state.
+
+A tensor of the body whose shape is known is a row of a `TensorArray` where it is known
+how often the loop runs, and else an element of a list. Of one whose shape may change,
+the elements lie one behind the other, beside its shapes and where they begin.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from runtime.execute.counted import constant_int, find_counter
+from runtime.gradients.control_flow import add_outputs
+from runtime.graph import Graph, Node
+from runtime.graph.context import building
+from runtime.graph.recording import unrecorded
+from runtime.ops.arrays.shape import reshape, shape, size
+from runtime.ops.containers.tensor_array_ops import fresh_buffer
+from runtime.ops.define import Slice, run
+from runtime.ops.reduce.reductions import reduce_prod
+from runtime.ops.shapes import Dims
+from runtime.tensor import SymbolicTensor
+from runtime.types import dtypes
+from runtime.types.dtypes import DType
+from runtime.types.specs import TensorSpec
+
+__all__ = ["Read", "Stacks", "stacks_of"]
+
+#: Gives what was kept of an iteration, by its number.
+Read = Callable[[Any], Any]
+
+
+class Stacks:
+    """The stacks of one `While`, and how often it runs."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.body: Graph = node.attrs["body_graph"]
+        #: Which part of the state counts the iterations, and where it begins.
+        self.counter: int | None = None
+        self.start = 0
+        self._trip_count: int | None = None
+        self._find_counter()
+        #: The part of the state that counts them from 0, where that is another one.
+        self._own_counter: int | None = None
+        self._number: Any = None
+        self._reads: dict[int, Read] = {}
+
+    def _find_counter(self) -> None:
+        test = find_counter(self.node)
+        start = None if test is None else constant_int(self.node.inputs[test.counter])
+        if test is None or start is None:
+            return
+        self.counter, self.start = test.counter, start
+        limit = constant_int(test.limit)
+        if test.flag is None and limit is not None:
+            self._trip_count = max(limit - start, 0)
+
+    def trip_count(self) -> Any:
+        """How often the loop runs: an int, or a tensor of the graph that it is in."""
+        if self._trip_count is not None:
+            return self._trip_count
+        self._count()
+        assert self._own_counter is not None
+        return self.node.outputs[self._own_counter]
+
+    def _count(self) -> Any:
+        """The number of the iteration, in the body."""
+        if self._number is None and self._trip_count is not None:
+            assert self.counter is not None
+            number = self.body.inputs[self.counter]
+            with unrecorded(), building(self.body):
+                self._number = number - self.start if self.start else number
+        elif self._number is None:
+            self._own_counter = len(self.node.outputs)
+            self._number = self._add_state(_NUMBER, self._zeros((), dtypes.int32))
+            self._set_next(lambda: self._number + 1)
+        return self._number
+
+    # --- writing and reading ----------------------------------------------------------
+
+    def push(self, tensor: SymbolicTensor) -> Read:
+        """Keep a tensor of the body; gives what reads it."""
+        read = self._reads.get(id(tensor))
+        if read is None:
+            if not tensor.shape.is_fully_defined():
+                read = self._push_elements(tensor)
+            elif self._trip_count is not None:
+                read = self._push_row(tensor, self._trip_count)
+            else:
+                read = self._push_item(tensor)
+            self._reads[id(tensor)] = read
+        return read
+
+    def _push_row(self, tensor: SymbolicTensor, count: int) -> Read:
+        """Keep a tensor as a row of a `TensorArray` of known size."""
+        number, place = self._count(), len(self.node.outputs)
+        dims = tensor.shape.as_tuple()
+        facts: dict[str, Any] = {
+            "size": count,
+            "dtype": tensor.dtype,
+            "element_shape": dims,
+        }
+        buffer = self._add_state(
+            TensorSpec((count, *dims), tensor.dtype),
+            lambda: run("TensorArrayV3", **facts),
+        )
+        self._set_next(lambda: run("TensorArrayWriteV3", buffer, tensor, index=number))
+        return lambda number: run(
+            "TensorArrayReadV3",
+            self.node.outputs[place],
+            index=number,
+            size=None,
+            element_shape=dims,
+        )
+
+    def _push_item(self, tensor: SymbolicTensor) -> Read:
+        """Keep a tensor as an element of a list."""
+        number, place = self._count(), len(self.node.outputs)
+        dims = tensor.shape.as_tuple()
+        buffer = self._add_state(
+            TensorSpec((None, *dims), tensor.dtype),
+            self._zeros((0, *dims), tensor.dtype),
+        )
+        self._set_next(lambda: run("ListAppend", buffer, number, tensor))
+        return lambda number: run("ListRow", self.node.outputs[place], number)
+
+    def _push_elements(self, tensor: SymbolicTensor) -> Read:
+        """Keep the elements of a tensor whose shape may change, and its shape."""
+        place = len(self.node.outputs) + (self._number is None)
+        self._count()
+        begin = self._add_state(_NUMBER, self._zeros((), dtypes.int32))
+        self._set_next(lambda: begin + size(tensor))
+        buffer = self._add_state(
+            TensorSpec((None,), tensor.dtype), self._zeros((0,), tensor.dtype)
+        )
+        self._set_next(lambda: run("ListExtend", buffer, begin, reshape(tensor, [-1])))
+        with unrecorded(), building(self.body):
+            dims = shape(tensor)
+        read_begin, read_dims = self.push(begin), self._push_item(dims)
+
+        def read(number: Any) -> Any:
+            first, dims = read_begin(number), read_dims(number)
+            key = (Slice(first, first + reduce_prod(dims), None),)
+            elements = run("StridedSlice", self.node.outputs[place + 1], key=key)
+            return reshape(elements, dims)
+
+        return read
+
+    # --- the loop ---------------------------------------------------------------------
+
+    def _add_state(self, spec: TensorSpec, init: Callable[[], Any]) -> SymbolicTensor:
+        """Give the loop a further part of its state, made by `init` in front of it.
+
+        Gives the part at the beginning of an iteration; `_set_next` is to follow.
+        """
+        node, graph = self.node, self.node.graph
+        count = len(node.outputs)
+        at = graph.nodes.index(node)
+        graph.nodes, rest = graph.nodes[:at], graph.nodes[at:]
+        with unrecorded(), building(graph):
+            first = graph.capture(init())
+        graph.nodes += rest
+        node.inputs = (*node.inputs[:count], first, *node.inputs[count:])
+        for body in (node.attrs["cond_graph"], self.body):
+            begin = body.add_input(spec, "kept")
+            body.inputs.insert(count, body.inputs.pop())
+        add_outputs(node, [spec])
+        return begin
+
+    def _set_next(self, next_value: Callable[[], Any]) -> None:
+        """Say what the part of the state that was added last is after an iteration."""
+        with unrecorded(), building(self.body):
+            self.body.outputs = [*self.body.outputs, self.body.capture(next_value())]
+
+    def _zeros(self, dims: Dims, dtype: DType) -> Callable[[], Any]:
+        """Makes a constant of zeros, which no other node shares."""
+        value = (
+            fresh_buffer(0, dtype, tuple(dims[1:])) if dims else np.zeros((), np.int32)
+        )
+        spec = TensorSpec(dims, dtype)
+        return lambda: self.node.graph.add("Const", (), {"value": value}, (spec,))[0]
+
+
+_NUMBER = TensorSpec((), dtypes.int32)
+
+_stacks: weakref.WeakKeyDictionary[Graph, Stacks] = weakref.WeakKeyDictionary()
+
+
+def stacks_of(node: Node) -> Stacks:
+    """The stacks of a loop, also of one that has some already."""
+    body = node.attrs["body_graph"]
+    if body not in _stacks:
+        _stacks[body] = Stacks(node)
+    return _stacks[body]

@@ -1,0 +1,197 @@
+"""Tapes around, in and across branches and loops; what has no gradient there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.errors import GradientError
+
+X = tf.constant(3.0)
+
+
+def test_a_gradient_taken_in_a_branch() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+            for _ in tf.range(3):
+                y = y * x
+            if x > 0:
+                result = tape.gradient(y * x, x)
+            else:
+                result = x
+        return result
+
+    assert f(X).numpy() == 6 * 3.0**5
+
+
+def test_what_a_branch_has_captured_is_watched() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        result = x
+        if x > 0:
+            factor = x * 1.0
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x * x * factor
+            result = tape.gradient(y, x)
+        return result
+
+    assert f(X).numpy() == 18.0
+
+
+def test_a_tape_in_the_body_of_a_loop() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        slope = x
+        for _ in tf.range(3):
+            with tf.GradientTape() as tape:
+                tape.watch(slope)
+                y = slope * slope * x
+            slope = tape.gradient(y, slope)
+        return slope
+
+    assert f(X).numpy() == 3 * 6**3
+
+
+def test_a_tape_around_a_loop_knows_no_iteration() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        result = x
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+            for _ in tf.range(3):
+                y = y * 2.0
+                result = tape.gradient(y, x)
+        return result
+
+    with pytest.raises(GradientError, match=r"AG330: .* a value that a loop carries"):
+        f(X)
+
+
+def test_variables_that_branches_and_loops_read() -> None:
+    v = tf.Variable(2.0)
+
+    def f(x: Any) -> Any:
+        y = x
+        for _ in tf.range(4):
+            if y < 20:
+                y = y * v
+            else:
+                y = y + v
+        return y
+
+    for call in (f, tf.function(f)):
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            y = call(X)
+        found = tape.gradient(y, [X, v])
+        assert [g.numpy() for g in found] == [8.0, 37.0]
+
+
+def test_effects_of_a_loop_happen_once(capsys: Any) -> None:
+    count = tf.Variable(0)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        for i in tf.range(3):
+            count.assign_add(1)
+            tf.print("step", i)
+            x = x * x
+        return x
+
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        y = f(X)
+    np.testing.assert_allclose(tape.gradient(y, X), 8 * 3.0**7)
+    assert count.numpy() == 3
+    assert capsys.readouterr().err.split() == ["step", "0", "step", "1", "step", "2"]
+
+
+def test_what_is_not_connected_has_no_gradient() -> None:
+    @tf.function
+    def f(x: Any, z: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, z])
+            y, n = x, z
+            for _ in tf.range(2):
+                n = n * 2.0
+                y = y * 3.0
+        return [g is None for g in tape.gradient(y, [x, z])]
+
+    assert f(X, X * 2.0) == [False, True]
+
+
+def test_case_map_scan_and_folds() -> None:
+    v = tf.constant([1.0, 2.0, 3.0])
+
+    def f(v: Any) -> Any:
+        mapped = tf.map_fn(lambda e: e * e, v)
+        scanned = tf.scan(lambda a, e: a * e, v)
+        folded = tf.foldl(lambda a, e: a * e + a, v)
+        right = tf.foldr(lambda a, e: a + tf.sin(e * a), v)
+        chosen = tf.switch_case(
+            tf.cast(v[1] * 1.2, tf.int32),
+            [lambda: v[0], lambda: v[1], lambda: v[2] ** 2],
+        )
+        return tf.reduce_sum(mapped) + tf.reduce_sum(scanned) + folded * chosen + right
+
+    x = tf.cast(v, tf.float64)
+    exact, near = tf.test.compute_gradient(tf.function(f), [x], 1e-6)
+    np.testing.assert_allclose(exact[0], near[0], 1e-6)
+
+
+def test_while_loop_with_a_limit_and_shapes_that_grow() -> None:
+    def f(x: Any) -> Any:
+        def body(i: Any, y: Any) -> Any:
+            return i + 1, tf.concat([y, tf.sin(y)], 0)
+
+        _, y = tf.while_loop(
+            lambda i, y: i < 10,
+            body,
+            (0, x),
+            shape_invariants=(tf.TensorShape([]), tf.TensorShape([None])),
+            maximum_iterations=3,
+        )
+        return tf.reduce_sum(y * y)
+
+    x = tf.constant([0.5, -0.3], tf.float64)
+    exact, near = tf.test.compute_gradient(tf.function(f), [x], 1e-6)
+    np.testing.assert_allclose(exact[0], near[0], 1e-6)
+
+
+def test_a_carried_array_is_part_of_the_tape() -> None:
+    @tf.function
+    def total(array: Any) -> Any:
+        result = 0.0
+        for i in tf.range(3):
+            result = result + array.read(i) ** 2
+        return result
+
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        array = tf.TensorArray(tf.float32, 3)
+        for i in range(3):
+            array = array.write(i, X * float(i))
+        y = total(array)
+    assert tape.gradient(y, X).numpy() == 30.0
+
+
+def test_what_has_no_gradient_in_a_loop_is_named() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in tf.range(2):
+                y = y + tf.linalg.svd(y)[1]
+        return tape.gradient(y, x)
+
+    with pytest.raises(GradientError, match=r"control_flow.py:\d+: AG330: .* Svd"):
+        f(tf.constant([[2.0, 1.0], [1.0, 3.0]]))
