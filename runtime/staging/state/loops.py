@@ -19,7 +19,6 @@ from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import carried, first_of, is_copied
-from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.common_form import (
     Side,
     adopted,
@@ -134,12 +133,6 @@ def _leaf(value: Any) -> Leaf:
     return Leaf(value, carried=can_be_tensor(value))
 
 
-def _dims(start: Any) -> Sequence[int | None]:
-    """The dimensions of a tensor before the loop: none for a number."""
-    shape: TensorShape = start.shape
-    return () if shape.rank is None else shape.as_tuple()
-
-
 def read_at_end(leaf: Leaf, part: Any) -> Any:
     """A `tf.Variable` as its value at the end of an iteration, where it was none."""
     starts_without = leaf.carried or leaf.start is MISSING
@@ -195,20 +188,6 @@ class _Layout:
                     values.append(leaf.bound)
                     names.append(f"whether {slot.name} is bound")
         return values, names
-
-    def shapes(self) -> list[TensorShape | None]:
-        """The shapes to begin with, beside `flat`: rows of any number for containers.
-
-        A loop mostly changes their number. It would be traced again to find that.
-        """
-        shapes: list[TensorShape | None] = []
-        for slot in self.slots:
-            is_container = isinstance(slot.template, Untold)
-            for leaf in filter(lambda leaf: leaf.carried, slot.leaves):
-                dims = _dims(leaf.start) if is_container else ()
-                shapes.append(TensorShape([None, *dims[1:]]) if dims else None)
-                shapes += [None] * leaf.flagged
-        return shapes
 
     def state(self, tensors: Sequence[SymbolicTensor]) -> State:
         """The values of the variables, from the flat list."""
@@ -434,12 +413,13 @@ class _Trace:
         self._check_shapes(body)
         return cond, body
 
-    def shapes(self) -> list[TensorShape | None]:
-        """The shapes that the loop begins with, in the flat order."""
-        shapes = [None, *self._layout.shapes()]
-        for index, shape in self._options.shape_invariants:
-            shapes[index] = shape
-        return shapes
+    def shapes(self) -> list[TensorShape | None] | None:
+        """The shapes that the loop's own invariants ask for, in the flat order."""
+        if not self._options.shape_invariants:
+            return None
+        by_index = dict(self._options.shape_invariants)
+        count = len(self._layout.flat()[0]) + 1
+        return [by_index.get(index) for index in range(count)]
 
     def _check_shapes(self, body: Graph) -> None:
         """Raise ValueError if a shape that the loop asks for does not hold."""
