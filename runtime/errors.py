@@ -46,6 +46,7 @@ __all__ = [
     "GradientError",
     "ImmutableTensorError",
     "InaccessibleTensorError",
+    "IntegerRangeError",
     "InternalError",
     "InvalidArgumentError",
     "NotFoundError",
@@ -184,6 +185,30 @@ class InvalidArgumentError(OpError):
     """The shapes, dtypes or values given to an operation do not fit it."""
 
     code, error_code = "AG310", INVALID_ARGUMENT
+
+
+class IntegerRangeError(InvalidArgumentError):
+    """A Python integer of a graph does not fit the dtype that it is to have."""
+
+    code = "AG216"
+
+    @classmethod
+    def of(cls, number: Any, dtype: str) -> IntegerRangeError:
+        """The error for an integer that the dtype of this name cannot hold."""
+        if dtype == "int64":
+            text = (
+                f"{_short(number)} does not fit the 64 bits that ints have in a graph"
+            )
+            return cls(f"AG216: {text}; use floats")
+        return cls(
+            f"AG216: the Python int {_short(number)} does not fit {dtype}; begin with "
+            "tf.constant(1, tf.int64), or the like, for numbers of 64 bits"
+        )
+
+
+def _short(number: int) -> str:
+    """An integer as text, which may have more digits than Python prints."""
+    return str(number) if abs(number) < 10**40 else f"of {number.bit_length()} bits"
 
 
 class DTypeMismatchError(InvalidArgumentError, TypeError):

@@ -14,13 +14,12 @@ from autograph import operators as ag
 from autograph.operators.dispatch import Later
 from autograph.operators.trials import memory
 from runtime.graph.context import current_graph
-from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.logical import logical_not
 from runtime.staging.builtins.functions import BUILTINS, OF_LISTS, for_lists, watched
 from runtime.staging.builtins.truth import staged_and, staged_or
 from runtime.staging.library.heaps import FUNCTIONS
 from runtime.staging.lists.list_methods import METHODS
-from runtime.staging.lists.sequences import as_sequence, functions_of
+from runtime.staging.lists.sequences import as_sequence, first_index, functions_of
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.loops import LoopMemory, stage_loop
 from runtime.staging.state.optional import (
@@ -98,7 +97,7 @@ class Staging(ag.Backend):
                 go_on = self.and_(self.not_(stop), lambda: go_on)
             return go_on, (following, *_inside(after))
 
-        start = convert_to_tensor(0)
+        start = first_index(sequence.length)
         inside = (start, *_inside(state))
         cause = "the length of what it loops over"
         with explaining(cause, sequence.length, {"in the loop": body}, names):

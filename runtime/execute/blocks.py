@@ -23,6 +23,7 @@ from runtime.execute import in_blocks
 from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.execute.text import large_source, scalar_text
 from runtime.graph import Graph, Node
+from runtime.ops.python_ints import is_exact
 from runtime.ops.record import Fails, get, register_structure
 from runtime.ops.static import static_value
 from runtime.tensor import SymbolicTensor
@@ -66,6 +67,8 @@ def is_simple(node: Node) -> bool:
     kinds = {tensor.dtype.kind for tensor in (*node.inputs, *node.outputs)}
     if len(node.outputs) != 1 or not kinds <= set("biuf"):
         return False
+    if is_exact(node) or (node.op == "Pow" and not _is_power(node)):
+        return False
     source = node.inputs[0].dtype.kind if node.inputs else ""
     if node.op == "Cast":
         # What integer a NaN or a number out of range becomes depends on its place.
@@ -77,6 +80,12 @@ def is_simple(node: Node) -> bool:
         known, complete = static_value(node.inputs[1])
         return complete and isinstance(known, int) and known > 0
     return node.op != "Round" or source == "f"
+
+
+def _is_power(node: Node) -> bool:
+    """Whether the exponent is known not to be one that NumPy takes for a root."""
+    known, complete = static_value(node.inputs[1])
+    return complete and known != 0.5
 
 
 def fits(node: Node) -> bool:
@@ -106,7 +115,8 @@ def steps_of(node: Node) -> Sequence[str]:
 def _may_pass(node: Node) -> bool:
     """Whether regions may be computed in front of the node, or behind it."""
     are_numbers = all(tensor.dtype.kind != "O" for tensor in node.inputs)
-    return node.op == FUSED or (are_numbers and get(node.op).fails is Fails.NEVER)
+    never = get(node.op).fails is Fails.NEVER and not is_exact(node)
+    return node.op == FUSED or (are_numbers and never)
 
 
 # --- regions --------------------------------------------------------------------------

@@ -261,6 +261,8 @@ def _is_length(limit: SymbolicTensor, source: SymbolicTensor) -> bool:
 def _measured(limit: SymbolicTensor) -> SymbolicTensor | None:
     """The tensor whose first dimension this is."""
     node = _source(limit).node
+    if node.op == "Cast" and limit.spec.weak:  # the length as an int of Python
+        node = _source(node.inputs[0]).node
     if node.op != "StridedSlice" or node.attrs["key"] != (0,):
         return None
     shape = _source(node.inputs[0]).node

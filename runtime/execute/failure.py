@@ -19,6 +19,7 @@ from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
 from runtime.ops.apply import kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
+from runtime.ops.python_ints import kernel_of
 from runtime.ops.record import Op, get
 from runtime.where.user_code import Place, user_frames
 
@@ -37,7 +38,7 @@ def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:
         op = get(node.op)
         if op.raises_for_program:
             return op.kernel(*arrays, **node.attrs)
-        return run_kernel(op, arrays, node.attrs)
+        return run_kernel(op, arrays, node.attrs, kernel_of(node))
     except Exception as error:
         raise_from_node(error, node, function)
 

@@ -274,12 +274,19 @@ class LoopBlock(StraightBlock):
         inline = self.may_wait(output) and not self._is_changed_before(output)
         taken = self.take(node.inputs, statement=not inline)
         index = self.program.fit(taken[2], node.inputs[2], "int")
-        code = f"{taken[0].wrapped}[{index.code}]"
+        is_int = self.scalars.form(output) == "int"
+        # A number of Python, where the loop has such.
+        code = (
+            f"{taken[0].wrapped}.item({index.code})"
+            if is_int
+            else f"{taken[0].wrapped}[{index.code}]"
+        )
         if output.shape.rank != 0:
             code += ".copy()"  # a view would keep the list from being changed in place
         names = taken[0].names | index.names
         steps = self.program.in_order([step for text in taken for step in text.steps])
-        self.deliver(output, Text(code, ATOM, None, names, steps), inline)
+        form = "int" if is_int else ""
+        self.deliver(output, Text(code, ATOM, None, names, steps, form), inline)
 
     def _is_changed_before(self, item: SymbolicTensor) -> bool:
         """Whether something might change a list before an item of it is used."""

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from runtime.errors import is_python_limit
+from runtime.errors import IntegerRangeError, is_python_limit
 from runtime.execute import interpreter
 from runtime.execute.blocks import with_regions
 from runtime.execute.failure import kernel_failure, raise_from_node, run_node, too_deep
@@ -31,6 +31,7 @@ from runtime.execute.scalars import Scalars
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
 from runtime.ops.checks.numerics import is_checking, on_switch
+from runtime.ops.python_ints import CHECKS
 from runtime.ops.record import get
 
 __all__ = ["Executable", "compile_graph"]
@@ -40,10 +41,11 @@ _freed: list[str] = []
 
 #: The modules of functions that are called by their names.
 HELPERS = {
-    "kernels.special": "erf",
-    "kernels.extremes": "extreme",
-    "kernels.select": "select",
-    "kernels.small_products": "product",
+    "erf": "kernels.special",
+    "extreme": "kernels.extremes",
+    "select": "kernels.select",
+    "product": "kernels.small_products",
+    **{f"as_{name}": "python_ints" for name in CHECKS},
 }
 
 #: Wider calls are written with one argument on each line.
@@ -115,7 +117,10 @@ class Executable:
         for step in steps:
             if not all(eval(guard, values) for guard in step.guards):
                 continue
-            arrays = [eval(arg, values) for arg in step.args]
+            try:
+                arrays = [eval(arg, values) for arg in step.args]
+            except IntegerRangeError as too_large:
+                raise_from_node(too_large, step.node, self.name)
             if get(step.node.op).stateful:
                 found = kernel_failure(step.node, arrays, error)
                 raise_from_node(found, step.node, self.name)
@@ -186,10 +191,12 @@ def compile_graph(graph: Graph) -> Executable:
         head.append("from runtime.execute.in_blocks import in_blocks")
     written = [line.code for _, lines in functions for line in lines]
     written += [line for lines in program.blocks for line in lines]
-    for module, helper in HELPERS.items():
-        called = any(f"{helper}(" in code for code in written)
-        if called:
-            head.append(f"from runtime.ops.{module} import {helper}")
+    called: dict[str, list[str]] = {}
+    for helper, module in HELPERS.items():
+        if any(f"{helper}(" in code for code in written):
+            called.setdefault(module, []).append(helper)
+    for module, helpers in called.items():
+        head.append(f"from runtime.ops.{module} import {', '.join(helpers)}")
     if program.header:
         head += ["", *program.header]
     for block in program.blocks:

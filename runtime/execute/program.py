@@ -27,10 +27,12 @@ from runtime.ops.kernels.select import select
 from runtime.ops.kernels.small_products import product
 from runtime.ops.kernels.special import erf
 from runtime.ops.kernels.threads import at_once
+from runtime.ops.python_ints import CHECKS, exact_kernel, is_exact
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 from runtime.types import dtypes
-from runtime.types.dtypes import DType, int64
+from runtime.types.dtypes import int64
+from runtime.types.specs import TensorSpec
 
 __all__ = ["Program"]
 
@@ -40,7 +42,8 @@ SHORT_ARRAY = 12
 #: Names that generated code reads and must not assign.
 RESERVED = frozenset(
     {"abs", "checked_range", "enumerate", "int", "len", "map", "max", "min"}
-    | {"wrapping"}
+    | {"exact_kernel", "wrapping"}
+    | {f"as_{name}" for name in CHECKS}
     | {
         "np",
         "tf",
@@ -156,13 +159,17 @@ class Program:
                 return Text(text.number, level, text.number, form="int")
             return replace(text, code=f"int({text.code})", level=ATOM, form="int")
         if form == "int":
-            code = f"{self.wrap(tensor.dtype)}({text.code})"
+            if tensor.spec.weak and self.scalars.is_bounded(tensor):
+                return replace(text, form="int")
+            code = f"{self.wrap(tensor.spec)}({text.code})"
             return replace(text, code=code, level=ATOM, form="int")
         return text
 
-    def wrap(self, dtype: DType) -> str:
-        """The name of what wraps ints around as this dtype does."""
-        bits = 8 * dtype.size
+    def wrap(self, spec: TensorSpec) -> str:
+        """The name of what wraps ints around as the dtype does, or checks Python's."""
+        if spec.weak:
+            return f"as_{spec.dtype.name}"
+        bits = 8 * spec.dtype.size
         name = self._kernels.get(("wrap", str(bits)))
         if name is None:
             name = self._kernels["wrap", str(bits)] = self._new_global(f"wrap{bits}")
@@ -184,6 +191,8 @@ class Program:
         maker = "kernel_on_values" if operands else "kernel"
         if gives_away and get(node.op).kernel_in_place:
             maker = "kernel_in_place"
+        if is_exact(node):
+            maker = "exact_kernel"
         return f"{self._kernel(node.op, maker)}({', '.join(parts)})"
 
     def _kernel(self, op: str, maker: str) -> str:
@@ -242,6 +251,7 @@ class Program:
     def namespace(self) -> dict[str, Any]:
         """The globals with which the source is executed."""
         return {
+            **{f"as_{name}": check for name, check in CHECKS.items()},
             "np": np,
             "tf": dtypes,
             "held": self.held,
@@ -251,6 +261,7 @@ class Program:
             "in_blocks": in_blocks,
             "select": select,
             "product": product,
+            "exact_kernel": exact_kernel,
             "kernel": lambda op: get(op).kernel,
             "kernel_on_values": lambda op: get(op).kernel_on_values,
             "kernel_in_place": lambda op: get(op).kernel_in_place,

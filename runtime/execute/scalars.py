@@ -10,7 +10,8 @@ int32 would wrap around it grows. So a number in a loop is one of
 - ``"bool"``: a bool of Python, or of NumPy.
 
 Numbers that meet in an operation are all of Python or all of NumPy: those that an
-operation on arrays takes or gives are NumPy's, and all that they meet.
+operation on arrays takes or gives are NumPy's, and all that they meet. Weak ones are
+Python's in any case, and checked rather than wrapped around.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ from runtime.ops.record import Bounds, get
 from runtime.tensor import SymbolicTensor
 from runtime.types.dtypes import DType
 
-__all__ = ["SUMS", "Scalars", "is_exact_cast", "is_index"]
+__all__ = ["CASTS", "SUMS", "Scalars", "is_exact_cast", "is_index"]
 
 #: Ops that need not know their operands exactly, but for the width of the dtype.
 SUMS = frozenset({"AddV2", "Sub", "Neg"})
+CASTS = frozenset({"Cast", "CastExactly"})
+#: Ops whose results have many more digits than their operands.
+_GROW = frozenset({"Mul", "Square"})
 
 
 class Scalars:
@@ -79,7 +83,17 @@ class Scalars:
     def wraps(self, node: Node) -> bool:
         """Whether the result of an operation on ints has to be wrapped around."""
         (output,) = node.outputs
-        return self.form(output) == "int" and not fits(self._raw(node), output.dtype)
+        return self.form(output) == "int" and not self.fits(node)
+
+    def fits(self, node: Node) -> bool:
+        """Whether the result of an operation on ints is known to need no wrapping."""
+        if len(node.outputs) != 1 or self.is_shared:
+            return False
+        return fits(self._raw(node), node.outputs[0].dtype)
+
+    def is_bounded(self, tensor: SymbolicTensor) -> bool:
+        """Whether more is known of an integer than its dtype."""
+        return self.bounds(tensor) != limits(tensor.dtype)
 
     def is_row(self, node: Node) -> bool:
         """Whether a ``GatherV2`` is an index that is known not to be negative."""
@@ -237,7 +251,7 @@ class Scalars:
             return True
         if node.op == "GatherV2":
             return position == 1 and self.is_row(node)
-        if node.op == "Cast":
+        if node.op in CASTS:
             return is_exact_cast(node)
         return position in get(node.op).takes_ints
 
@@ -249,7 +263,8 @@ class Scalars:
             self._link(node.inputs[0], tensor)
             if output.dtype.is_integer:
                 self._link(tensor, output)
-            if node.op not in SUMS:
+            # What is too wide for the dtype is still right, if it stands for Python's.
+            if node.op not in SUMS and not (tensor.spec.weak and node.op not in _GROW):
                 self._look_at(tensor)
         if node.op in SUMS:
             self._sums.append(node)
@@ -280,6 +295,8 @@ class Scalars:
 
     def _link(self, one: SymbolicTensor, other: SymbolicTensor) -> None:
         """Have both be of Python, or both of NumPy."""
+        if one.spec.weak is not other.spec.weak:
+            return
         for tensor, partner in ((one, other), (other, one)):
             if _is_free(tensor) and not _is_int(partner):
                 self._numpy.add(tensor)
@@ -300,7 +317,13 @@ class Scalars:
             self._looked_at.append(tensor)
 
     def _use_numpy(self, tensors: Sequence[SymbolicTensor]) -> None:
-        self._numpy.update(filter(_is_free, tensors))
+        """Note what operations on arrays take or give; Python's ints stay such."""
+        for tensor in filter(_is_free, tensors):
+            if tensor.spec.weak:
+                self._known.add(tensor)
+                self._looked_at.append(tensor)
+            else:
+                self._numpy.add(tensor)
 
     # --- bounds -----------------------------------------------------------------------
 
@@ -376,9 +399,9 @@ def is_index(node: Node) -> bool:
 
 def _is_on_ints(node: Node) -> bool:
     """Whether Python has the operation for ints, and gives an int or a bool."""
-    if node.op != "Cast" and not get(node.op).python:
+    if node.op not in CASTS and not get(node.op).python:
         return False
-    if node.op == "Cast" and not _is_int(node.outputs[0]):
+    if node.op in CASTS and not _is_int(node.outputs[0]):
         return False
     return all(map(_is_int, node.inputs))
 
@@ -386,7 +409,7 @@ def _is_on_ints(node: Node) -> bool:
 def is_exact_cast(node: Node) -> bool:
     """Whether NumPy makes the same of a Python int as of an array of its dtype."""
     source, target = node.inputs[0].dtype.name, node.outputs[0].dtype.name
-    return source == "int32" and target in ("float32", "float64")
+    return source in ("int32", "int64") and target in ("float32", "float64")
 
 
 # --- bounds of integers ---------------------------------------------------------------

@@ -20,7 +20,7 @@ from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
-from runtime.execute.scalars import SUMS
+from runtime.execute.scalars import CASTS, SUMS
 from runtime.execute.text import Line, Text, is_choice, repeated_arguments, template
 from runtime.graph import Graph, Node
 from runtime.ops.define import code as attribute_code
@@ -162,6 +162,8 @@ class StraightBlock:
         order = self.program.in_order([*steps, self.program.step(node, again)])
         text = Text(code, level, None, names, order, form)
         if value:
+            if not form and self.scalars.form(node.outputs[0]) == "int":
+                text = self.program.fit(text, node.outputs[0], "int")
             self.deliver(node.outputs[0], text, inline)
         else:
             self.statement(node, text)
@@ -177,12 +179,22 @@ class StraightBlock:
         if is_choice(node):
             return args, *_choice(program, node, args)
         if not any(arg.form for arg in args):
+            if _becomes_int(node):
+                is_python = bool(scalars.form(node.outputs[0]))
+                kind, form = ("int", "int") if is_python else ("np.int64", "")
+                return args, form, (f"{kind}({args[0].code})", ATOM)
             if node.op == "GatherV2" and scalars.is_row(node):
-                return args, "", (f"{args[0].wrapped}[{args[1].code}]", ATOM)
+                return args, *_row(node, args, scalars.form(node.outputs[0]))
+            if node.op == "CastExactly" and _is_number(node):
+                dtype = node.outputs[0].dtype.name
+                return args, "", (f"np.{dtype}(as_{dtype}({args[0].code}))", ATOM)
             if node.op == "Range" and self._is_python_range(node):
                 return args, "range", _range_source(node, args)
             if not scalars.is_python(node):
-                return args, "", template(node, args)
+                return args, "", template(node, args, scalars.fits(node))
+        if node.op == "CastExactly" and args[0].form in ("int", "wide"):
+            if node.outputs[0].dtype.is_integer:
+                return args, *_python_operation(program, node, args)
         if scalars.is_python(node):
             return args, *_python_operation(program, node, args)
         if all(arg.form in ("", "bool") for arg in args):
@@ -193,14 +205,13 @@ class StraightBlock:
         for position, (tensor, arg) in enumerate(zip(node.inputs, args)):
             is_int = arg.is_int(tensor.dtype) and scalars.takes_int(node, position)
             found.append(program.fit(arg, tensor, "int" if is_int else ""))
-        if node.op == "Cast" and found[0].form == "int":
-            dtype = node.outputs[0].dtype.name
-            return found, "", (f"np.{dtype}({found[0].code})", ATOM)
+        if node.op in CASTS and found[0].form == "int":
+            return found, *_cast_of_int(program, node, found[0])
         if node.op == "GatherV2" and scalars.is_row(node):
-            return found, "", (f"{found[0].wrapped}[{found[1].code}]", ATOM)
+            return found, *_row(node, found, scalars.form(node.outputs[0]))
         if node.op == "Range" and self._is_python_range(node):
             return found, "range", _range_source(node, found)
-        return found, "", template(node, found)
+        return found, "", template(node, found, scalars.fits(node))
 
     def as_numpy(self, node: Node, args: Sequence[Text]) -> list[Text]:
         """The operands as arrays and scalars of NumPy."""
@@ -406,19 +417,59 @@ def _python_operation(
 ) -> tuple[str, Written]:
     """The form and the source of an operation on Python ints."""
     operands = []
+    any_wide = False
     (output,) = node.outputs
     for tensor, arg in zip(node.inputs, args):
-        is_wide = arg.form == "wide" and node.op in SUMS
+        is_wide = arg.form == "wide" and (node.op in SUMS or tensor.spec.weak)
+        any_wide |= is_wide
         operand = program.fit(arg, tensor, "wide" if is_wide else "int")
         operands.append((operand.code, operand.level))
     written = operands[0]
+    if node.op == "CastExactly":
+        if not program.scalars.fits(node):
+            written = f"as_{output.dtype.name}({written[0]})", ATOM
+        return "int", written
     if node.op != "Cast":
         written = _filled(get(node.op).python, operands)
     if output.dtype.is_bool:
         return "bool", written
     if program.scalars.wraps(node):
-        return "int", (f"{program.wrap(output.dtype)}({written[0]})", ATOM)
-    return program.scalars.form(output) or "int", written
+        return "int", (f"{program.wrap(output.spec)}({written[0]})", ATOM)
+    is_wide = any_wide and output.spec.weak
+    return "wide" if is_wide else program.scalars.form(output) or "int", written
+
+
+def _is_number(node: Node) -> bool:
+    """Whether the node casts one integer to another."""
+    one, other = node.inputs[0], node.outputs[0]
+    is_integer = one.dtype.is_integer and other.dtype.is_integer
+    return is_integer and other.shape.rank == 0
+
+
+def _becomes_int(node: Node) -> bool:
+    """Whether the node makes an int of Python of an integer tensor."""
+    return node.op == "Cast" and node.outputs[0].spec.weak and _is_number(node)
+
+
+def _row(node: Node, args: Sequence[Text], form: str) -> tuple[str, Written]:
+    """The form and the source of an item; of a vector the loop may have it as int."""
+    array, index = args[0].wrapped, args[1].code
+    if form == "int" and node.outputs[0].spec.weak:
+        return "int", (f"{array}.item({index})", ATOM)
+    return "", (f"{array}[{index}]", ATOM)
+
+
+def _cast_of_int(program: Program, node: Node, arg: Text) -> tuple[str, Written | None]:
+    """The form and the source of a Python int as a float."""
+    dtype = node.outputs[0].dtype
+    lowest, highest = program.scalars.bounds(node.inputs[0])
+    code = arg.code
+    if not -(2**53) <= lowest <= highest <= 2**53:
+        if node.op == "CastExactly":
+            return "", None
+        if dtype is not dtypes.float64:
+            code = f"np.int64({code})"  # or it would be rounded twice
+    return "", (f"np.{dtype.name}({code})", ATOM)
 
 
 def _filled(source: str, operands: Sequence[tuple[str, int]]) -> Written:

@@ -15,6 +15,7 @@ import numpy as np
 from runtime.execute.precedence import ATOM, UNARY, filled, marker
 from runtime.graph import Node
 from runtime.ops.define import Operand
+from runtime.ops.python_ints import is_exact
 from runtime.ops.record import Fails, Source, get
 from runtime.types.dtypes import DType
 
@@ -118,11 +119,16 @@ def scalar_text(array: np.ndarray[Any, Any]) -> Text | None:
     return Text(f"np.{array.dtype.name}({number})", number=number)
 
 
-def template(node: Node, args: Sequence[Text]) -> tuple[str, int] | None:
+def template(
+    node: Node, args: Sequence[Text], fits: bool = False
+) -> tuple[str, int] | None:
     """The node as an expression of these operands, and its level.
 
-    None if the op has no source for them, and its kernel is to be called.
+    None if the op has no source for them, and its kernel is to be called: that of an
+    int of Python is, unless the number `fits`.
     """
+    if is_exact(node) and not fits:
+        return None
     source = _source(node) or _unchecked_source(node, args)
     if not source:
         return None

@@ -23,7 +23,7 @@ from runtime.function.fast_key import ARRAYS, FastKey, fast_key
 from runtime.function.input_signature import InputSignature
 from runtime.ops.containers.array_parts import Kind
 from runtime.ops.containers.tensor_array import TensorArray
-from runtime.ops.convert import convert_to_tensor
+from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import nest
 from runtime.types.classes import defines
@@ -175,6 +175,8 @@ def _tensor_spec(leaf: Any, name: str, arrays: list[Array | None]) -> TensorSpec
         return TensorSpec(leaf.shape, leaf.dtype, leaf.name or name)
     if isinstance(leaf, (np.ndarray, np.generic)):
         leaf = convert_to_tensor(leaf)
+    if isinstance(leaf, Tensor):
+        leaf = narrowed(leaf)
     if isinstance(leaf, EagerTensor):
         arrays.append(leaf._array)
         return TensorSpec(leaf.shape, leaf.dtype, name)

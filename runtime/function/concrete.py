@@ -17,7 +17,7 @@ from runtime.graph.context import current_graph
 from runtime.graph.recording import recorders
 from runtime.graph_export import near
 from runtime.ops.apply import as_array
-from runtime.ops.convert import convert_to_tensor
+from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.ops.staged.flow import optional_parts
 from runtime.optimize import chosen_passes, optimize
 from runtime.optimize.dump import PassDump, dump_passes
@@ -314,7 +314,7 @@ class ConcreteFunction:
         """The argument as a tensor of the traced dtype and shape."""
         try:
             if isinstance(value, Tensor):
-                tensor = value
+                tensor = narrowed(value)
             else:
                 tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
         except ConversionError as error:

@@ -165,9 +165,6 @@ class Graph:
         self._differentiated: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
         #: Nodes that staging left over, to be removed where nothing uses them.
         self.left_over: set[Node] = set()
-        #: The Python numbers that weak constants stand for: what float32 rounds is
-        #: still exact where the constant turns out to be a float64.
-        self.numbers: dict[SymbolicTensor, Any] = {}
         self._checked: dict[Tensor, SymbolicTensor] = {}
         #: Whether the graph may be called by nodes in it.
         self.is_recursive = False
@@ -259,7 +256,7 @@ class Graph:
                 return self.capture(graph._differentiated[id(tensor)][1])
             graph = graph.parent
         array = tensor._array
-        spec = TensorSpec(array.shape, of_array(array))
+        spec = TensorSpec(array.shape, of_array(array), weak=tensor.spec.weak)
         (constant,) = self.add("Const", (), {"value": array}, (spec,))
         # The tensor is kept alive, so that no other object can get its id.
         self._constants[id(tensor)] = tensor, constant

@@ -24,7 +24,8 @@ from runtime.graph import Graph, leak_error
 from runtime.graph.context import current_graph
 from runtime.graph.recording import Step, demote, recorders
 from runtime.ops.record import Op, get
-from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor, WeakTensor
+from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import check_op, facts
 
@@ -74,13 +75,20 @@ def apply_eagerly(
     """Run the operation at once; gives what `apply` gives."""
     arrays = []
     is_known = not tensors  # it may read a variable
+    weak = bool(tensors) and not definition.strong
     for tensor in tensors:
-        if type(tensor) is not EagerTensor:
-            if type(tensor) is not Recorded:
-                raise _not_eager(definition, tensor)
-            is_known = True
+        if type(tensor) is WeakTensor:
+            tensor = tensor.narrowed() if definition.strong else tensor
+        else:
+            weak = False
+            if type(tensor) is not EagerTensor:
+                if type(tensor) is not Recorded:
+                    raise _not_eager(definition, tensor)
+                is_known = True
         arrays.append(tensor._array)
     result = run_kernel(definition, arrays, attrs)
+    if weak and as_array(result).dtype.kind in "fc":
+        return WeakTensor(as_array(result))
     if type(result) is tuple:
         results = tuple([EagerTensor(as_array(item)) for item in result])
         if is_known:
@@ -148,9 +156,14 @@ def add_node(
         raise
     results = inferred if type(inferred) is tuple else (inferred,)
     weak = bool(specs) and not definition.strong and all(spec.weak for spec in specs)
-    results = tuple([s.with_weak(weak and not s.dtype.is_bool) for s in results])
+    results = tuple([s.with_weak(weak and _stands_for_python(s)) for s in results])
     outputs = graph.add(definition.name, tensors, attrs, results, name)
     return outputs if type(inferred) is tuple else outputs[0]
+
+
+def _stands_for_python(spec: TensorSpec) -> bool:
+    """Whether what an op makes of numbers or texts of Python may be one."""
+    return spec.dtype is dtypes.wide(spec.dtype) and not spec.dtype.is_bool
 
 
 def check_handlers(definition: Op, tensors: Sequence[Tensor]) -> bool:
@@ -188,13 +201,19 @@ _quiet = Context()
 _quiet.run(np.seterr, all="ignore")
 
 
-def run_kernel(definition: Op, arrays: Sequence[Array], attrs: dict[str, Any]) -> Any:
+def run_kernel(
+    definition: Op,
+    arrays: Sequence[Array],
+    attrs: dict[str, Any],
+    kernel: Callable[..., Any] | None = None,
+) -> Any:
     """What the kernel gives, without NumPy's warnings; all errors name the op."""
+    kernel = kernel or definition.kernel
     try:
         if definition.stateful or definition.calls_python:
             with np.errstate(all="ignore"):
-                return definition.kernel(*arrays, **attrs)
-        return _quiet.copy().run(definition.kernel, *arrays, **attrs)
+                return kernel(*arrays, **attrs)
+        return _quiet.copy().run(kernel, *arrays, **attrs)
     except OpError as error:
         raise error.for_op(definition.name) from None
     except (ValueError, TypeError, IndexError, OverflowError) as error:

@@ -100,10 +100,13 @@ def axes_argument(axis: Any) -> Any:
     return ints_argument(tensor, "axis")
 
 
-def together(values: Sequence[Any], op: str, name: str | None) -> list[Any]:
+def together(
+    values: Sequence[Any], op: str, name: str | None, keep_weak: bool = False
+) -> list[Any]:
     """The operands of an op as tensors of one dtype: quick where they are that already.
 
-    Raises DTypeMismatchError.
+    With `keep_weak`, what stands for Python numbers alone does so still. Raises
+    DTypeMismatchError.
     """
     first = values[0]
     if type(first) is EagerTensor:
@@ -118,9 +121,11 @@ def together(values: Sequence[Any], op: str, name: str | None) -> list[Any]:
         for value in values:
             if not isinstance(value, Tensor) or value.dtype is not dtype:
                 break
+            if value.spec.weak:
+                break
         else:
             return list(values)
-    return promote_all(values, op, None, name)
+    return promote_all(values, op, None, name, keep_weak)
 
 
 def _integers(value: Any, what: str) -> Tensor:

@@ -1,7 +1,10 @@
 """Python values and NumPy arrays as tensors, and which dtype two operands meet in.
 
 A Python number has no dtype of its own: beside a tensor it takes the tensor's. A tensor
-or array has one and keeps it.
+or array has one and keeps it. In a graph a number may be a tensor, too, which is weak:
+it is int64, float64 or complex128 as long as it meets numbers, takes the dtype of the
+tensor that it meets (`promote`), and is converted as a number is where an op takes it
+alone (`as_tensor`).
 
 >>> convert_to_tensor([1, 2]), convert_to_tensor([1.5, 2])
 (<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>,
@@ -20,8 +23,8 @@ from runtime.graph.context import current_graph
 from runtime.ops.apply import apply_one
 from runtime.ops.eager import attempt
 from runtime.ops.record import RESULT, Export, Fails, Op, register
-from runtime.ops.values import compatible, fit_array, to_array, weak_dtype
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.ops.values import compatible, fit_array, meet, to_array
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, WeakTensor
 from runtime.types import dtypes
 from runtime.types.classes import defines
 from runtime.types.dtypes import DType, as_dtype, of_array
@@ -31,12 +34,14 @@ from runtime.types.specs import TensorSpec
 __all__ = [
     "as_tensor",
     "cast",
+    "cast_number",
     "constant",
     "convert_to_tensor",
     "foreign",
     "get_static_value",
     "is_symbolic_tensor",
     "is_tensor",
+    "narrowed",
     "promote",
     "promote_all",
     "register_tensor_conversion_function",
@@ -149,7 +154,7 @@ def make_constant(array: Array, name: str | None = None, weak: bool = False) -> 
     """A tensor of an array that nobody changes: eager, or a ``Const`` of the graph."""
     graph = current_graph()
     if graph is None:
-        return EagerTensor(array)
+        return WeakTensor(array) if weak else EagerTensor(array)
     spec = TensorSpec(array.shape, of_array(array), weak=weak)
     return graph.add("Const", (), {"value": array}, (spec,), name)[0]
 
@@ -189,7 +194,8 @@ def constant(
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> Tensor:
-    """`value` as a tensor; a tensor is given back as it is.
+    """`value` as a tensor; a tensor is given back as it is, unless it stands for a
+    Python number.
 
     `dtype` must be the dtype of a tensor and fit a Python value; `dtype_hint` is taken
     where it fits and passed over elsewhere. Raises ConversionError.
@@ -197,7 +203,11 @@ def convert_to_tensor(
     if dtype is not None:
         return _from_value(value, as_dtype(dtype), name)
     if isinstance(value, Tensor):
-        return value
+        if dtype_hint is not None and value.spec.weak:
+            hint = as_dtype(dtype_hint)
+            if compatible(hint, value.dtype.kind):
+                return cast_number(value, hint)
+        return narrowed(value)
     if dtype_hint is not None:
         hint = as_dtype(dtype_hint)
         found = foreign(value, None)
@@ -213,7 +223,28 @@ def convert_to_tensor(
 
 def as_tensor(value: Any, name: str | None = None) -> Tensor:
     """`value` as a tensor, for the one operand of an op."""
-    return value if isinstance(value, Tensor) else _from_value(value, None, name)
+    if isinstance(value, Tensor):
+        return narrowed(value)
+    return _from_value(value, None, name)
+
+
+def narrowed(tensor: Tensor) -> Tensor:
+    """The tensor that TensorFlow would make of the Python number, if it stands for one.
+
+    That is int32 or float32. IntegerRangeError, when the graph runs, for an int that
+    int32 cannot hold; a constant is of int64 then.
+    """
+    if type(tensor) is WeakTensor:
+        return tensor.narrowed()
+    if type(tensor) is EagerTensor or not tensor.spec.weak:
+        return tensor
+    if not tensor.dtype.is_numeric:
+        return tensor
+    number = get_static_value(tensor)
+    if number is not None:
+        _leave(tensor)
+        return make_constant(to_array(number.tolist())[0])
+    return cast_number(tensor, dtypes.narrow(tensor.dtype))
 
 
 def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
@@ -225,9 +256,11 @@ def _from_value(value: Any, dtype: DType | None, name: str | None) -> Tensor:
         found = _packed(value, dtype)
     if found is None:
         return make_constant(to_array(value, dtype)[0], name)
-    if dtype is not None and found.dtype is not dtype:
+    if dtype is None:
+        return narrowed(found)
+    if found.dtype is not dtype or found.spec.weak:
         if found.spec.weak and compatible(dtype, found.dtype.kind):
-            return apply_one("Cast", found, dtype=dtype)
+            return cast_number(found, dtype)
         raise ConversionError(
             f"the tensor {found!r} has the dtype {found.dtype.name}, not "
             f"{dtype.name}; use tf.cast"
@@ -294,7 +327,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
             found: Tensor | None = attempt(array.astype, wanted.np_dtype)
             if found is not None:
                 return found
-    tensor = as_tensor(x)
+    tensor = x if isinstance(x, Tensor) else as_tensor(x)
+    if tensor.spec.weak and not tensor.dtype.is_integer:
+        tensor = narrowed(tensor)
     if tensor.dtype is wanted and not tensor.spec.weak:
         return tensor
     return apply_one("Cast", tensor, dtype=wanted, name=name)
@@ -303,31 +338,44 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
 # --- promotion ------------------------------------------------------------------------
 
 
+#: Ops that compare Python's numbers as exactly as Python does.
+_EXACT = frozenset(
+    {"Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "RealDiv"}
+)
+
+
 def promote(x: Any, y: Any, op: str, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Both operands as tensors of one dtype.
 
     A weak operand (a Python number, or a tensor that stands for one) takes the dtype of
-    the other; a weak float beside integers makes both float32. Raises
+    the other; beside integers a weak float makes weak floats of both. Raises
     DTypeMismatchError for two tensors of different dtypes. `name` is the name of the
     node to come, unique and with a slash, for the names of its constants.
     """
     if isinstance(x, Tensor) and isinstance(y, Tensor) and x.dtype is y.dtype:
-        return x, y
-    left, right = promote_all((x, y), op, None, name)
+        if x.spec.weak is y.spec.weak:
+            return x, y
+    left, right = promote_all((x, y), op, None, name, keep_weak=True)
     return left, right
 
 
 def promote_all(
-    values: Any, op: str, dtype: DType | None = None, name: str | None = None
+    values: Any,
+    op: str,
+    dtype: DType | None = None,
+    name: str | None = None,
+    keep_weak: bool = False,
 ) -> list[Tensor]:
-    """All operands as tensors of one dtype, which `dtype` can fix: see `promote`."""
+    """All operands as tensors of one dtype, which `dtype` can fix: see `promote`.
+
+    What stands for Python numbers alone does so still with `keep_weak`.
+    """
     operands = [_Operand(value) for value in values]
-    target = dtype or _target(operands, op)
-    keep_weak = any(operand.tensor is not None for operand in operands)
+    target, weak = (dtype, False) if dtype else _target(operands, op, keep_weak)
     labels = "xy" if len(operands) == 2 else range(len(operands))
     return [
         operand.convert(
-            target, f"{name}{label}/" if name else f"{op}/{label}", keep_weak
+            target, weak, f"{name}{label}/" if name else f"{op}/{label}", op in _EXACT
         )
         for operand, label in zip(operands, labels)
     ]
@@ -351,7 +399,7 @@ class _Operand:
             self.array, self.weak = to_array(value)
             self.dtype = of_array(self.array)
 
-    def convert(self, target: DType, name: str, keep_weak: bool) -> Tensor:
+    def convert(self, target: DType, weak: bool, name: str, exactly: bool) -> Tensor:
         if self.tensor is None:
             assert self.array is not None
             array = self.array
@@ -362,14 +410,12 @@ class _Operand:
                     if self.weak
                     else fit_array(array, target)
                 )
-            return make_constant(array, name, weak=self.weak and keep_weak)
-        if self.dtype is target:
-            return self.tensor
-        return cast_alike(self.tensor, target)
+            return make_constant(array, name, weak=weak)
+        return cast_number(self.tensor, target, weak, name, exactly)
 
 
-def _target(operands: list[_Operand], op: str) -> DType:
-    """The dtype in which the operands meet."""
+def _target(operands: list[_Operand], op: str, keep_weak: bool) -> tuple[DType, bool]:
+    """The dtype in which the operands meet, and whether they are weak there."""
     strong = [operand for operand in operands if not operand.weak]
     weak = [operand.dtype for operand in operands if operand.weak]
     # Arrays give way to tensors: their dtypes are NumPy's defaults, float64 and int64.
@@ -383,15 +429,32 @@ def _target(operands: list[_Operand], op: str) -> DType:
                 f"the operands have different dtypes, {target.name} and "
                 f"{operand.dtype.name}; cast one of them"
             ).for_op(op)
+    is_weak = not strong
     for dtype in weak:
-        joined = weak_dtype(target, dtype)
-        if joined is None:
+        met = meet(target, dtype)
+        if met is None:
             raise DTypeMismatchError(
                 f"the operands have the dtypes {target.name} and, of a Python value, "
                 f"{dtype.name}; they do not go together"
             ).for_op(op)
-        target = joined
-    return target
+        target, becomes_weak = met
+        is_weak |= becomes_weak
+    return _settled(operands, target, is_weak, op, keep_weak)
+
+
+def _settled(
+    operands: list[_Operand], target: DType, weak: bool, op: str, keep_weak: bool
+) -> tuple[DType, bool]:
+    """The dtype in which numbers meet, if tensors stand for them."""
+    numbers = [o for o in operands if o.tensor is not None and o.weak]
+    if target.is_integer and target is not dtypes.uint64 and op in _EXACT and numbers:
+        return dtypes.int64, True  # what is compared need not be rounded
+    if not weak or not target.is_numeric:
+        return target, weak and bool(numbers)
+    all_values = all(operand.tensor is None for operand in operands)
+    if all_values:
+        return target, False
+    return (dtypes.wide(target), True) if keep_weak else (dtypes.narrow(target), False)
 
 
 def _width(dtype: DType) -> tuple[int, int]:
@@ -399,16 +462,46 @@ def _width(dtype: DType) -> tuple[int, int]:
     return "Obiufc".index(dtype.kind), dtype.size
 
 
-def cast_alike(tensor: Tensor, dtype: DType, name: str | None = None) -> Tensor:
-    """`cast`, but a weak tensor stays weak; a constant is made again, exact."""
+def cast_number(
+    tensor: Tensor,
+    dtype: DType,
+    weak: bool = False,
+    name: str | None = None,
+    exactly: bool = False,
+) -> Tensor:
+    """A number in the dtype in which it meets others, where it may be weak still.
+
+    A constant of Python is made again, exact. An integer that `dtype` does not hold is
+    an IntegerRangeError when the graph runs; one that a float would round is an error
+    with `exactly`.
+    """
+    spec = tensor.spec
     graph = current_graph()
-    if graph is None or not isinstance(tensor, SymbolicTensor) or not tensor.spec.weak:
-        return cast(tensor, dtype, name)
-    number = tensor.graph.numbers.get(tensor)
+    if (spec.dtype is dtype and spec.weak is weak) or not dtype.is_numeric:
+        return tensor
+    if graph is None:
+        if not isinstance(tensor, EagerTensor) or not (weak or spec.weak):
+            return cast(tensor, dtype, name)
+        with np.errstate(all="ignore"):
+            array = tensor._array.astype(dtype.np_dtype)
+        return WeakTensor(array) if weak else EagerTensor(array)
+    number = get_static_value(tensor) if spec.weak else None
     if number is not None:
-        return make_constant(to_array(number, dtype)[0], name, weak=True)
-    spec = TensorSpec(tensor.shape, dtype, weak=True)
-    return graph.add("Cast", (tensor,), {"dtype": dtype}, (spec,), name)[0]
+        _leave(tensor)
+        return make_constant(to_array(number.tolist(), dtype)[0], name, weak=weak)
+    if dtype.is_integer:
+        checked = spec.weak or not np.can_cast(spec.dtype.np_dtype, dtype.np_dtype)
+    else:
+        checked = exactly and spec.dtype.is_integer and dtype.is_floating
+    op = "CastExactly" if checked else "Cast"
+    result = TensorSpec(tensor.shape, dtype, weak=weak)
+    return graph.add(op, (tensor,), {"dtype": dtype}, (result,), name)[0]
+
+
+def _leave(constant: Tensor) -> None:
+    """Note that a constant of Python was made again, and may be of no use now."""
+    if isinstance(constant, SymbolicTensor):
+        constant.graph.left_over.add(constant.node)
 
 
 # --- asking ---------------------------------------------------------------------------

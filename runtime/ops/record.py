@@ -184,6 +184,9 @@ class Op:
     is_alias: bool = False
     #: What Python writes for the op on its own ints, or its own bools.
     python: str = ""
+    #: What Python computes on its own ints, where a result may need more bits than they
+    #: have.
+    exact: Callable[..., int] | None = None
     #: The bounds of an integer result that is not wrapped around, by those of inputs.
     bounds: Callable[..., Bounds | None] | None = None
     #: Inputs that the kernel takes as Python ints.

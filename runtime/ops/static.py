@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from runtime.ops import record
+from runtime.ops.python_ints import kernel_of
 from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = ["plain", "static_value"]
@@ -110,7 +111,7 @@ def _computed(tensor: SymbolicTensor, values: list[Any]) -> Any:
         for value, item in zip(values, node.inputs)
     ]
     try:
-        result = op.kernel(*arrays, **node.attrs)
+        result = kernel_of(node)(*arrays, **node.attrs)
     except Exception:
         # It fails when it runs, if it runs at all: not a matter of this shape.
         return None

@@ -11,7 +11,7 @@ from runtime.types import dtypes
 from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 
-__all__ = ["compatible", "fit_array", "float_array", "to_array", "weak_dtype"]
+__all__ = ["compatible", "fit_array", "float_array", "meet", "to_array"]
 
 Array = np.ndarray[Any, Any]
 
@@ -34,17 +34,19 @@ def compatible(dtype: DType, kind: str) -> bool:
 _TAKES = {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc", "O": "OSU"}
 
 
-def weak_dtype(strong: DType, weak: DType) -> DType | None:
-    """The dtype in which a tensor of `strong` meets a Python number of dtype `weak`.
+def meet(strong: DType, weak: DType) -> tuple[DType, bool] | None:
+    """The dtype in which a tensor of `strong` meets a Python number of dtype `weak`,
+    and whether that still stands for a Python number: an int tensor with a float does.
 
     None where the two do not go together (a number and a string, say).
     """
     if compatible(strong, weak.kind):
-        return strong
-    if strong.kind in "iu" and weak.kind == "f":
-        return dtypes.float32
-    if strong.kind in "iuf" and weak.kind == "c":
-        return dtypes.complex128 if strong is dtypes.float64 else dtypes.complex64
+        return strong, False
+    if strong.kind in "iu" and weak.kind in "fc":
+        return dtypes.wide(weak), True
+    if strong.kind == "f" and weak.kind == "c":
+        wide = strong is dtypes.float64
+        return dtypes.complex128 if wide else dtypes.complex64, False
     return None
 
 

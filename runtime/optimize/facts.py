@@ -8,6 +8,7 @@ import numpy as np
 
 from runtime.execute.prune import CONTROL_FLOW
 from runtime.graph import Node
+from runtime.ops.python_ints import is_exact
 from runtime.ops.record import Fails, get
 from runtime.tensor import SymbolicTensor
 
@@ -50,6 +51,8 @@ def cannot_fail(node: Node) -> bool:
 
     Then it may run earlier than it stands, or though it would not have run at all.
     """
+    if is_exact(node):
+        return False
     fails = get(node.op).fails
     tensors = (*node.inputs, *node.outputs)
     if any(tensor.dtype.kind == "O" for tensor in tensors):

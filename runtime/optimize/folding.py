@@ -28,6 +28,7 @@ import numpy as np
 
 from runtime.graph import Graph, Node
 from runtime.ops.apply import as_array, run_kernel
+from runtime.ops.python_ints import kernel_of
 from runtime.ops.record import get
 from runtime.optimize.editing import Editor, Tensors, sweep
 from runtime.optimize.facts import can_drop, is_pure
@@ -58,7 +59,7 @@ def _fold(node: Node, editor: Editor) -> Tensors | None:
         return None
     arrays = [tensor.node.attrs["value"] for tensor in inputs]
     try:
-        result = as_array(run_kernel(get(node.op), arrays, node.attrs))
+        result = as_array(run_kernel(get(node.op), arrays, node.attrs, kernel_of(node)))
     except Exception:
         return None
     return _constant(result, node, editor)

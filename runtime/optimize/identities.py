@@ -56,7 +56,9 @@ def _of_same_shape(node: Node, editor: Editor) -> Tensors | None:
 
 
 def _of_same_dtype(node: Node, editor: Editor) -> Tensors | None:
-    same = node.inputs[0].dtype is node.outputs[0].dtype
+    before, after = node.inputs[0]._spec, node.outputs[0]._spec
+    # A number of Python is checked where it becomes a tensor.
+    same = before.dtype is after.dtype and before.weak is after.weak
     return node.inputs[:1] if same else None
 
 

@@ -6,7 +6,7 @@ Both have the same operators, those of `operators.OperatorMixin`.
 from __future__ import annotations
 
 from runtime.tensor.base import Reference, Tensor
-from runtime.tensor.eager import EagerTensor, Recorded
+from runtime.tensor.eager import EagerTensor, Recorded, WeakTensor
 from runtime.tensor.operators import OperatorMixin, Operators, operators
 from runtime.tensor.symbolic import SymbolicTensor
 
@@ -18,5 +18,6 @@ __all__ = [
     "Reference",
     "SymbolicTensor",
     "Tensor",
+    "WeakTensor",
     "operators",
 ]

@@ -9,11 +9,11 @@ import numpy as np
 
 from runtime.tensor.base import Tensor
 from runtime.tensor.operators import operators
-from runtime.types.dtypes import DType, of_array
+from runtime.types.dtypes import DType, narrow, of_array
 from runtime.types.shapes import TensorShape, as_shape
 from runtime.types.specs import TensorSpec
 
-__all__ = ["EagerTensor", "Recorded", "value_text"]
+__all__ = ["EagerTensor", "Recorded", "WeakTensor", "value_text"]
 
 Array = np.ndarray[Any, Any]
 
@@ -161,6 +161,54 @@ class Recorded(EagerTensor):
         if not self._array.ndim:
             raise TypeError("a scalar tensor cannot be iterated")
         return (self[index] for index in range(len(self._array)))
+
+
+class WeakTensor(EagerTensor):
+    """What an operator makes of integers and a Python float: a float of Python's.
+
+    It takes the dtype of the floats that it meets, and is float64 until then. Whoever
+    looks at it sees what TensorFlow would make of such numbers, which is float32.
+
+    >>> half = WeakTensor(np.array([0.1, 2.0]))
+    >>> half
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.1, 2. ], dtype=float32)>
+    """
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements for all but operators."""
+        return narrow(of_array(self._array))
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The shape and dtype for operators, as one record."""
+        return super().spec.with_weak(True)
+
+    def narrowed(self) -> EagerTensor:
+        """The tensor of the dtype that it shows."""
+        with np.errstate(all="ignore"):
+            return EagerTensor(self._array.astype(self.dtype.np_dtype))
+
+    def numpy(self) -> Any:
+        """The value as an array or a NumPy scalar."""
+        return self.narrowed().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return self.narrowed().__array__(dtype, copy)
+
+    def __iter__(self) -> Iterator[EagerTensor]:
+        return iter(self.narrowed())
+
+    def __repr__(self) -> str:
+        return repr(self.narrowed())
+
+    def __str__(self) -> str:
+        return str(self.narrowed())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WeakTensor, (self._array,)
 
 
 def value_text(array: Array, represent: bool = False) -> str:

@@ -35,6 +35,8 @@ class Operators:
     or_: Callable[[Any, Any], Any]
     xor: Callable[[Any, Any], Any]
     invert: Callable[[Any], Any]
+    lshift: Callable[[Any, Any], Any]
+    rshift: Callable[[Any, Any], Any]
     negative: Callable[[Any], Any]
     abs: Callable[[Any], Any]
     round: Callable[[Any], Any]
@@ -151,6 +153,18 @@ class OperatorMixin:
 
     def __rxor__(self, other: Any) -> Any:
         return operators.xor(other, self)
+
+    def __lshift__(self, other: Any) -> Any:
+        return operators.lshift(self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return operators.lshift(other, self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return operators.rshift(self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return operators.rshift(other, self)
 
     def __invert__(self) -> Any:
         return operators.invert(self)

@@ -216,7 +216,9 @@ class Results(NamedTuple):
         return [place for place, is_tensor in pairs if is_tensor]
 
 
-def flatten_results(result: Any, name: str) -> tuple[list[Tensor], Results]:
+def flatten_results(
+    result: Any, name: str, convert: Callable[[Any], Tensor] = convert_to_tensor
+) -> tuple[list[Tensor], Results]:
     """The tensors of what the function `name` returned, and how to put them back.
 
     Raises TypeError for a part that neither is a tensor nor can become one.
@@ -224,7 +226,7 @@ def flatten_results(result: Any, name: str) -> tuple[list[Tensor], Results]:
     result = nest.plain(result)
     form, leaves = Form.of(result, leaving)
     tensors = [
-        _as_result(leaf, name, form, index)
+        _as_result(leaf, name, form, index, convert)
         for index, leaf in enumerate(leaves)
         if leaf is not None
     ]
@@ -281,9 +283,11 @@ def _unflatten(kind: Any, metadata: Any, components: Sequence[Any]) -> Any:
     return kind.__tf_unflatten__(metadata, tuple(components))
 
 
-def _as_result(leaf: Any, name: str, form: Form, index: int) -> Tensor:
+def _as_result(
+    leaf: Any, name: str, form: Form, index: int, convert: Callable[[Any], Tensor]
+) -> Tensor:
     try:
-        return convert_to_tensor(leaf)
+        return convert(leaf)
     except ConversionError:
         place = form.places[index]
         where = f" at result{place}" if place else ""

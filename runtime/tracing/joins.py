@@ -3,53 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.ops.apply import apply
-from runtime.ops.convert import cast_alike
-from runtime.ops.record import RESULT, Export, Op, register
-from runtime.ops.values import weak_dtype
+from runtime.ops.convert import cast_number
+from runtime.ops.values import meet
 from runtime.tensor import SymbolicTensor
-from runtime.types.dtypes import DType, as_dtype, of_array
+from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 from runtime.where.findings import Findings, named
 from runtime.where.user_code import state_error
 
 __all__ = ["adapted", "check_invariant", "join_all", "join_specs"]
-
-Array = np.ndarray[Any, Any]
-
-
-def _cast_exactly(array: Array, dtype: DType) -> Array:
-    """Integers as floats; InvalidArgumentError for one that would be rounded."""
-    kind: Any = dtype.np_dtype.type
-    limit = 2 ** (np.finfo(dtype.np_dtype).nmant + 1)
-    for value in array[(array > limit) | (array < -limit)].ravel().tolist():
-        if kind(value).item() != value:
-            raise InvalidArgumentError(
-                f"AG206: a variable that is {of_array(array).name} on one path and "
-                f"{dtype.name} on another is {value}, which {dtype.name} would round; "
-                "tf.cast it to a wider dtype"
-            )
-    return array.astype(dtype.np_dtype)
-
-
-register(
-    Op(
-        "CastExactly",
-        _cast_exactly,
-        lambda spec, dtype: TensorSpec(spec.shape, dtype),
-        strong=True,
-        family="elementwise",
-        export=Export(
-            "Cast", types=(("DstT", RESULT), ("SrcT", 0)), unwritten=("dtype",)
-        ),
-    )
-)
 
 
 def join_specs(
@@ -63,9 +30,9 @@ def join_specs(
     Two tensors must have one dtype, or with `promote` dtypes of numbers, of which the
     wider one is taken, and floats before ints. A weak one (a Python number) takes the
     dtype of the other where that holds its kind of numbers: an int beside float32 is
-    float32, a float beside int32 is an error, or float32 with `promote`. Dimensions
-    that differ become None. Raises StagedStateError AG206, which calls the value
-    `what`.
+    float32, a float beside int32 is an error, or a Python float with `promote`.
+    Dimensions that differ become None. Raises StagedStateError AG206, which calls the
+    value `what`.
     """
     weak = one.weak and other.weak
     if one.dtype is other.dtype:
@@ -74,13 +41,14 @@ def join_specs(
         dtype = max(one.dtype, other.dtype, key=_width)
     else:
         strong, number = (other, one) if one.weak else (one, other)
-        dtype = strong.dtype
-        if not number.weak or weak_dtype(dtype, number.dtype) is not dtype:
-            wider = _wider(one.dtype, other.dtype) if promote else None
-            if wider is None:
-                text = f"{named(what)} has two dtypes: {_kind(one)} and {_kind(other)}"
-                raise state_error("AG206", text, "cast one of them so that they agree")
-            dtype = wider
+        met = meet(strong.dtype, number.dtype) if number.weak else None
+        if met is None and promote:
+            wider = _wider(one.dtype, other.dtype)
+            met = None if wider is None else (wider, False)
+        if met is None or (met[0] is not strong.dtype and not promote):
+            text = f"{named(what)} has two dtypes: {_kind(one)} and {_kind(other)}"
+            raise state_error("AG206", text, "cast one of them so that they agree")
+        dtype, weak = met
     shape = one.shape.most_specific_common_shape(other.shape)
     return TensorSpec(shape, dtype, weak=weak)
 
@@ -146,8 +114,5 @@ def check_invariant(shape: TensorShape, invariant: TensorShape, what: str) -> No
 
 def adapted(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:
     """A tensor in the dtype in which it was found to be used."""
-    if tensor.dtype is spec.dtype:
-        return tensor
-    if tensor.dtype.is_integer and not spec.dtype.is_integer and not tensor.spec.weak:
-        return cast(SymbolicTensor, apply("CastExactly", tensor, dtype=spec.dtype))
-    return cast(SymbolicTensor, cast_alike(tensor, spec.dtype))
+    number = cast_number(tensor, spec.dtype, spec.weak, exactly=True)
+    return cast(SymbolicTensor, number)

@@ -119,15 +119,26 @@ class _Expression:
         if not isinstance(before, SymbolicTensor):
             return False
         one, other = before.node, after.node
-        if one.op != other.op or before.index != after.index or len(one.outputs) != 1:
+        if other.op == "Cast" and after.spec.weak and before.dtype.is_integer:
+            # Beside a number of Python an integer is compared as one.
+            if not self.matches(before, other.inputs[0]):
+                return False
+            self._nodes[other] = None
+            return True
+        inputs = one.inputs
+        if one.op != other.op and _REFLECTED.get(one.op) == other.op:
+            inputs = inputs[::-1]
+        elif one.op != other.op:
+            return False
+        if before.index != after.index or len(one.outputs) != 1:
             return False
         if one.op == "Placeholder" or any(True for _ in one.subgraphs()):
             return False
         if get(one.op).stateful or not _same_attributes(one.attrs, other.attrs):
             return False
-        if len(one.inputs) != len(other.inputs):
+        if len(inputs) != len(other.inputs):
             return False
-        if not all(map(self.matches, one.inputs, other.inputs)):
+        if not all(map(self.matches, inputs, other.inputs)):
             return False
         self._nodes[other] = None
         return True
@@ -182,10 +193,25 @@ class _Expression:
                 body.nodes.remove(node)
 
 
+#: ``0 < n`` is asked of the tensor as ``n > 0``, as long as Python has the number.
+_REFLECTED = {
+    "Less": "Greater",
+    "Greater": "Less",
+    "LessEqual": "GreaterEqual",
+    "GreaterEqual": "LessEqual",
+}
+
+
 def _same_constant(one: Tensor, other: Tensor) -> bool:
     if not isinstance(one, SymbolicTensor) or not isinstance(other, SymbolicTensor):
         return False
     nodes = one.node, other.node
+    if one.dtype.is_integer and other.dtype.is_integer and one.spec.weak:
+        # A number of Python, and what it became beside a tensor.
+        if any(node.op != "Const" for node in nodes):
+            return False
+        first, second = (node.attrs["value"].tolist() for node in nodes)
+        return bool(first == second)
     return all(node.op == "Const" for node in nodes) and _same_attributes(
         nodes[0].attrs, nodes[1].attrs
     )

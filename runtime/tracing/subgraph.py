@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from runtime.errors import InternalError, InvalidArgumentError
 from runtime.graph import Graph
@@ -97,11 +97,20 @@ def state_tensor(value: Any) -> Tensor:
 
     A text stays weak, too: it is shown as Python's and not as bytes.
     """
-    if type(value) not in (int, float, complex, str):
+    if isinstance(value, Tensor):
+        return value
+    dtype = _OF_PYTHON.get(type(value))
+    if dtype is None:
         return convert_to_tensor(value)
-    tensor = make_constant(to_array(value)[0], weak=True)
-    _building().numbers[cast(SymbolicTensor, tensor)] = value
-    return tensor
+    return make_constant(to_array(value, dtype)[0], weak=True)
+
+
+_OF_PYTHON = {
+    int: dtypes.int64,
+    float: dtypes.float64,
+    complex: dtypes.complex128,
+    str: dtypes.string,
+}
 
 
 def in_graph(values: Iterable[Any]) -> list[SymbolicTensor]:
@@ -122,7 +131,7 @@ def predicate(value: Any) -> Tensor:
     if parts is not None:
         return _truth_of_optional(*parts)
     truth = getattr(type(value), "__staged_truth__", None)
-    tensor = convert_to_tensor(value if truth is None else truth(value))
+    tensor = state_tensor(value if truth is None else truth(value))
     if tensor.dtype is dtypes.string and tensor.spec.weak:
         # A text is true unless it is empty, as in Python.
         tensor = apply("StringLength", tensor, unit="BYTE")
@@ -237,6 +246,7 @@ def emit_while(
                 f"it was traced as {specs[i].describe()} and becomes {found.describe()}"
             )
     _adapt_outputs(body_graph, specs)
+    state = list(map(adapted, state, specs))
     moved = None
     if maximum_iterations is None:
         moved = restore_test(cond_graph, body_graph, state)
@@ -249,7 +259,7 @@ def emit_while(
         "body_graph": body_graph,
         "maximum_iterations": maximum_iterations,
     }
-    inputs = (*map(adapted, state, specs), *captured)
+    inputs = (*state, *captured)
     outputs = graph.add("While", inputs, attrs, map(_nameless, specs), name)
     if moved is None:
         return outputs

@@ -29,6 +29,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "narrow",
     "resource",
     "string",
     "uint8",
@@ -36,6 +37,7 @@ __all__ = [
     "uint32",
     "uint64",
     "variant",
+    "wide",
 ]
 
 
@@ -207,6 +209,29 @@ _BY_PYTHON: dict[Any, DType] = {
     bytes: string,
     object: string,
 }
+
+
+#: What a Python number is in a graph, and what TensorFlow makes of one, by its kind.
+_WIDE = {"i": int64, "u": int64, "f": float64, "c": complex128}
+_NARROW = {"i": int32, "f": float32}
+
+
+def wide(dtype: DType) -> DType:
+    """The dtype in which a graph computes with Python numbers of this kind.
+
+    >>> wide(int8), wide(float32), wide(string)
+    (tf.int64, tf.float64, tf.string)
+    """
+    return _WIDE.get(dtype.kind, dtype)
+
+
+def narrow(dtype: DType) -> DType:
+    """The dtype that a Python number of this kind has as a tensor of its own.
+
+    >>> narrow(int64), narrow(float64), narrow(complex128)
+    (tf.int32, tf.float32, tf.complex128)
+    """
+    return _NARROW.get(dtype.kind, dtype)
 
 
 def of_array(array: np.ndarray[Any, Any]) -> DType:

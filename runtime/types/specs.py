@@ -19,7 +19,8 @@ class TensorSpec:
     TensorSpec(shape=(None, 3), dtype=tf.int32, name='x')
 
     ``weak`` marks a tensor that stands for a Python number: it takes the dtype of the
-    tensor that it meets, as the number would.
+    tensor that it meets, as the number would. Until then it is as wide as Python's own
+    numbers are: int64, whose operations are checked, float64, or complex128.
     """
 
     __slots__ = ("dtype", "name", "shape", "weak")

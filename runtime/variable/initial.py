@@ -15,6 +15,7 @@ import numpy as np
 from runtime.graph import Graph, Node, context
 from runtime.ops.apply import as_array, run_kernel
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.python_ints import kernel_of
 from runtime.ops.random.state import RandomState
 from runtime.ops.record import get
 from runtime.tensor import EagerTensor, SymbolicTensor
@@ -67,7 +68,7 @@ def _values(graph: Graph, wanted: Sequence[SymbolicTensor]) -> list[Array]:
     for node in reversed(nodes):
         _check(node, graph)
         arrays = [known[tensor] for tensor in node.inputs]
-        result = run_kernel(get(node.op), arrays, node.attrs)
+        result = run_kernel(get(node.op), arrays, node.attrs, kernel_of(node))
         results = result if isinstance(result, tuple) else (result,)
         known.update(zip(node.outputs, map(as_array, results)))
     return [known[tensor] for tensor in wanted]

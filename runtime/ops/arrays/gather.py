@@ -27,7 +27,7 @@ from runtime.ops.shapes import (
     spec,
 )
 from runtime.ops.values import float_array
-from runtime.tensor import EagerTensor
+from runtime.tensor import EagerTensor, Tensor
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
@@ -176,7 +176,7 @@ def gather(
     return run(
         "GatherV2",
         as_tensor(params),
-        convert_to_tensor(indices, dtype_hint=dtypes.int32),
+        _places(indices),
         axis=batch_dims if axis is None else int_argument(axis, "axis"),
         batch_dims=batch_dims,
         name=name,
@@ -242,7 +242,7 @@ def gather_nd(
     return run(
         "GatherNd",
         as_tensor(params),
-        convert_to_tensor(indices, dtype_hint=dtypes.int32),
+        _places(indices),
         batch_dims=batch_dims,
         name=name,
     )
@@ -311,7 +311,15 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         if found is not None:
             return found
     test = convert_to_tensor(condition, dtype_hint=dtypes.bool)
-    return run("SelectV2", test, *together((x, y), "SelectV2", name), name=name)
+    pair = together((x, y), "SelectV2", name, keep_weak=True)
+    return run("SelectV2", test, *pair, name=name)
+
+
+def _places(indices: Any) -> Tensor:
+    """Indices as a tensor: those that stand for Python's are as wide as they are."""
+    if isinstance(indices, Tensor):
+        return indices
+    return convert_to_tensor(indices, dtype_hint=dtypes.int32)
 
 
 def boolean_mask(

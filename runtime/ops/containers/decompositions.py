@@ -175,8 +175,9 @@ def _rotate(values: Any, times: Any) -> Any:
 
 @decomposes("ListSum")
 def _sum(start: Any, values: Any) -> Any:
-    # A running sum adds from left to right, as Python does.
-    if values.shape.rank is None:
+    # A running sum adds from left to right, as Python does, but checks no ints.
+    is_exact = values.spec.weak and values.dtype.is_integer
+    if values.shape.rank is None or is_exact:
         return NotImplemented
     first = zeros(joined(lengths(values)[1:]), values.dtype)
     first = where(constant(True), cast(start, values.dtype), first)

@@ -7,6 +7,7 @@ which changes it. Errors are those that Python's lists raise.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -208,15 +209,16 @@ def register_writer(
     )
 
 
-register_writer("ListAppend", _append, _infer_append, 1)
+register_writer("ListAppend", _append, _infer_append, 1, 2)
 register_writer("ListExtend", _extend, _infer_extend, 1)
-register_writer("ListInsert", _insert, _infer_insert, 1, 2)
+register_writer("ListInsert", _insert, _infer_insert, 1, 2, 3)
 register_writer(
     "ListSet",
     _set,
     _infer_set,
     1,
     2,
+    3,
     stateful=True,
     raises=IndexError("list assignment index out of range"),
     raises_for_program=True,
@@ -367,7 +369,7 @@ def _infer_sum(start: TensorSpec, values: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else dims[1:], values.dtype)
 
 
-register(Op("ListSum", _sum, _infer_sum, family="buffer"))
+register(Op("ListSum", _sum, _infer_sum, family="buffer", exact=operator.add))
 
 
 def _equal(one: Array, other: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from runtime.ops.apply import apply, apply_one, as_array, infer_specs
 from runtime.ops.convert import (
     as_tensor,
     cast,
-    cast_alike,
+    cast_number,
     constant,
     is_tensor,
     promote,
@@ -103,16 +104,44 @@ def _truncate_mod(x: Array, y: Array) -> Any:
 
 def _truncate_div(x: Array, y: Array) -> Any:
     _require_nonzero(x, y)
+    if x.dtype.kind == "f":
+        return np.trunc(np.true_divide(x, y))
     # Rounding towards zero drops what fmod gives; this stays exact for large integers.
     return np.floor_divide(np.subtract(x, np.fmod(x, y)), y)
 
 
 def _pow(x: Array, y: Array) -> Any:
     if y.dtype.kind == "i" and np.any(y < 0):
-        raise InvalidArgumentError(
-            "integers to negative integer powers are not allowed; cast to a float first"
-        )
-    return np.power(x, y)
+        raise InvalidArgumentError(_NEGATIVE_POWER)
+    result = np.power(x, y)
+    if y.dtype.kind != "f" or not np.any(half := y == 0.5):
+        return result
+    # NumPy takes the square root there, which differs where there is no power.
+    return np.where(half & ((x == 0) | (x == -np.inf)), np.abs(x), result)
+
+
+_NEGATIVE_POWER = (
+    "integers to negative integer powers are not allowed; cast to a float first"
+)
+
+
+def _pow_exactly(x: int, y: int) -> int:
+    if y < 0:
+        raise InvalidArgumentError(_NEGATIVE_POWER)
+    # Beyond 64 bits it is an error in any case, which must not take long.
+    number: int = x ** (y if -2 < x < 2 else min(y, 64))
+    return number
+
+
+def _floor_div_exactly(x: int, y: int) -> int:
+    if y == 0:
+        raise InvalidArgumentError("integer division by zero")
+    return x // y
+
+
+def _truncate_div_exactly(x: int, y: int) -> int:
+    quotient = _floor_div_exactly(abs(x), abs(y))
+    return quotient if (x < 0) is (y < 0) else -quotient
 
 
 def _div_no_nan(x: Array, y: Array) -> Any:
@@ -161,6 +190,7 @@ binary_op(
     ufunc="add",
     is_symmetric=True,
     python="{0} + {1}",
+    exact=operator.add,
     bounds=lambda x, y: (x[0] + y[0], x[1] + y[1]),
 )
 binary_op(
@@ -170,6 +200,7 @@ binary_op(
     source="{0} - {1}",
     ufunc="subtract",
     python="{0} - {1}",
+    exact=operator.sub,
     bounds=lambda x, y: (x[0] - y[1], x[1] - y[0]),
 )
 binary_op(
@@ -180,6 +211,7 @@ binary_op(
     ufunc="multiply",
     is_symmetric=True,
     python="{0} * {1}",
+    exact=operator.mul,
     bounds=_product_bounds,
 )
 binary_op("RealDiv", np.true_divide, INEXACT, source="{0} / {1}", ufunc="divide")
@@ -190,6 +222,7 @@ binary_op(
     fails=Fails.DIVISOR,
     unchecked_source="{0} // {1}",
     python="{0} // {1}",
+    exact=_floor_div_exactly,
     bounds=_floor_div_bounds,
     steps=("np.floor_divide({0}, {1}, out={out})",),
 )
@@ -203,7 +236,13 @@ binary_op(
     bounds=lambda x, y: (min(0, y[0] + 1), max(0, y[1] - 1)),
     steps=("np.remainder({0}, {1}, out={out})",),
 )
-binary_op("TruncateDiv", _truncate_div, INTEGERS, fails=Fails.DIVISOR)
+binary_op(
+    "TruncateDiv",
+    _truncate_div,
+    REAL,
+    fails=Fails.DIVISOR,
+    exact=_truncate_div_exactly,
+)
 binary_op("TruncateMod", _truncate_mod, REAL, fails=Fails.DIVISOR)
 binary_op(
     "Pow",
@@ -211,6 +250,7 @@ binary_op(
     NUMBERS,
     fails=Fails.EXPONENT,
     unchecked_source="{0} ** {1}",
+    exact=_pow_exactly,
     steps=("np.power({0}, {1}, out={out})",),
 )
 binary_op(
@@ -235,6 +275,7 @@ binary_op(
     "SquaredDifference",
     _squared_difference,
     NUMBERS,
+    exact=lambda x, y: (x - y) ** 2,
     steps=(
         "np.subtract({0}, {1}, out={out})",
         "np.multiply({out}, {out}, out={out})",
@@ -291,16 +332,13 @@ floormod = binary_function(
 )
 mod = floormod
 truncatediv = binary_function(
-    "truncatediv", "TruncateDiv", "``x / y`` of integers, rounded towards zero."
+    "truncatediv", "TruncateDiv", "``x / y``, rounded towards zero."
 )
 truncatemod = binary_function(
     "truncatemod", "TruncateMod", "The rest of `truncatediv`, with the sign of `x`."
 )
 pow = binary_function(
     "pow", "Pow", "``x ** y``. Integers take no negative powers: InvalidArgumentError."
-)
-divide_no_nan = binary_function(
-    "divide_no_nan", "DivNoNan", "``x / y``, and 0 where `y` is 0.", "div_no_nan"
 )
 multiply_no_nan = binary_function(
     "multiply_no_nan",
@@ -334,7 +372,7 @@ _QUOTIENTS: dict[int, DType] = {
 
 def _divide(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
     """Division whose operands may be integers; the result is a float all the same."""
-    operands = eager_operands(x, y)
+    operands = eager_operands(x, y) if op == "RealDiv" else None
     if operands is not None:
         quotient = _QUOTIENTS.get(operands[0].dtype.num)
         if quotient is not None:
@@ -345,20 +383,18 @@ def _divide(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
     graph = current_graph()
     unique = graph.unique_name(name) + "/" if graph else None
     pair = promote_or_leave(x, y, op, unique, reflected)
-    return NotImplemented if pair is None else _divide_tensors(*pair, unique)
+    return NotImplemented if pair is None else _divide_tensors(op, *pair, unique)
 
 
-def _divide_tensors(x: Tensor, y: Tensor, unique: str | None) -> Tensor:
+def _divide_tensors(op: str, x: Tensor, y: Tensor, unique: str | None) -> Tensor:
     """The quotient of two tensors of one dtype, which may be integers."""
     if x.dtype.is_integer:
-        quotient = _QUOTIENTS[x.dtype.np_dtype.num]
-        if x.spec.weak and y.spec.weak:
-            quotient = dtypes.float32
-        x = cast_alike(x, quotient, unique and f"{unique}Cast/")
-        y = cast_alike(y, quotient, unique and f"{unique}Cast_1/")
+        quotient, weak = _QUOTIENTS[x.dtype.np_dtype.num], x.spec.weak
+        x = cast_number(x, quotient, weak, unique and f"{unique}Cast/", weak)
+        y = cast_number(y, quotient, weak, unique and f"{unique}Cast_1/", weak)
     if x.dtype.np_dtype.num not in _QUOTIENTS:
-        infer_specs(get("RealDiv"), (x.spec, y.spec), {})  # Raises.
-    return apply_one("RealDiv", x, y, name=unique)
+        infer_specs(get(op), (x.spec, y.spec), {})  # Raises.
+    return apply_one(op, x, y, name=unique)
 
 
 truediv = binary_function(
@@ -371,6 +407,15 @@ truediv = binary_function(
     <tf.Tensor: shape=(), dtype=float64, numpy=3.5>
     """,
     "truediv",
+    general=_divide,
+)
+
+
+divide_no_nan = binary_function(
+    "divide_no_nan",
+    "DivNoNan",
+    "``x / y``, and 0 where `y` is 0; integers as `truediv` divides them.",
+    "div_no_nan",
     general=_divide,
 )
 
@@ -446,7 +491,8 @@ def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
     for items, times in ((x, y), (y, x)):
         if _is_sequence(items) and _is_count(times):
             if current_graph() is not None and not isinstance(times, EagerTensor):
-                return SymbolicTensor.repeated(items, as_tensor(times))
+                times = times if isinstance(times, Tensor) else as_tensor(times)
+                return SymbolicTensor.repeated(items, times)
             return items * int(times)
     return apply_binary(op, x, y, name, reflected)
 

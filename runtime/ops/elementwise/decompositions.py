@@ -161,7 +161,7 @@ def _round(x: Any) -> Any:
 def _angle(x: Any) -> Any:
     if x.dtype.is_complex:
         return atan2(imag(x), real(x))
-    return atan2(_zero(x), x)
+    return where(x < 0, constant(math.pi, x.dtype), _zero(x))
 
 
 @decomposes("ComplexAbs")

@@ -229,9 +229,15 @@ def promote_or_leave(
 
 
 def unary_function(
-    function_name: str, op: str, doc: str, node_name: str | None = None
+    function_name: str,
+    op: str,
+    doc: str,
+    node_name: str | None = None,
+    is_operator: bool = False,
 ) -> UnaryFunction:
-    """The public function of a unary op."""
+    """The public function of a unary op; the operator of Python's of that name gives
+    numbers for numbers.
+    """
     kernel, numbers = get(op).kernel, get(op).numbers
     label = node_name or op
 
@@ -247,7 +253,7 @@ def unary_function(
                     return EagerTensor(
                         result if type(result) is np.ndarray else as_array(result)
                     )
-        tensor = as_tensor(x)
+        tensor = x if is_operator and isinstance(x, Tensor) else as_tensor(x)
         if tensor.dtype.np_dtype.num not in numbers:
             infer_specs(get(op), (tensor.spec,), {})  # Raises.
         return apply_one(op, tensor, name=name or label)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
-from runtime.ops.apply import apply_one
+from runtime.ops.apply import apply_one, infer_specs
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.elementwise.define import (
@@ -16,6 +17,7 @@ from runtime.ops.elementwise.define import (
     INEXACT,
     NUMBERS,
     SIGNED,
+    UNSIGNED,
     DTypes,
     binary_function,
     binary_op,
@@ -27,7 +29,7 @@ from runtime.ops.elementwise.define import (
 from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
 from runtime.ops.kernels.special import in_double
-from runtime.ops.record import Export, Fails, Op, register
+from runtime.ops.record import Export, Fails, Op, get, register
 from runtime.tensor import Tensor, operators
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
@@ -121,6 +123,7 @@ unary_op(
     source="-{0}",
     ufunc="negative",
     python="-{0}",
+    exact=operator.neg,
     bounds=lambda x: (-x[1], -x[0]),
 )
 unary_op(
@@ -130,10 +133,20 @@ unary_op(
     source="np.abs({0})",
     ufunc="abs",
     python="abs({0})",
+    exact=operator.abs,
     bounds=lambda x: (0, max(map(abs, x))),
 )
 unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})", ufunc="sign")
-unary_op("Square", np.square, NUMBERS, source="np.square({0})", ufunc="square")
+unary_op(
+    "Square",
+    np.square,
+    NUMBERS,
+    source="np.square({0})",
+    ufunc="square",
+    python="{0} ** 2",
+    exact=lambda x: x * x,
+    bounds=lambda x: (0, max(x[0] ** 2, x[1] ** 2)),
+)
 unary_op("Reciprocal", _reciprocal, INEXACT, steps=("np.divide(1, {0}, out={out})",))
 unary_op(
     "Rsqrt",
@@ -182,7 +195,9 @@ unary_op(
 )
 unary_op("Erf", erf_kernel, FLOATS, steps=("erf({0}, out={out})",))
 unary_op("Erfc", in_double(special.erfc), FLOATS)
-unary_op("Round", _round, SIGNED + INEXACT, steps=("np.rint({0}, out={out})",))
+unary_op(
+    "Round", _round, SIGNED + UNSIGNED + INEXACT, steps=("np.rint({0}, out={out})",)
+)
 
 
 def _of_numpy(
@@ -242,8 +257,9 @@ def _angle_infer(x: TensorSpec) -> TensorSpec:
 
 
 def _angle(x: Array) -> Any:
-    imaginary = x.imag if x.dtype.kind == "c" else x.dtype.type(0)
-    return np.arctan2(imaginary, x.real)
+    if x.dtype.kind == "c":
+        return np.arctan2(x.imag, x.real)
+    return np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))
 
 
 def _complex_infer(real: TensorSpec, imag: TensorSpec) -> TensorSpec:
@@ -319,6 +335,7 @@ register(
         "AddN",
         _add_n_kernel,
         _add_n_infer,
+        strong=True,
         family="elementwise",
         takes=NUMBERS,
         export=Export(output="sum", is_counted=True),
@@ -328,7 +345,7 @@ register(
 
 # --- functions ------------------------------------------------------------------------
 
-negative = unary_function("negative", "Neg", "``-x``.")
+negative = unary_function("negative", "Neg", "``-x``.", is_operator=True)
 sign = unary_function("sign", "Sign", "-1, 0 or 1; ``x / abs(x)`` of complex numbers.")
 square = unary_function("square", "Square", "``x * x``.")
 sqrt = unary_function("sqrt", "Sqrt", "The square root; NaN below 0.")
@@ -357,7 +374,10 @@ floor = unary_function("floor", "Floor", "The largest whole number not above `x`
 ceil = unary_function("ceil", "Ceil", "The smallest whole number not below `x`.")
 rint = unary_function("rint", "Rint", "The nearest whole number; halves go to even.")
 round = unary_function(
-    "round", "Round", "The nearest whole number; halves go to even. Integers stay."
+    "round",
+    "Round",
+    "The nearest whole number; halves go to even. Integers stay.",
+    is_operator=True,
 )
 is_nan = unary_function("is_nan", "IsNan", "Whether elements are NaN.")
 is_inf = unary_function("is_inf", "IsInf", "Whether elements are infinite.")
@@ -370,12 +390,12 @@ atan2 = binary_function("atan2", "Atan2", "The angle of the point ``(y, x)``: y 
 nextafter = binary_function(
     "nextafter", "NextAfter", "The next number after `x` in the direction of `y`."
 )
-_abs = unary_function("abs", "Abs", "")
+_abs = unary_function("abs", "Abs", "", is_operator=True)
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
     """The absolute value; of complex numbers as a real tensor."""
-    tensor = as_tensor(x)
+    tensor = x if isinstance(x, Tensor) else as_tensor(x)
     if not tensor.dtype.is_complex:
         return _abs(tensor, name)
     return apply_one("ComplexAbs", tensor, name=name)
@@ -413,7 +433,9 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 
 def angle(input: Any, name: str | None = None) -> Tensor:
     """The angle of complex numbers in radians; 0 or pi for real ones."""
-    return apply_one("Angle", as_tensor(input), name=name)
+    tensor = as_tensor(input)
+    infer_specs(get("Angle"), (tensor.spec,), {})  # Raises for integers.
+    return apply_one("Angle", tensor, name=name)
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.arithmetic import not_equal
 from runtime.ops.elementwise.define import (
@@ -51,6 +53,17 @@ def _right_shift(x: Array, y: Array) -> Any:
     return np.right_shift(x, _shift_count(x, y))
 
 
+def _shifted(shift: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    """The shift of Python ints; what needs more than 64 bits must not take long."""
+
+    def exact(x: int, y: int) -> int:
+        if y < 0:
+            raise InvalidArgumentError("negative shift count")
+        return shift(x, min(y, 64))
+
+    return exact
+
+
 def _bit_bounds(x: Bounds, y: Bounds) -> Bounds:
     bits = max(abs(bound).bit_length() for bound in (*x, *y))
     least = 0 if x[0] >= 0 and y[0] >= 0 else -(1 << bits)
@@ -88,8 +101,8 @@ unary_op(
     python="not {0}",
     export=Export(output="y", types=()),
 )
-binary_op("LeftShift", _left_shift, INTEGERS)
-binary_op("RightShift", _right_shift, INTEGERS)
+binary_op("LeftShift", _left_shift, INTEGERS, exact=_shifted(operator.lshift))
+binary_op("RightShift", _right_shift, INTEGERS, exact=_shifted(operator.rshift))
 unary_op("Invert", np.invert, INTEGERS, source="~{0}", ufunc="invert")
 
 logical_and = binary_function(
@@ -104,7 +117,7 @@ bitwise_or = binary_function("bitwise_or", "BitwiseOr", "``x | y`` of integers."
 bitwise_xor = binary_function("bitwise_xor", "BitwiseXor", "``x ^ y`` of integers.")
 left_shift = binary_function("left_shift", "LeftShift", "``x << y`` of integers.")
 right_shift = binary_function("right_shift", "RightShift", "``x >> y`` of integers.")
-invert = unary_function("invert", "Invert", "``~x`` of integers.")
+invert = unary_function("invert", "Invert", "``~x`` of integers.", is_operator=True)
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
@@ -124,12 +137,12 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
 def _by_dtype(logical: BinaryFunction, bitwise: BinaryFunction, name: str) -> Any:
     """An operator that is logical for bools and bitwise for integers."""
 
-    def operator(x: Any, y: Any) -> Any:
+    def function(x: Any, y: Any) -> Any:
         owner: Any = x if isinstance(x, OperatorMixin) else y
-        function = logical if owner.dtype is dtypes.bool else bitwise
-        return function(x, y, name)
+        of_dtype = logical if owner.dtype is dtypes.bool else bitwise
+        return of_dtype(x, y, name)
 
-    return operator
+    return function
 
 
 def _invert_operator(x: Any) -> Tensor:
@@ -141,4 +154,6 @@ operators.bind(
     or_=_by_dtype(logical_or, bitwise_or, "or"),
     xor=_by_dtype(logical_xor, bitwise_xor, "xor"),
     invert=_invert_operator,
+    lshift=left_shift,
+    rshift=right_shift,
 )

@@ -24,6 +24,12 @@ from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice
 from runtime.ops.elementwise.arithmetic import equal, maximum, minimum, not_equal
 from runtime.ops.elementwise.functions import conj, real, sqrt
+from runtime.ops.elementwise.logical import (
+    bitwise_and,
+    left_shift,
+    logical_and,
+    right_shift,
+)
 from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import (
     reduce_all,
@@ -42,18 +48,33 @@ __all__: list[str] = []
 
 @decomposes("Mean")
 def _mean(x: Any, *, axis: Any, keepdims: bool, **attrs: Any) -> Any:
-    # Half precision would not hold long sums, and integers are divided as floats.
-    wide = x
     if x.dtype.is_integer:
-        wide = cast(x, dtypes.float64)
-    elif x.dtype is dtypes.float16:
-        wide = cast(x, dtypes.float32)
+        return cast(_integer_mean(x, axis, keepdims), x.dtype)
+    # Half precision would not hold long sums.
+    wide = cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
     total = reduce_sum(wide, axis, keepdims)
-    count = size(x, dtypes.int64) // maximum(size(total, dtypes.int64), 1)
-    if x.dtype.is_integer:
-        # The mean of no integers is 0, and not NaN.
-        count = maximum(count, 1)
-    return cast(total / cast(count, total.dtype), x.dtype)
+    return cast(total / cast(_count(x, total), total.dtype), x.dtype)
+
+
+def _count(x: Any, total: Any) -> Any:
+    """How many elements each of a reduced tensor is made of."""
+    return size(x, dtypes.int64) // maximum(size(total, dtypes.int64), 1)
+
+
+def _integer_mean(x: Any, axis: Any, keepdims: bool) -> Any:
+    """The mean rounded towards zero: as the kernel computes it."""
+    wide = dtypes.uint64 if x.dtype is dtypes.uint64 else dtypes.int64
+    x = cast(x, wide)
+    shift, half = constant(32, wide), constant(2**32 - 1, wide)
+    low = reduce_sum(bitwise_and(x, half), axis, keepdims)
+    # The mean of no integers is 0.
+    count = cast(maximum(_count(x, low), 1), wide)
+    high = reduce_sum(right_shift(x, shift), axis, keepdims)
+    low += left_shift(high % count, shift)
+    mean = left_shift(high // count, shift) + low // count
+    if wide is dtypes.uint64:
+        return mean
+    return mean + cast(logical_and(mean < 0, low % count != 0), wide)
 
 
 @decomposes("EuclideanNorm")

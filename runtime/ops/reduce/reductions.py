@@ -144,6 +144,8 @@ def reduction_source(
 
 
 _sum = along(np.add)
+#: The lower half of an integer of 64 bits.
+_LOW = 2**32 - 1
 
 
 def float_mean(x: Array, axis: Any, dtype: Any, out: None, keepdims: bool) -> Any:
@@ -158,9 +160,9 @@ def float_mean(x: Array, axis: Any, dtype: Any, out: None, keepdims: bool) -> An
 def mean_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
     """The mean along one axis, or all, of what is not empty."""
     axis, dtype = attrs["axis"], attrs.get("dtype")
-    if attrs.get("maybe_empty"):
+    if attrs.get("maybe_empty") or (dtype is not None and dtype.is_integer):
         return None
-    wide = dtypes.float32 if dtype is dtypes.float16 else dtypes.float64
+    wide = dtypes.float32
     total = reduction_source("add", args, {**attrs, "dtype": dtype and wide})
     if total is None:
         return None
@@ -290,7 +292,28 @@ def _mean(
         return np.full(reduced(x.shape, axis, keepdims) or (), nothing, x.dtype)
     if x.dtype.kind not in "iu":
         return float_mean(x, axis, None, None, keepdims)
-    return float_mean(x, axis, np.float64, None, keepdims).astype(x.dtype)
+    return _integer_mean(x, axis, keepdims).astype(x.dtype)
+
+
+def _integer_mean(x: Array, axis: Any, keepdims: bool) -> Any:
+    """The mean rounded towards zero, exact whatever the sum is.
+
+    The upper and the lower halves of integers of 64 bits have sums that fit, of which
+    the mean is put together.
+    """
+    wide: Any = np.uint64 if x.dtype == np.uint64 else np.int64
+    if x.itemsize < 8:
+        low, quotient = _sum(x, axis, wide, None, keepdims), wide(0)
+        count = wide(x.size // (low.size or 1))
+    else:
+        low = _sum(x & wide(_LOW), axis, wide, None, keepdims)
+        count = wide(x.size // (low.size or 1))
+        high = _sum(x >> wide(32), axis, wide, None, keepdims)
+        quotient, rest = np.divmod(high, count)
+        low = low + (rest << wide(32))
+    mean, rest = np.divmod(low, count)
+    mean = (quotient << wide(32)) + mean
+    return np.asarray(mean + ((mean < 0) & (rest != 0)))
 
 
 _reduction("Sum", np.add, "fiuc")

@@ -13,6 +13,7 @@ import numpy as np
 
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.define import define, run
+from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import dims_of, spec
 from runtime.tensor import Tensor, operators
 from runtime.types import dtypes
@@ -21,7 +22,6 @@ from runtime.types.specs import TensorSpec
 __all__ = ["first_extreme", "power_modulo", "round_digits", "to_float", "to_int"]
 
 Array = np.ndarray[Any, Any]
-_INT32 = np.iinfo(np.int32)
 
 
 def _text(value: Any) -> Any:
@@ -31,18 +31,13 @@ def _text(value: Any) -> Any:
 def _to_int(x: Array, *, base: Any) -> Array:
     value = _text(np.asarray(x).item())
     number = int(value) if base is None else int(value, base)
-    if not _INT32.min <= number <= _INT32.max:
-        raise OverflowError(
-            f"int({value!r}) does not fit the int32 that stands for a Python int in a "
-            "graph; use tf.cast(x, tf.int64)"
-        )
-    return np.array(number, np.int32)
+    return np.array(CHECKS["int64"](number), np.int64)
 
 
 define(
     "PythonInt",
     _to_int,
-    lambda x, *, base: spec((), dtypes.int32),
+    lambda x, *, base: spec((), dtypes.int64),
     takes="fO",
     family="python",
     raises_for_program=True,
@@ -50,21 +45,21 @@ define(
 
 
 def to_int(x: Tensor, base: Any = None) -> Any:
-    """``int(x)`` of a float or a text, as int32.
+    """``int(x)`` of a float or a text, as int64.
 
-    Raises OverflowError when the graph runs where int32 cannot hold it.
+    Raises IntegerRangeError when the graph runs where int64 cannot hold it.
     """
     return run("PythonInt", x, base=base)
 
 
 def _to_float(x: Array) -> Array:
-    return np.array(float(_text(np.asarray(x).item())), np.float32)
+    return np.array(float(_text(np.asarray(x).item())), np.float64)
 
 
 define(
     "PythonFloat",
     _to_float,
-    lambda x: spec((), dtypes.float32),
+    lambda x: spec((), dtypes.float64),
     takes="O",
     family="python",
     raises_for_program=True,
@@ -72,7 +67,7 @@ define(
 
 
 def to_float(x: Tensor) -> Any:
-    """``float(x)`` of a text, as float32."""
+    """``float(x)`` of a text, as float64."""
     return run("PythonFloat", x)
 
 
@@ -120,7 +115,7 @@ define(
 
 def power_modulo(x: Any, y: Any, z: Any) -> Any:
     """``pow(x, y, z)`` of integers."""
-    return run("PowerModulo", *promote_all((x, y, z), "PowerModulo"))
+    return run("PowerModulo", *promote_all((x, y, z), "PowerModulo", keep_weak=True))
 
 
 operators.bind(power_modulo=power_modulo, round_digits=round_digits)

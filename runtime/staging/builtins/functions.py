@@ -11,7 +11,7 @@ from runtime.ops import convert
 from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import stack
 from runtime.ops.arrays.sorting import argsort, sort
-from runtime.ops.convert import as_tensor, cast, convert_to_tensor, is_tensor
+from runtime.ops.convert import as_tensor, cast, is_tensor
 from runtime.ops.elementwise.arithmetic import equal, maximum, minimum
 from runtime.ops.elementwise.functions import round as round_half_even
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
@@ -40,7 +40,7 @@ from runtime.staging.objects.copy import chosen
 from runtime.staging.state.branches import raise_if, stage_cond
 from runtime.staging.state.loops import stage_loop
 from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import predicate
+from runtime.tracing.subgraph import predicate, state_tensor
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
 
@@ -73,7 +73,7 @@ def _error_of(call: Callable[..., Any], *args: Any) -> Exception:
 
 def _vector(values: Any, name: str) -> Tensor:
     """The tensor, whose elements can be compared; a matrix has rows."""
-    tensor = convert_to_tensor(values)
+    tensor = state_tensor(values)
     if tensor.shape.rank not in (1, None):
         raise TypeError(
             f"{name}() takes a tensor of rank 1 or several scalars, not a tensor of "
@@ -97,7 +97,7 @@ def _folded(
         following = index + 1
         return logical_and(go_on, following < items.length), (following, *after)
 
-    index = as_tensor(first)
+    index = sequences.first_index(items.length, first)
     names = ("index", *(f"value {number}" for number in range(len(start))))
     _, *after = stage_loop(index < items.length, body, (index, *start), names)
     return tuple(after)
@@ -107,7 +107,7 @@ def _folded(
 
 
 def _scalar(value: Any, purpose: str) -> Tensor:
-    tensor = as_tensor(value)
+    tensor = state_tensor(value)
     if tensor.shape.rank not in (0, None):
         raise TypeError(
             f"only a scalar tensor can become a Python {purpose}; this one has the "
@@ -120,22 +120,33 @@ def _int(value: Any, base: Any = None) -> Any:
     tensor = _scalar(value, "int")
     if tensor.dtype.is_floating or tensor.dtype is dtypes.string:
         return weakened(numbers.to_int(tensor, base))
-    if tensor.dtype is dtypes.int64:
-        return weakened(tensor)
-    return weakened(cast(tensor, dtypes.int32))
+    if tensor.dtype.is_complex:
+        raise _error_of(int, 1j)
+    if tensor.dtype.is_bool:
+        return weakened(cast(tensor, dtypes.int64))
+    return weakened(tensor)
 
 
 def _float(value: Any) -> Any:
     tensor = _scalar(value, "float")
     if tensor.dtype is dtypes.string:
         return weakened(numbers.to_float(tensor))
-    return weakened(cast(tensor, dtypes.float32))
+    if tensor.dtype.is_complex:
+        raise _error_of(float, 1j)
+    if tensor.dtype.is_bool:
+        return weakened(cast(tensor, dtypes.float64))
+    return _as_float(tensor)
+
+
+def _as_float(tensor: Tensor) -> Any:
+    """A number as a Python float; a float32 is exactly the same number there."""
+    return convert.cast_number(tensor, dtypes.float64, weak=True)
 
 
 def _round(value: Any, ndigits: Any = None) -> Any:
     if not is_tensor(value):
         return builtins.round(value, ndigits)
-    tensor = as_tensor(value)
+    tensor = state_tensor(value)
     if ndigits is not None:
         rounded = numbers.round_digits(tensor, ndigits)
     else:
@@ -156,7 +167,7 @@ def _len(value: Any) -> Any:
         return weakened(maximum(value.length, 0))
     if texts.is_text(value):
         return weakened(strings.length(value, unit="UTF8_CHAR"))
-    return sequences.length_of(as_tensor(value))
+    return weakened(sequences.length_of(state_tensor(value)))
 
 
 # --- all items ------------------------------------------------------------------------

@@ -14,7 +14,12 @@ from runtime.ops.elementwise.logical import logical_and, logical_or
 from runtime.ops.record import Op, register
 from runtime.ops.reduce.reductions import reduce_any
 from runtime.staging.library.dict_conversion import contains_key
-from runtime.staging.lists.sequences import StagedRange, StagedSequence
+from runtime.staging.lists.sequences import (
+    StagedRange,
+    StagedSequence,
+    first_index,
+    weakened,
+)
 from runtime.staging.state.loops import stage_loop
 from runtime.staging.texts import is_text
 from runtime.tensor import SymbolicTensor, Tensor
@@ -81,7 +86,7 @@ def _in_sequence(item: Any, items: StagedSequence) -> Any:
         go_on = logical_and(following < items.length, ~found)
         return go_on, (following, found)
 
-    start = as_tensor(0)
+    start = first_index(items.length)
     some = start < items.length
     _, found = stage_loop(some, step, (start, as_tensor(False)), ("index", "found"))
     return found
@@ -92,6 +97,8 @@ def _in_range(item: Tensor, items: StagedRange | range) -> Any:
         return False
     if item.dtype.is_bool:
         item = cast(item, dtypes.int32)
+    if item.dtype.is_integer:
+        item = weakened(item)
     if isinstance(items, range):
         if not items:
             return False

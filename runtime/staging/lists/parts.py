@@ -28,9 +28,10 @@ from runtime.staging.lists.sequences import weakened
 from runtime.staging.objects.kinds import Kind, has_changed, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.values import can_be_tensor
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
+from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec
 from runtime.where.user_code import state_error
 
@@ -342,10 +343,7 @@ def like(tensor: Any, other: Any) -> Any:
 
 
 def _as_buffer(buffer: Any, spec: TensorSpec) -> Any:
-    buffer = adapted(buffer, spec)
-    if buffer.spec.weak and not spec.weak:
-        buffer = convert.cast(buffer, spec.dtype)
-    return buffer
+    return adapted(buffer, spec)
 
 
 _Makes = Sequence[Callable[[], Any]]
@@ -406,10 +404,7 @@ def buffer_of(spec: TensorSpec, rows: Sequence[Any]) -> Any:
 
 
 def number_buffer(items: Sequence[Any]) -> Any:
-    """A buffer of Python numbers, exact where it is found to be of a wider dtype."""
-    tensor = convert.make_constant(to_array(list(items))[0], weak=True)
-    graph = current_graph()
-    assert graph is not None
-    assert isinstance(tensor, SymbolicTensor)
-    graph.numbers[tensor] = list(items)
-    return tensor
+    """A buffer of Python numbers, as wide as these are."""
+    array = to_array(list(items))[0]
+    dtype = dtypes.wide(of_array(array))
+    return convert.make_constant(to_array(list(items), dtype)[0], weak=True)

@@ -15,6 +15,7 @@ from runtime.graph.recording import recorders
 from runtime.ops.apply import check_handlers, infer_specs
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
+from runtime.types import dtypes
 
 __all__ = [
     "buffer_of",
@@ -36,6 +37,7 @@ def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
     check_handlers(definition, tensors)
     spec = infer_specs(definition, [tensor.spec for tensor in tensors], attrs)
     is_weak = tensors[0].spec.weak if weak is None else weak
+    is_weak = is_weak and spec.dtype is dtypes.wide(spec.dtype)
     return graph.add(op, tensors, attrs, (spec.with_weak(is_weak),))[0]
 
 

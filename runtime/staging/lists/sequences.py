@@ -15,10 +15,17 @@ from runtime.errors import StagedStateError
 from runtime.graph.context import current_graph
 from runtime.ops.arrays.gather import gather
 from runtime.ops.arrays.shape import shape
-from runtime.ops.convert import cast, convert_to_tensor, get_static_value
+from runtime.ops.convert import (
+    cast,
+    cast_number,
+    constant,
+    convert_to_tensor,
+    get_static_value,
+)
 from runtime.ops.elementwise.arithmetic import minimum
 from runtime.ops.text import strings
 from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing.subgraph import state_tensor
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
 
@@ -69,16 +76,25 @@ def weakened(tensor: Any) -> Any:
     graph = current_graph()
     if graph is None or not isinstance(tensor, SymbolicTensor) or tensor.spec.weak:
         return tensor
+    if tensor.dtype.is_numeric:
+        return cast_number(tensor, dtypes.wide(tensor.dtype), weak=True)
     (weak,) = graph.add("Identity", (tensor,), {}, (tensor.spec.with_weak(True),))
     return weak
 
 
 def length_of(tensor: Tensor) -> Any:
-    """``len(tensor)``: a Python int where the shape tells, else a scalar tensor."""
+    """How many rows there are: a Python int where the shape tells, else a tensor."""
     if tensor.shape.rank == 0:
         raise TypeError("a scalar tensor has no len()")
     static = tensor.shape[0] if tensor.shape.rank is not None else None
-    return static if static is not None else weakened(shape(tensor)[0])
+    return static if static is not None else shape(tensor)[0]
+
+
+def first_index(length: Any, first: int = 0) -> Tensor:
+    """The number that counts the items of a sequence: of the kind of its length."""
+    if isinstance(length, Tensor) and not length.spec.weak:
+        return constant(first, length.dtype)
+    return state_tensor(first) if isinstance(length, Tensor) else constant(first)
 
 
 def as_sequence(value: Any) -> StagedSequence:
@@ -137,8 +153,12 @@ def _of_python(items: list[Any]) -> StagedSequence:
     def item(index: Any) -> Any:
         if type(index) is int:
             return items[index]
+        kinds = set(map(type, items))
+        if kinds <= {int, float}:
+            dtype = dtypes.float64 if float in kinds else dtypes.int64
+            return weakened(gather(convert_to_tensor(items, dtype), index))
         value = gather(convert_to_tensor(items), index)
-        return weakened(value) if set(map(type, items)) <= _PYTHON else value
+        return weakened(value) if kinds <= _PYTHON else value
 
     return StagedSequence(len(items), item)
 
@@ -153,24 +173,25 @@ def _range_of(tensor: Tensor) -> StagedSequence | None:
     for end in tensor.node.inputs:
         static = get_static_value(end)
         values.append(end if static is None else int(static))
-    sequence = _counted(*values)
+    start, stop, step = values
+    sequence = _counted(start, stop, step, lambda index: index)
     return StagedSequence(
         sequence.length, lambda index: cast(sequence.item(index), tensor.dtype)
     )
 
 
-def _counted(start: Any, stop: Any, step: Any) -> StagedRange:
+def _counted(
+    start: Any, stop: Any, step: Any, number: Callable[[Any], Any] = weakened
+) -> StagedRange:
     # Numbers are told from tensors by type: comparing a tensor makes a node.
     if type(step) is int and step == 1:
         if type(start) is int and start == 0:
-            return StagedRange(stop, weakened, start, step)
+            return StagedRange(stop, number, start, step)
         length = stop - start
-        return StagedRange(length, lambda index: weakened(index) + start, start, step)
+        return StagedRange(length, lambda index: number(index) + start, start, step)
     # Rounded towards plus infinity, by the sign of the step.
     length = -((start - stop) // step)
-    return StagedRange(
-        length, lambda index: weakened(index) * step + start, start, step
-    )
+    return StagedRange(length, lambda index: number(index) * step + start, start, step)
 
 
 def staged_range(*args: Any) -> StagedSequence:
@@ -198,10 +219,18 @@ def staged_zip(*items: Any) -> StagedSequence:
     inner = [as_sequence(item) for item in items]
     length = inner[0].length
     for sequence in inner[1:]:
-        both_known = isinstance(length, int) and isinstance(sequence.length, int)
-        shorter: Any = min if both_known else minimum
-        length = shorter(length, sequence.length)
+        length = _shorter(length, sequence.length)
     return StagedSequence(length, lambda i: tuple(s.item(i) for s in inner))
+
+
+def _shorter(one: Any, other: Any) -> Any:
+    """The smaller of two lengths."""
+    if isinstance(one, int) and isinstance(other, int):
+        return min(one, other)
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        if one.spec.weak is not other.spec.weak:
+            one, other = weakened(one), weakened(other)
+    return minimum(one, other)
 
 
 def staged_reversed(items: Any) -> StagedSequence:

@@ -40,7 +40,7 @@ from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.objects.copy import ELEMENT, element_copy
 from runtime.staging.objects.kinds import Kind, is_in_place, register
 from runtime.tensor import EagerTensor, Tensor
-from runtime.tracing.subgraph import adapted
+from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
 
@@ -241,8 +241,8 @@ class StagedList(Parts):
         """What a loop over the list, as it is now, iterates over."""
         items = self.again()
         return StagedSequence(
-            items.length(),
-            lambda index: items._row(convert.as_tensor(index), shared=True),
+            items._count,
+            lambda index: items._row(state_tensor(index), shared=True),
         )
 
     def contains(self, value: Any) -> Any:

@@ -110,7 +110,7 @@ class StagedOptional:
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
         value = None if self._value is NOTHING else self._value
-        tensors, results = flatten_results(value, self._name)
+        tensors, results = flatten_results(value, self._name, state_tensor)
         return (self, results), (state_tensor(self._some), *tensors)
 
     @classmethod

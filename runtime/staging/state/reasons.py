@@ -52,6 +52,8 @@ def explaining(
 def _origin(tensor: Any) -> str:
     if not isinstance(tensor, SymbolicTensor):
         return ""
+    if tensor.op_name == "Cast" and tensor.spec.weak:
+        (tensor,) = tensor.node.inputs  # an int of Python was made of it
     text = f", {tensor.spec.describe()} {tensor.name!r}"
     if tensor.node.location is not None:
         filename, lineno = tensor.node.location

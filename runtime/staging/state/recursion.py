@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, cast
 from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph, Node
 from runtime.graph.context import building, current_graph
-from runtime.ops.convert import cast_alike, convert_to_tensor
+from runtime.ops.convert import cast_number, convert_to_tensor
 from runtime.staging.state.common_form import Side, common_form
 from runtime.staging.state.optional import composed
 from runtime.staging.state.values import can_be_tensor, same_object
@@ -489,9 +489,9 @@ def spec_of(value: Any) -> TensorSpec | None:
     if isinstance(value, SymbolicTensor):
         return value.spec
     if type(value) is int:
-        return TensorSpec((), dtypes.int32, weak=True)
+        return TensorSpec((), dtypes.int64, weak=True)
     if type(value) is float:
-        return TensorSpec((), dtypes.float32, weak=True)
+        return TensorSpec((), dtypes.float64, weak=True)
     if not can_be_tensor(value):
         return None
     found: TensorSpec = convert_to_tensor(value).spec
@@ -500,4 +500,4 @@ def spec_of(value: Any) -> TensorSpec | None:
 
 def with_dtype(tensor: Tensor, spec: TensorSpec) -> Tensor:
     """A weak tensor in the dtype in which it was found to be used."""
-    return tensor if tensor.dtype is spec.dtype else cast_alike(tensor, spec.dtype)
+    return cast_number(tensor, spec.dtype, spec.weak, exactly=True)

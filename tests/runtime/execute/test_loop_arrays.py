@@ -415,7 +415,7 @@ def inserted(n: Any) -> Any:
     ("fn", "item"),
     [
         (sums_of_neighbours, "table[i - 1] + table[i - 2] * n"),
-        (swapped, "table[j]"),
+        (swapped, "table.item(j)"),
         (read_before_it_is_set, "table[i]"),
         (rows_of_a_list, "table[i].copy()"),
         (inserted, ""),

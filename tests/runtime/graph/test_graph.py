@@ -227,7 +227,7 @@ graph f(%0: float32[2,?] 'x'):
   %3: bool[] = Less(%1, %2)
   %4: float32[2,?] = If(%3, %0)
     then_graph(%0: float32[2,?] captured 'x'):
-      %1: float32[]* = Const(value=2.0)
+      %1: float32[] = Const(value=2.0)
       %2: float32[2,?] = Mul(%0, %1)
       return %2
     else_graph():

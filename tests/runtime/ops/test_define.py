@@ -80,12 +80,14 @@ def test_results_for_python_numbers_are_strong() -> None:
     """As in eager code, where ``tf.stack([1, 2])`` is an int32 tensor."""
     graph = Graph("g")
     with building(graph):
-        i = graph.add_input(TensorSpec([], tf.int32, weak=True))
+        i = graph.add_input(TensorSpec([], tf.int64, weak=True))
 
         assert not tf.stack([i, i]).spec.weak
         assert not tf.reduce_sum(i).spec.weak
         assert not tf.range(i).spec.weak
-        assert tf.identity(i).spec.weak
+        assert not tf.identity(i).spec.weak
+        for made in (tf.stack([i, i]), tf.reduce_sum(i), tf.range(i), tf.identity(i)):
+            assert made.dtype is tf.int32
         assert tf.stack([i, tf.constant(1.5)]).dtype is tf.float32
 
 

@@ -29,6 +29,7 @@ SHAPES = [(), (3,), (1,), (0,), (2, 3), (2, 1), (2, 0)]
 #: Attributes for ops that cannot do without.
 ATTRS: dict[str, dict[str, Any]] = {
     "Cast": {"dtype": dtypes.float64},
+    "CastExactly": {"dtype": dtypes.float64},
     "LeakyRelu": {"alpha": 0.2},
     "OnesLike": {"dtype": dtypes.float32},
     "Rank": {"out_type": dtypes.int32},

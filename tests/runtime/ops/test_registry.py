@@ -122,8 +122,8 @@ def test_warnings_of_kernels_are_silent(op: Any) -> None:
 
 def test_strong_ops_end_weakness(op: Any) -> None:
     graph = Graph("f")
-    weak = graph.add_input(TensorSpec([], "int32", weak=True))
-    strong = graph.add_input(TensorSpec([], "int32"))
+    weak = graph.add_input(TensorSpec([], "int64", weak=True))
+    strong = graph.add_input(TensorSpec([], "int64"))
     with building(graph):
         assert apply("Neg", weak).spec.weak
         assert not apply("Neg", strong).spec.weak

@@ -556,14 +556,18 @@ def test_a_variable_is_shown_as_it_is_then():
     assert shown().numpy().decode() == expected
 
 
-def test_the_wrapped_int_is_an_error_when_the_graph_runs():
+def test_an_int_that_does_not_fit_is_an_error_when_the_graph_runs():
     concrete = tf.function(lambda x: int(x)).get_concrete_function(
         tf.TensorSpec([], tf.float32)
     )
 
     assert concrete(tf.constant(2.9)).numpy() == 2
-    with pytest.raises(OverflowError, match="does not fit the int32"):
+    with pytest.raises(tf.errors.IntegerRangeError, match=r"10000000000 .* int32"):
         concrete(tf.constant(1e10))
+    with pytest.raises(tf.errors.IntegerRangeError, match="64 bits"):
+        concrete(tf.constant(1e20))
+    with pytest.raises(OverflowError, match="infinity"):
+        concrete(tf.constant(float("inf")))
 
 
 def test_unknown_lengths():

@@ -69,7 +69,7 @@ def test_outputs_of_all_kinds() -> None:
         graph = branch(lambda: (x, 3, 2.5, True, eager, x + 1, "text"))
 
     assert [t.spec.describe() for t in graph.outputs] == [
-        "int32[]", "int32[]*", "float32[]*", "bool[]", "float32[1]", "int32[]",
+        "int32[]", "int64[]*", "float64[]*", "bool[]", "float32[1]", "int32[]",
         "string[]*",
     ]  # fmt: skip
     assert list(graph.captures) == [x]
@@ -102,7 +102,7 @@ def test_weak_outputs_take_the_dtype_of_the_others() -> None:
         outer.outputs = list(emit_if(c, then, otherwise))
 
     assert [t.spec.describe() for t in outer.outputs] == [
-        "float32[]", "int32[]*", "float32[]*"
+        "float32[]", "int64[]*", "float64[]*"
     ]  # fmt: skip
     assert run(outer, True, 0.5) == [0.5, 1, 1.0]
     assert run(outer, False, 0.5) == [2.0, 2, 2.5]
@@ -114,21 +114,21 @@ def test_weak_outputs_take_the_dtype_of_the_others() -> None:
         (tf.TensorSpec([2]), tf.TensorSpec([2]), "float32[2]"),
         (tf.TensorSpec([2, 3]), tf.TensorSpec([2, 4]), "float32[2,?]"),
         (tf.TensorSpec([2]), tf.TensorSpec([]), "float32[...]"),
-        (tf.TensorSpec([], tf.int32, weak=True), tf.TensorSpec([]), "float32[]"),
+        (tf.TensorSpec([], tf.int64, weak=True), tf.TensorSpec([]), "float32[]"),
         (
-            tf.TensorSpec([], tf.int64),
-            tf.TensorSpec([], tf.int32, weak=True),
-            "int64[]",
-        ),
-        (
-            tf.TensorSpec([], tf.int32, weak=True),
-            tf.TensorSpec([], tf.float32, weak=True),
-            "float32[]*",
+            tf.TensorSpec([], tf.int8),
+            tf.TensorSpec([], tf.int64, weak=True),
+            "int8[]",
         ),
         (
             tf.TensorSpec([], tf.int64, weak=True),
-            tf.TensorSpec([], tf.int32, weak=True),
-            "int64[]*",
+            tf.TensorSpec([], tf.float64, weak=True),
+            "float64[]*",
+        ),
+        (
+            tf.TensorSpec([], tf.int64),
+            tf.TensorSpec([], tf.int64, weak=True),
+            "int64[]",
         ),
     ],
 )
@@ -138,11 +138,11 @@ def test_joined_specs(one: Any, other: Any, joined: str) -> None:
 
 
 def test_specs_that_do_not_join() -> None:
-    number = tf.TensorSpec([], tf.float32, weak=True)
+    number = tf.TensorSpec([], tf.float64, weak=True)
 
     with pytest.raises(TypeError, match="'y' has two dtypes: int32 and int64"):
         join_specs(INT, tf.TensorSpec([], tf.int64), "'y'")
-    with pytest.raises(TypeError, match=r"int32 and a Python number \(float32\); cast"):
+    with pytest.raises(TypeError, match=r"int32 and a Python number \(float64\); cast"):
         join_specs(INT, number)
     with pytest.raises(TypeError):
         join_specs(tf.TensorSpec([], tf.string), number)
@@ -226,7 +226,7 @@ def test_python_numbers_as_state() -> None:
         i, total = stage_while(trace, [0, 0], names=["i", "total"])
         outer.outputs = [i, total]
 
-    assert [t.spec.describe() for t in (i, total)] == ["int32[]*", "float32[]"]
+    assert [t.spec.describe() for t in (i, total)] == ["int64[]*", "float32[]"]
     assert run(outer, 3, 0.5) == [3, 1.5]
     assert run(outer, 0, 0.5) == [0, 0.0]
 

@@ -81,6 +81,11 @@ def digamma(x: float) -> float:
     return (math.lgamma(x + 1e-6) - math.lgamma(x - 1e-6)) / 2e-6
 
 
+def angle(x: Any) -> Any:
+    """As TensorFlow, where a nan that is no complex number has the angle 0."""
+    return np.angle(x) if x.dtype.kind == "c" else np.where(x < 0, np.pi, 0)
+
+
 #: function: (NumPy function, dtypes)
 UNARY: dict[Any, tuple[Callable[..., Any], Any]] = {
     tf.negative: (np.negative, SIGNED + INEXACT),
@@ -128,7 +133,7 @@ UNARY: dict[Any, tuple[Callable[..., Any], Any]] = {
     tf.math.real: (np.real, NUMBERS),
     tf.math.imag: (np.imag, NUMBERS),
     tf.math.conj: (np.conj, NUMBERS),
-    tf.math.angle: (np.angle, FLOATS + COMPLEX),
+    tf.math.angle: (angle, FLOATS + COMPLEX),
     tf.logical_not: (np.logical_not, (dtypes.bool,)),
     tf.bitwise.invert: (np.invert, INTEGERS),
 }
@@ -353,7 +358,7 @@ def test_numbers_without_a_value_are_silent() -> None:
         (lambda x: -tf.constant(1, "uint8"), "Neg: the dtype uint8"),
         (lambda x: tf.constant("a") < "b", "Less: the dtype string"),
         (lambda x: tf.constant("a") - "b", "Sub: the dtype string"),
-        (lambda x: x & 1.5, "BitwiseAnd: the dtype float32"),
+        (lambda x: x & 1.5, "BitwiseAnd: the dtype float64"),
         (lambda x: tf.add_n([x, [1, 2, 3]]), r"shapes \(2,\) and \(3,\) differ"),
         (lambda x: tf.scalar_mul(x, x), "the scalar has the shape"),
     ],

@@ -184,18 +184,41 @@ def test_the_source_is_what_one_would_write() -> None:
     graph = Graph("g")
     with building(graph):
         x = graph.add_input(TensorSpec([None, 300]))
-        n = graph.add_input(TensorSpec([None, 3], "int32"), "n")
         graph.outputs = [
             tf.reduce_sum(x),
             tf.reduce_max(x, 1, keepdims=True),
-            tf.reduce_mean(n, 1),
+            tf.reduce_mean(x, 1),
         ]
 
     source = compile_graph(graph).source
     assert "np.add.reduce(x, axis=None)" in source
     assert "np.maximum.reduce(x, axis=1, keepdims=True)" in source
-    total = "np.add.reduce(n, axis=1, dtype=np.float64)"
-    assert f"({total} / n.shape[1]).astype(np.int32)" in source
+    assert "np.add.reduce(x, axis=1) / x.shape[1]" in source
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**62 + 1, 2**62 + 3],
+        [2**63 - 1] * 7,
+        [-(2**63)] * 5,
+        [-(2**63), 2**63 - 1, 0],
+        [-3, -4],
+        [2**60 + 1] * 7,
+    ],
+)
+def test_means_of_integers_are_exact(values: list[int]) -> None:
+    quotient, rest = divmod(sum(values), len(values))
+    mean = quotient + (quotient < 0 and rest != 0)  # rounded towards zero
+    x = tf.constant([values, values], tf.int64)
+
+    for fn in (tf.reduce_mean, tf.function(lambda x, axis: tf.reduce_mean(x, axis))):
+        assert fn(x, None).numpy() == mean
+        assert fn(x, 1).numpy().tolist() == [mean, mean]
+        assert fn(x, 0).numpy().tolist() == values
+    large = tf.constant([2**64 - 1, 2**64 - 3], tf.uint64)
+    assert tf.reduce_mean(large).numpy() == 2**64 - 2
+    assert tf.reduce_mean(tf.fill([2**22], 2**31 - 1)).numpy() == 2**31 - 1
 
 
 def test_axes_in_the_middle_and_in_front(agree: Any) -> None:

@@ -18,6 +18,14 @@ def int_or_float(x):
     return result
 
 
+def int_or_float32(x):
+    if x > 2:
+        result = x
+    else:
+        result = tf.constant(0.5)
+    return result
+
+
 def int_tensor_or_float_tensor(x):
     if x > 2:
         result = tf.cast(x, tf.int64)
@@ -121,7 +129,7 @@ def test_the_number_is_that_of_the_path(function, argument):
 
 def test_a_number_that_would_be_rounded_is_an_error():
     """float32 holds 2**24 and not the next number: that is said, not rounded."""
-    staged = tf.function(int_or_float)
+    staged = tf.function(int_or_float32)
 
     assert staged(tf.constant(2**24)).numpy() == 2.0**24
     assert staged(tf.constant(2**25)).numpy() == 2.0**25
