@@ -399,6 +399,16 @@ class _Operand:
             self.array, self.weak = to_array(value)
             self.dtype = of_array(self.array)
 
+    def lies_beyond(self, dtype: DType) -> bool:
+        """Whether this is an int of Python that an integer dtype cannot hold."""
+        if self.array is None or not self.weak or not self.dtype.is_integer:
+            return False
+        lowest, highest = dtype.limits
+        values = (
+            (int(self.array.min()), int(self.array.max())) if self.array.size else ()
+        )
+        return not all(lowest <= value <= highest for value in values)
+
     def convert(self, target: DType, weak: bool, name: str, exactly: bool) -> Tensor:
         if self.tensor is None:
             assert self.array is not None
@@ -410,7 +420,12 @@ class _Operand:
                     if self.weak
                     else fit_array(array, target)
                 )
-            return make_constant(array, name, weak=weak)
+            number = make_constant(array, name, weak=weak)
+            if weak and exactly and _is_rounded(self.value, target):
+                # It is an error when the graph runs, if it comes to the operation.
+                number = make_constant(to_array(self.value, dtypes.int64)[0], weak=True)
+                return cast_number(number, target, weak, name, exactly)
+            return number
         return cast_number(self.tensor, target, weak, name, exactly)
 
 
@@ -447,8 +462,11 @@ def _settled(
 ) -> tuple[DType, bool]:
     """The dtype in which numbers meet, if tensors stand for them."""
     numbers = [o for o in operands if o.tensor is not None and o.weak]
-    if target.is_integer and target is not dtypes.uint64 and op in _EXACT and numbers:
-        return dtypes.int64, True  # what is compared need not be rounded
+    if target.is_integer and target is not dtypes.uint64 and op in _EXACT:
+        if numbers or (
+            op != "RealDiv" and any(o.lies_beyond(target) for o in operands)
+        ):
+            return dtypes.int64, True  # what is compared need not fit
     if not weak or not target.is_numeric:
         return target, weak and bool(numbers)
     all_values = all(operand.tensor is None for operand in operands)
@@ -486,7 +504,7 @@ def cast_number(
             array = tensor._array.astype(dtype.np_dtype)
         return WeakTensor(array) if weak else EagerTensor(array)
     number = get_static_value(tensor) if spec.weak else None
-    if number is not None:
+    if number is not None and not (exactly and _is_rounded(number, dtype)):
         _leave(tensor)
         return make_constant(to_array(number.tolist(), dtype)[0], name, weak=weak)
     if dtype.is_integer:
@@ -496,6 +514,14 @@ def cast_number(
     op = "CastExactly" if checked else "Cast"
     result = TensorSpec(tensor.shape, dtype, weak=weak)
     return graph.add(op, (tensor,), {"dtype": dtype}, (result,), name)[0]
+
+
+def _is_rounded(number: Any, dtype: DType) -> bool:
+    """Whether an int of Python is not exactly a float of this dtype."""
+    array = np.asarray(number)
+    if array.ndim or array.dtype.kind != "i" or not dtype.is_floating:
+        return False
+    return bool(int(dtype.as_numpy_dtype(array.item())) != array.item())
 
 
 def _leave(constant: Tensor) -> None:

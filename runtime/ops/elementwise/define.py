@@ -19,7 +19,7 @@ import numpy as np
 from runtime.errors import ConversionError, DTypeMismatchError, InvalidArgumentError
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply_one, as_array, infer_specs
-from runtime.ops.convert import as_tensor, promote
+from runtime.ops.convert import as_tensor, is_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
 from runtime.ops.record import Export, Fails, Op, Source, get, register
 from runtime.ops.values import float_array
@@ -222,7 +222,7 @@ def promote_or_leave(
         return promote(x, y, op, name)
     except ConversionError:
         kind = type(y)
-        own = kind.__module__ not in ("builtins", "numpy")
+        own = not is_tensor(y) and kind.__module__ not in ("builtins", "numpy")
         if reflected is not None and own and hasattr(kind, reflected):
             return None
         raise
