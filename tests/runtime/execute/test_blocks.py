@@ -100,7 +100,8 @@ BINARY = {
 def test_functions_of_two_operands(dtype):
     x, y = numbers(9, 7, dtype=dtype), numbers(9, 7, dtype=dtype, seed=1)
     for op in BINARY[np.dtype(dtype).kind.replace("u", "i")]:
-        check(lambda x, y: op(op(x, y), x), tf.constant(x), tf.constant(y))
+        if op is not tf.pow:  # an exponent of 0.5 is computed apart
+            check(lambda x, y: op(op(x, y), x), tf.constant(x), tf.constant(y))
         check(lambda x: op(op(x, 3), 2), tf.constant(x))
 
 
