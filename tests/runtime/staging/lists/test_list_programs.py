@@ -6,6 +6,7 @@ import pytest
 
 import runtime as tf
 from autograph import StagingError
+from runtime.errors import StagedStateError
 from runtime.execute import interpreter
 from runtime.optimize.verify import verify
 
@@ -468,5 +469,5 @@ def given_to_a_list_of_lists(n):
 )
 def test_an_iteration_that_changes_what_the_last_one_gave_is_refused(function):
     """The loop is traced again, with what the first trace put into the list."""
-    with pytest.raises(StagingError, match=r"AG210.*changed afterwards"):
+    with pytest.raises(StagedStateError, match=r"AG210.*changed afterwards"):
         tf.function(function)(tf.constant(2))
