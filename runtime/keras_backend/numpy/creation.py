@@ -91,6 +91,7 @@ def linspace(
     wide = "float64" if "float" not in str(standardize_dtype(dtype)) else dtype
     start, stop = convert_to_tensor(start, wide), convert_to_tensor(stop, wide)
     start, stop = start + tf.zeros_like(stop), stop + tf.zeros_like(start)
+    num = int(num)
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else tf.cast(float("nan"), wide)
     steps = [start + step * float(i) if i else start for i in range(num)]

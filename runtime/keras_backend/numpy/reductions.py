@@ -323,9 +323,10 @@ def _quantile(
         return take_along_axis(wide, index[..., None], -1)[..., 0]
 
     below, above = at(low), at(high)
-    found = below + (above - below) * tf.where(
-        tf.equal(below, above), tf.zeros_like(weight), weight
-    )
+    # An infinite neighbour that does not count is not to be subtracted.
+    alone = tf.equal(below, above) | tf.equal(weight, tf.zeros_like(weight))
+    step = tf.where(alone, tf.zeros_like(below), above - below)
+    found = below + step * weight
     bad = tf.equal(count, 0) if skip_nan else count < total
     found = tf.where(bad, tf.cast(float("nan"), kind), found)
     if keepdims:
