@@ -541,12 +541,12 @@ def stop_gradient(variable: Any) -> Any:
 
 def custom_gradient(fun: Callable[..., Any]) -> Any:
     """A function that gives its result and a function of the gradient."""
-    return vars(tf)["custom_gradient"](fun)
+    return tf.custom_gradient(fun)
 
 
 def remat(f: Callable[..., Any]) -> Any:
     """A function whose values are computed again for its gradient, not kept."""
-    return vars(tf)["recompute_grad"](f)
+    return tf.recompute_grad(f)
 
 
 class name_scope(base_name_scope):  # type: ignore[misc]  # noqa: N801

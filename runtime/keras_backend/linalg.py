@@ -185,8 +185,7 @@ def matrix_rank(x: Any, tol: Any = None) -> Any:
 
 
 def jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
-    forward = vars(tf)["autodiff"].ForwardAccumulator
-    with forward(list(primals), list(tangents)) as accumulator:
+    with tf.autodiff.ForwardAccumulator(list(primals), list(tangents)) as accumulator:
         found = fun(*primals)
         result, aux = found if has_aux else (found, None)
     derivative = accumulator.jvp(result)

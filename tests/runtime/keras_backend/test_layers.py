@@ -163,3 +163,43 @@ def test_shapes_of_a_users_layer_that_branches_are_inferred() -> None:
     assert model.output_shape == (None, 3)
     np.testing.assert_allclose(tf.function(model)(tf.constant(x)), model(x), rtol=1e-6)
     np.testing.assert_allclose(model.predict(-x, verbose=0), model(-x), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: layers.Dense(3), (4,)),
+        (lambda: layers.Conv2D(3, 3, padding="same"), (8, 8, 2)),
+        (lambda: layers.Conv2DTranspose(2, 3, strides=2), (6, 6, 2)),
+        (lambda: layers.Flatten(), (3, 4)),
+        (lambda: layers.LSTM(3, return_sequences=True), (5, 4)),
+        (lambda: layers.TimeDistributed(layers.Dense(2)), (5, 4)),
+        (lambda: layers.GroupNormalization(2), (4, 4, 4)),
+        (lambda: layers.Resizing(5, 6), (8, 8, 2)),
+    ],
+)
+def test_a_graph_takes_batches_of_any_size(make: Any, shape: Any) -> None:
+    layer = make()
+    layer.build((None, *shape))
+    spec = tf.TensorSpec([None, *shape], tf.float32)
+    staged = tf.function(lambda x: layer(x), input_signature=[spec])
+
+    for size in (1, 3):
+        x = RNG.normal(size=(size, *shape)).astype("float32")
+        np.testing.assert_allclose(staged(x), layer(x), rtol=1e-5, atol=1e-5)
+    assert staged.experimental_get_tracing_count() == 1
+
+
+def test_gradients_of_ones_own() -> None:
+    @keras.ops.custom_gradient
+    def doubled(x: Any) -> Any:
+        def grad(*args: Any, upstream: Any = None) -> Any:
+            return (args[0] if upstream is None else upstream) * 5.0
+
+        return x * 2.0, grad
+
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = doubled(x)
+
+    assert (float(y), float(tape.gradient(y, x))) == (4.0, 5.0)
