@@ -180,6 +180,23 @@ def test_generators_go_on_where_they_were() -> None:
     assert generator.normal([5]).numpy().tolist() == expected
 
 
+@pytest.mark.parametrize("seed", [None, 3])
+def test_iterators_go_on_where_they_were(seed: int | None) -> None:
+    def numbers() -> tf.data.Dataset:
+        return tf.data.Dataset.range(20).shuffle(7, seed=seed).batch(2)
+
+    iterator = iter(numbers())
+    next(iterator), next(iterator)
+    path = tf.train.Checkpoint(i=iterator, x=tf.Variable(1)).write("c")
+    expected = [batch.numpy().tolist() for batch in iterator]
+    again = iter(numbers())
+
+    tf.train.Checkpoint(i=again, x=tf.Variable(2)).read(path).assert_consumed()
+
+    assert [batch.numpy().tolist() for batch in again] == expected
+    assert len(expected) == 8
+
+
 def test_objects_with_state_of_their_own() -> None:
     class Counter:
         def __init__(self, value: int) -> None:
