@@ -509,7 +509,10 @@ def _sorted_list(
 
 def _list(items: Any) -> StagedList:
     whole = items if isinstance(items, StagedList) else items.keys()
-    return StagedList(whole._element, whole._buffers, whole._count, whole.name)
+    whole._check()
+    found = StagedList(whole._element, whole._buffers, whole._count, whole.name)
+    whole._shared.pass_on(found._shared)
+    return found
 
 
 def _in_table(item: Any, items: Any) -> Any:

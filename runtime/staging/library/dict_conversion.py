@@ -81,6 +81,9 @@ def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any]
         if default is None:
             return None
         value = taken_apart(default(), "values")[0]
+    elif items and isinstance(items, dict) and value is None:
+        # Where it is made, before the statement, it may be empty.
+        value = StagedList.of(list(items.values()), "values", None).element
     return lambda: table_of(items, key, value)
 
 

@@ -56,6 +56,7 @@ class TableView(StagedList):
         items._check()
         view = cls(items._element, items._buffers, items._count, items.name)
         view.view_of = table
+        items._shared.pass_on(view._shared)
         return view
 
     def __autograph_type__(self) -> type:
@@ -459,6 +460,9 @@ class StagedDict(StagedTable):
         leaves = (*elements[0].leaves, *elements[1].leaves)
         buffers = [*keys._buffers, *values._buffers]
         pairs = StagedList(Element(structure, leaves), buffers, self._count, self.name)
+        for part in self._lists:
+            part._check()
+            part._shared.pass_on(pairs._shared)
         return TableView.of_table(self, pairs)
 
     def update(self, *others: Any, **named: Any) -> None:

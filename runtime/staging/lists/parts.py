@@ -75,6 +75,11 @@ class Shared:
                     self.is_apart = False
             self.given.append((given, contents))
 
+    def pass_on(self, other: Shared) -> None:
+        """Note that another list has elements of this one."""
+        other.is_apart = self.is_apart = False
+        other.given += self.given
+
     def check(self, name: str = "items") -> None:
         """Refuse to go on where an element would have to change with a list."""
         for given, contents in self.given:

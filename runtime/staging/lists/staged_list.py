@@ -178,8 +178,7 @@ class StagedList(Parts):
             columns = [like(getitem(column, key), column) for column in rows]
             places = columns[0] if columns else getitem(range_of(self._count), key)
             part = StagedList(self._element, columns, size_of(places), self.name)
-            part._shared.is_apart = self._shared.is_apart = False
-            part._shared.given += self._shared.given
+            self._shared.pass_on(part._shared)
             return part
         self._check()
         place = index_tensor(key)
@@ -416,7 +415,7 @@ class StagedList(Parts):
         columns = [emit("ListRepeat", c, count) for c in self._columns()]
         size = self._count * maximum(count, 0)
         repeated = StagedList(self._element, columns, size, self.name)
-        repeated._shared.is_apart = False
+        self._shared.pass_on(repeated._shared)
         return repeated
 
     __rmul__ = __mul__
@@ -443,6 +442,7 @@ def _moved(tensor: Tensor, axis: int) -> Tensor:
 def _list_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:
     made = cls(items._element, items._buffers, items._count, items.name)
     made._graph = items._graph
+    items._shared.pass_on(made._shared)
     return made
 
 

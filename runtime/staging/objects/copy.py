@@ -284,6 +284,16 @@ def _added_to(self: Any, other: Any) -> Any:
     return [*other, *self]
 
 
+def _by_the_other(name: str, kinds: tuple[type, ...]) -> Any:
+    """An operator of lists that leaves other operands to their own class."""
+    read = _read(getattr(list, name))
+
+    def operator(self: Any, other: Any) -> Any:
+        return read(self, other) if isinstance(other, kinds) else NotImplemented
+
+    return operator
+
+
 def _guards(copies: type[Copy], cls: type, kind: Kind) -> dict[str, Any]:
     """The methods of a container, which look at the watch before they do anything."""
     guards: dict[str, Any] = {}
@@ -293,6 +303,9 @@ def _guards(copies: type[Copy], cls: type, kind: Kind) -> dict[str, Any]:
             guards[name] = _watched_as_before(getattr(cls, name))
     if issubclass(cls, list):
         guards["__radd__"] = _added_to
+        guards["__add__"] = _by_the_other("__add__", (list,))
+        for name in ("__mul__", "__rmul__"):
+            guards[name] = _by_the_other(name, (int,))
     own = frozenset(guards)
     for base in cls.__mro__[-2::-1]:
         for name, method in vars(base).items():
