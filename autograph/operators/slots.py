@@ -7,6 +7,7 @@ is tried, as slots: each can be read, written, and unbound with `UNBOUND`.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Hashable
 from types import CellType
 from typing import Any
@@ -77,6 +78,11 @@ class CellSlot(Slot):
             del self.owner.cell_contents
 
 
+def dict_class(value: dict[Any, Any]) -> Any:
+    """The class whose methods change a dict, whatever a class of the user's has."""
+    return OrderedDict if isinstance(value, OrderedDict) else dict
+
+
 class KeySlot(Slot):
     """The value of a key: in a dict of the user's, of an object or of a module."""
 
@@ -89,10 +95,11 @@ class KeySlot(Slot):
 
     def write(self, value: Any) -> None:
         """Set the key, or remove it."""
+        base = dict_class(self.owner)
         if value is not UNBOUND:
-            dict.__setitem__(self.owner, self.key, value)
+            base.__setitem__(self.owner, self.key, value)
         else:
-            dict.pop(self.owner, self.key, None)
+            base.pop(self.owner, self.key, None)
 
 
 def class_value(cls: type, name: str) -> Any:

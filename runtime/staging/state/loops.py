@@ -300,7 +300,10 @@ class _Layout:
 
     def _fit(self, slot: Slot, leaf: Leaf, part: Any) -> bool:
         """Make the leaf able to hold what it is after an iteration; was it already?"""
+        is_member = not slot.name.isidentifier()  # an attribute or item of an object
         if leaf.carried:
+            if part is MISSING and is_member:
+                raise _Misfit(leaf.start, part)
             needs_flag = part is MISSING or checked_parts(part) is not None
             if needs_flag and not leaf.flagged:
                 leaf.flagged = True
@@ -316,7 +319,6 @@ class _Layout:
                 leaf.start = leaf.start.read_value()
             leaf.carried = True
             return False
-        is_member = not slot.name.isidentifier()  # an attribute or item of an object
         if leaf.start is not MISSING or is_member or not can_be_tensor(part):
             raise _Misfit(leaf.start, part)
         parts = checked_parts(part)
