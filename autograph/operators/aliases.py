@@ -76,12 +76,15 @@ class Aliases:
         self._items: list[tuple[Slot, Any]] = []
         self._items_before: list[tuple[Slot, Any]] = []
         self._found: dict[_Where, list[_Found]] = {}
+        #: Lists, and what the library has put into their places by now.
+        self.replaced: list[tuple[Any, Any]] = []
         self._chosen: Callable[..., Any] | None = None
         self._refer: Callable[[Any], Any] | None = None
 
     def begin(self, backend: Backend | None) -> None:
         """Forget the bodies: the statement is staged, maybe again."""
         self._found.clear()
+        self.replaced = []
         self._items, self._items_before = [], self._assigned_items()
         if backend is not None:
             self._chosen = backend.builtin("chosen")
@@ -101,7 +104,9 @@ class Aliases:
         """
         if self._chosen is None:
             return result, False
-        found: dict[_Where, list[_Found]] = {RESULT: [*_known_parts(known, result)]}
+        found: dict[_Where, list[_Found]] = {
+            RESULT: [*self._known_parts(known, result)]
+        }
         places: dict[_Where, Slot] = {}
         assigned = {*self._rebound, *(slot.identity for slot, _ in self._items)}
         pairs = [*zip(state, kept, strict=True), *self._items]
@@ -109,7 +114,7 @@ class Aliases:
         for place, before in pairs:
             value = _settled(place)
             if value is not before or place.identity in assigned:
-                found[place.identity] = [*_known_parts(known, value)]
+                found[place.identity] = [*self._known_parts(known, value)]
                 places[place.identity] = place
         again = self._share(result, places)
         result = self._alone(known, result)
@@ -139,6 +144,29 @@ class Aliases:
         if RESULT in self._known.places:
             result = self._referring(result, found[RESULT])
         return result, False
+
+    def _known_parts(self, known: Snapshot, value: Any) -> Iterator[_Found]:
+        """The objects in a value, or in tuples in it, that are known and can change."""
+        if isinstance(value, tuple):
+            for index, part in enumerate(value):
+                for path, found in self._known_parts(known, part):
+                    yield _Found((index, *path), found)
+            return
+        if defines(type(value), "__autograph_sources__"):
+            objects = value.__autograph_sources__()
+        elif defines(type(value), CHOSEN):
+            objects = value.__autograph_chosen__()
+        else:
+            objects = [self._original(value)]
+            if not known.has(objects[0]) or parts_of(value) is None:
+                objects = objects_in(value).values()
+        for part in map(self._original, objects):
+            if known.has(part):
+                yield _Found((), part)
+
+    def _original(self, value: Any) -> Any:
+        """The list that the library has put an object in the place of."""
+        return next((old for old, new in self.replaced if new is value), value)
 
     def _share(self, result: Any, places: dict[_Where, Slot]) -> bool:
         """Note how many objects places have in common; tells whether it is new."""
@@ -213,8 +241,10 @@ class Aliases:
         values = [(place, place.read()) for place in (*inner, *cells)]
         for place, _ in values:
             place.write(None)
+        objects = objects_in(value)
+        stand_ins = [new for old, new in self.replaced if id(old) in objects]
         try:
-            return is_reached(value, leaving, by_copies=True)
+            return is_reached((value, *stand_ins), leaving, by_copies=True)
         finally:
             for place, old in reversed(values):
                 place.write(old)
@@ -338,26 +368,6 @@ def _settled(place: Slot) -> Any:
             place.write(settled)
             return settled
     return value
-
-
-def _known_parts(known: Snapshot, value: Any) -> Iterator[_Found]:
-    """The objects in a value, or in tuples in it, that are known and can be changed."""
-    cls = type(value)
-    if isinstance(value, tuple):
-        for index, part in enumerate(value):
-            for path, found in _known_parts(known, part):
-                yield _Found((index, *path), found)
-    elif defines(cls, "__autograph_sources__"):
-        sources = value.__autograph_sources__()
-        yield from (_Found((), source) for source in sources if known.has(source))
-    elif defines(cls, CHOSEN):
-        rows = value.__autograph_chosen__()
-        yield from (_Found((), row) for row in rows if known.has(row))
-    elif known.has(value) and parts_of(value) is not None:
-        yield _Found((), value)
-    else:
-        objects = objects_in(value).values()
-        yield from (_Found((), part) for part in objects if known.has(part))
 
 
 def _replaced(value: Any, path: tuple[int, ...], replace: Callable[[Any], Any]) -> Any:

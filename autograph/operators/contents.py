@@ -16,6 +16,7 @@ from operator import is_
 from typing import Any
 
 from .classes import defines
+from .slots import dict_class
 
 #: A place in an object: the id of the object and the key, or what tells the place.
 Place = tuple[Hashable, ...]
@@ -72,10 +73,11 @@ def _fill(value: Any, parts: Any) -> None:
 
 
 def _fill_dict(value: dict[Any, Any], parts: dict[Any, Any]) -> None:
+    base = dict_class(value)
     for key in [key for key in value if key not in parts]:
-        dict.__delitem__(value, key)
+        base.__delitem__(value, key)
     for key, part in parts.items():
-        dict.__setitem__(value, key, part)
+        base.__setitem__(value, key, part)
 
 
 def _pairs(parts: Any) -> Any:
@@ -91,15 +93,16 @@ def _part(parts: Any, key: Any) -> Any:
 class Contents:
     """The lists and dicts in some values, as they are now.
 
-    ``rebound`` are the places in them that the user's code assigns: what is there is
-    replaced rather than filled. ``replaced`` are pairs of an object and what could not
-    be put into it.
+    ``rebound`` are the places that may have another object than before: what is there
+    is replaced rather than filled. ``replaced`` are pairs of an object and what could
+    not be put into it.
     """
 
     def __init__(self, rebound: dict[Place, Any]) -> None:
-        self._rebound = rebound
+        self.rebound = rebound
         self._saved: dict[int, tuple[Any, Any]] = {}
         self._copies: dict[int, Any] = {}
+        self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self.replaced: list[tuple[Any, Any]] = []
 
     def save(self, value: Any) -> None:
@@ -129,14 +132,42 @@ class Contents:
             if not _alike(parts, parts_of(value)):
                 _fill(value, parts)
 
+    def match(self, old: Any, new: Any) -> None:
+        """Note that a library gives the new object for the old one.
+
+        A place that is rebound may be given the same: then it has the old one.
+        """
+        if old is new or defines(type(new), "__autograph_chosen__"):
+            return
+        before = list(old) if isinstance(old, tuple) else parts_of(old)
+        if before is None:
+            return
+        if not isinstance(old, tuple):
+            self._stand_ins[id(new)] = new, old
+        if type(new) is type(old) and not is_whole(old):
+            for key, part in _pairs(
+                list(new) if isinstance(new, tuple) else parts_of(new)
+            ):
+                previous = _part(before, key)
+                if previous is not _MISSING and (id(old), key) not in self.rebound:
+                    self.match(previous, part)
+
+    def original(self, new: Any) -> Any:
+        """What a library gives an object for; the object itself if it is another."""
+        if isinstance(new, tuple):
+            return tuple_like(new, list(map(self.original, new)))
+        return self._stand_ins.get(id(new), (new, new))[1]
+
     def filled(self, old: Any, new: Any, rebound: bool = False) -> Any:
         """The old object with the contents of the new; the new one where it has none.
 
-        That of a place that is ``rebound`` keeps its contents: it is the new one unless
-        that is a mere copy.
+        That of a place that is ``rebound`` keeps its contents: it is the new one, if
+        that stands for no object that was there.
         """
-        if old is new or rebound:
-            return old if _same_contents(old, new) else new
+        if old is new:
+            return old
+        if rebound:
+            return self.original(new)
         before = parts_of(old)
         if defines(type(new), "__autograph_chosen__"):
             return new
@@ -153,7 +184,7 @@ class Contents:
             for key, part in _pairs(after):
                 previous = _part(before, key)
                 if previous is not _MISSING:
-                    rebound = (id(old), key) in self._rebound
+                    rebound = (id(old), key) in self.rebound
                     after[key] = self.filled(previous, part, rebound)
         _fill(old, after)
         return old
@@ -186,10 +217,13 @@ class Contents:
             return copied
         return value
 
-    def newly_rebound(self, stands_for: Callable[[Any, Any], bool]) -> dict[Place, Any]:
+    def newly_rebound(
+        self, known: dict[Place, Any], stands_for: Callable[[Any, Any], bool]
+    ) -> dict[Place, Any]:
         """The places in the saved values where another list or dict is now.
 
-        ``stands_for(new, old)``: a library put the one in the place of the other.
+        Those that are ``known`` are left out. ``stands_for(new, old)``: a library put
+        the one in the place of the other.
         """
         found: dict[Place, Any] = {}
         for value, parts in self._saved.values():
@@ -199,7 +233,7 @@ class Contents:
                 if id(part) not in self._saved or after is part:
                     continue
                 place = id(value), key
-                if place not in self._rebound and not stands_for(after, part):
+                if place not in known and not stands_for(after, part):
                     found[place] = value
         return found
 
@@ -210,19 +244,6 @@ def tuple_like(value: tuple[Any, ...], parts: list[Any]) -> Any:
         return value
     make = getattr(type(value), "_make", type(value))
     return make(parts)
-
-
-def _same_contents(one: Any, other: Any) -> bool:
-    """Whether an object is another or a copy of it."""
-    if one is other:
-        return True
-    parts = list(one) if isinstance(one, tuple) else parts_of(one)
-    if parts is None or type(one) is not type(other):
-        return False
-    others = list(other) if isinstance(other, tuple) else parts_of(other)
-    return len(parts) == len(others) and all(
-        _same_contents(part, _part(others, key)) for key, part in _pairs(parts)
-    )
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -270,7 +270,7 @@ def _staged_while(
         return _goes_on(test, until)
 
     def step(values: State) -> tuple[Any, State]:
-        return variables.trial(values, once)
+        return variables.trial(values, once, repeats=True)
 
     def attempt() -> None:
         state = variables.read()
@@ -316,7 +316,8 @@ def _staged_for(
 
         inside = item.functions if type(item) is Later else (item,)
         name = _parameter(body)
-        return variables.trial(values, once, *((name, part) for part in inside))
+        arguments = ((name, part) for part in inside)
+        return variables.trial(values, once, *arguments, repeats=True)
 
     def attempt() -> None:
         state = variables.read()

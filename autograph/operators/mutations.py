@@ -88,21 +88,21 @@ class Change(NamedTuple):
         known = opens or type(self.seen.value) not in (set, deque)
         return known and all(slot is not None for slot, *_ in self.places)
 
-    def slots(
-        self, stands_for: Callable[[Any, Any], bool], state: Iterable[Any]
-    ) -> Iterator[Slot]:
+    def slots(self, stands_for: Callable[[Any, Any], bool]) -> Iterator[Slot]:
         """The places whose values matter.
 
         ``stands_for(new, old)`` says whether a library put an object in the place of a
-        list: then that is what the list contains now. It may be in the state already.
+        list: then the place is the same, and the list has changed.
         """
         for slot, old, new in self.places:
-            if slot is None or not slot.matters:
+            if slot is None or not slot.matters or stands_for(new, old):
                 continue
-            if not stands_for(new, old):
-                yield slot
-            elif not any(value is old for value in state):
-                yield ContentsSlot(slot.name, old)
+            if type(old) is list and type(slot) is ContentsSlot:
+                pairs = zip(old, new)
+                same = (_same(*pair) or stands_for(*pair[::-1]) for pair in pairs)
+                if len(old) == len(new) and all(same):
+                    continue
+            yield slot
 
     def undo(self) -> None:
         """Put everything back as it was."""
@@ -160,6 +160,11 @@ class Snapshot:
     def has(self, value: Any) -> bool:
         """Whether an object was among those that can be reached."""
         return any(seen.value is value for seen in self._seen)
+
+    def contents(self, value: Any) -> ContentsSlot | None:
+        """What is in an object, as a place; None for one that was not reached."""
+        seen = next((seen for seen in self._seen if seen.value is value), None)
+        return None if seen is None else ContentsSlot(seen.name(), value)
 
     def places(self, value: Any) -> Iterator[tuple[str, Slot | None]]:
         """The places that held an object, by name; None for one that cannot change."""
@@ -222,7 +227,7 @@ def _change(seen: _Seen) -> Change:
         return Change(seen, [(None, None, None)])
     after = look.read(value)
     if type(after) is list:
-        return Change(seen, [(look.slot(seen.name(), value, None), None, None)])
+        return Change(seen, [(look.slot(seen.name(), value, None), before, after)])
     places = []
     for key in {**before, **after}:
         old, new = before.get(key, UNBOUND), after.get(key, UNBOUND)

@@ -8,7 +8,7 @@ staged again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
@@ -117,10 +117,24 @@ class Running:
         """Whether an object was there before the body."""
         return self.before is not None and self.before.has(value)
 
-    def stand_in(self, new: Any, old: Any, places: Iterable[Slot]) -> None:
-        """Note that a statement inside put an object in the places of a list."""
+    def stand_in(self, new: Any, old: Any, places: Iterable[Slot] = ()) -> None:
+        """Note that an object was put in the place of a list, and which to put back."""
         self._stand_ins[id(new)] = new, old
         self._places += [(place, new, old) for place in places]
+
+    def stand_ins(self) -> list[tuple[Any, Any]]:
+        """The lists, and the objects that were put in their places."""
+        return [(old, new) for new, old in self._stand_ins.values()]
+
+    def replaced(self, state: Sequence[Any]) -> Iterator[Slot]:
+        """The lists that others stand for, and that are not in the state yet.
+
+        Their places may have got other objects since.
+        """
+        for _, old in self._stand_ins.values():
+            slot = None if self.before is None else self.before.contents(old)
+            if slot is not None and not any(value is old for value in state):
+                yield slot
 
     def put_back(self) -> None:
         """Put the lists back into their places, those that the body cannot reach."""
@@ -187,8 +201,9 @@ def replace(old: Any, new: Any, known: Snapshot) -> list[Slot]:
     for name, slot in known.places(old):
         if slot is None:
             raise used_elsewhere(old, name)
-        slot.write(new)
-        places.append(slot)
+        if slot.read() is old:  # it may have been given another since
+            slot.write(new)
+            places.append(slot)
     return places
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, TypeVar
@@ -24,7 +24,6 @@ from .culprits import (
     check_replaced,
     endless,
     refusal,
-    used_elsewhere,
     user_variables,
 )
 from .dispatch import UNBOUND, Backend, State, backend_of
@@ -133,6 +132,7 @@ class Variables:
         old = self.read()
         self._fill(old, values, contents)
         check_rebound(old, self.read(), [before for before, _ in contents.replaced])
+        self._aliases.replaced = contents.replaced
         if contents.replaced:
             known = Snapshot([*self._roots(), *user_variables()])
             around = current.get()
@@ -158,31 +158,44 @@ class Variables:
         raise endless(self._found.slots)
 
     def trial(
-        self, values: State, run: Callable[[], _T], *arguments: tuple[str, Any]
+        self,
+        values: State,
+        run: Callable[[], _T],
+        *arguments: tuple[str, Any],
+        repeats: bool = False,
     ) -> tuple[_T, State]:
         """Call ``run`` with ``names`` set to ``values``, then restore everything.
 
         Gives its result and the new values. ``arguments`` are objects that it gets from
-        elsewhere, by name.
+        elsewhere, by name. The values stand for what ``names`` are now; where a run
+        ``repeats``, those that are rebound are what an earlier one may have left.
 
         Raises:
             StagingError: AG207, it changed something that cannot be state.
         """
         old = self.read()
         running = Running(self._found, self)
-        trial = self._try(values, run, arguments, running)
+        rebound = self._found.rebound if repeats else {}
+        trial = self._try(values, run, arguments, running, rebound)
         known = {slot.identity for slot in self._found.slots}
-        found: dict[Key, Slot] = {}
+        filled = [
+            value
+            for place, value in zip(self._state(), old, strict=True)
+            if place.identity not in self._found.rebound
+        ]
+        found = {slot.identity: slot for slot in running.replaced(filled)}
         refused = []
         for change in trial.changes:
-            slots = {s.identity: s for s in change.slots(running.stands_for, old)}
+            slots = {s.identity: s for s in change.slots(running.stands_for)}
             if not change.can_be_state(self._opens) or not known.isdisjoint(slots):
                 refused.append(change)
             found.update(slots)
         if refused:
             raise refusal(
                 refused,
-                lambda watch: self._try(values, lambda: watch(run), arguments, running),
+                lambda watch: self._try(
+                    values, lambda: watch(run), arguments, running, rebound
+                ),
                 [body.__code__ for body in self._functions],
             )
         if found or trial.rebound or trial.again:
@@ -197,11 +210,12 @@ class Variables:
         run: Callable[[], Any],
         arguments: Iterable[tuple[str, Any]],
         running: Running,
+        rebound: dict[Any, Any],
     ) -> Trial:
         before = running.before = Snapshot([*self._roots(), *arguments])
         cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
-        contents = Contents(self._found.rebound)
+        contents = Contents(rebound)
         for place, value in zip(self._state(), old, strict=True):
             if place.identity not in self._found.rebound:
                 contents.save(value)
@@ -215,13 +229,14 @@ class Variables:
             self._fill(old, values, contents)
             self._aliases.entering(self._state(), old)
             for list_, staged in contents.replaced:
-                self._check_carried_once(list_, old)
                 places = replace(list_, staged, before)
                 replaced += [(place, staged, list_) for place in places]
+                running.stand_in(staged, list_)
             kept = self.read()
             result = tried(run)
+            self._aliases.replaced = running.stand_ins()
             result, again = self._aliases.note(before, result, self._state(), kept)
-            state, rebound = self._outcome(kept, contents, running)
+            state, new = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = items.result(contents.result(result))
         finally:
@@ -235,23 +250,13 @@ class Variables:
             contents.restore()
             changes += before.restore()
             running.put_back()
-        return Trial(result, state, changes, rebound, again)
-
-    def _check_carried_once(self, value: Any, old: State) -> None:
-        """Refuse a set or deque that is state by its contents and by a variable, too.
-
-        The library would carry two of it where the bodies change the variable.
-        """
-        if type(value) in (set, deque):
-            for place, before in zip(self._state(), old, strict=True):
-                if before is value and place.identity in self._found.rebound:
-                    raise used_elsewhere(value, place.name)
+        return Trial(result, state, changes, new, again)
 
     def _outcome(
         self, kept: State, contents: Contents, running: Running
     ) -> tuple[State, dict[Any, Any]]:
         """The values after a trial, and which lists and dicts were rebound in it."""
-        rebound = contents.newly_rebound(running.stands_for)
+        rebound = contents.newly_rebound(self._found.rebound, running.stands_for)
         state = []
         for place, before in zip(self._state(), kept, strict=True):
             value = running.stand_in_of(place.read())
@@ -265,8 +270,10 @@ class Variables:
     def _fill(self, old: State, new: State, contents: Contents) -> None:
         """Give the places new values: into the lists and dicts that are there."""
         for place, before, value in zip(self._state(), old, new, strict=True):
-            rebound = place.identity in self._found.rebound
-            value = contents.filled(before, value, rebound)
+            if place.identity not in contents.rebound:
+                contents.match(before, value)
+        for place, before, value in zip(self._state(), old, new, strict=True):
+            value = contents.filled(before, value, place.identity in contents.rebound)
             if value is not before:
                 place.write(value)
 

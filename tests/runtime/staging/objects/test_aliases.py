@@ -129,14 +129,6 @@ def added_by_a_default_in_one_branch(n):
     return len(counts)
 
 
-def deques_exchanged_in_a_loop(n):
-    one, other = deque([2, 3]), deque([4, 5])
-    for _ in range(n):
-        one, other = other, one
-        one.append(n)
-    return len(one), len(other)
-
-
 def grown_by_a_loop_in_a_branch_after_a_choice(n):
     one, other = deque([2, 3]), deque([2, 3])
     if n == 3:
@@ -147,7 +139,6 @@ def grown_by_a_loop_in_a_branch_after_a_choice(n):
 
 
 REFUSED = [
-    deques_exchanged_in_a_loop,
     grown_by_a_loop_in_a_branch_after_a_choice,
     appended_to_what_may_be_none,
     grown_by_a_loop_after_a_choice,
