@@ -32,6 +32,7 @@ from runtime.api import (
     nn,
     random,
     strings,
+    summary,
     test,
 )
 from runtime.api.absent import (
@@ -270,7 +271,7 @@ __all__ = [
     "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape",
     "shape_n", "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "sparse",
     "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice",
-    "string", "strings", "subtract", "switch_case", "tan", "tanh",
+    "string", "strings", "subtract", "summary", "switch_case", "tan", "tanh",
     "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile",
     "train", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",

@@ -258,6 +258,8 @@ class Function:
                 for tensor in captured_by(concrete.graph)
                 if any(tape.wants(tensor) for tape in tapes)
             ]
+            for tape in tapes:
+                tape.called(concrete.graph)
             if captured:
                 with self._turn.taken():
                     concrete = concrete.capturing(

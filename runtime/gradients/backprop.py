@@ -102,6 +102,9 @@ class Recording:
         self.known[id(tensor)] = tensor
         return True
 
+    def called(self, graph: Any) -> None:
+        """What runs in a graph is no matter of its own: see `calls`."""
+
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Know the outputs that are added to a node whose others are known."""
         if any(id(tensor) in self.known for tensor in node.outputs):

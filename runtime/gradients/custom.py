@@ -51,6 +51,9 @@ class VariableReads:
             if _is_trained(operand):
                 self.found.setdefault(id(operand), operand)
 
+    def called(self, graph: Any) -> None:
+        """What runs in a graph is no matter of its own: see `calls`."""
+
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Outputs read nothing."""
 

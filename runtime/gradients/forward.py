@@ -153,6 +153,9 @@ class ForwardAccumulator:
                 known[id(output)] = output, result
         mark_recorded([output for output in step.outputs if id(output) in known])
 
+    def called(self, graph: Any) -> None:
+        """What runs in a graph is no matter of its own: see `calls`."""
+
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Refuse further outputs of a node whose tangents have been computed."""
         if any(id(output) in self._known for output in node.outputs):

@@ -115,6 +115,9 @@ class GradientTape:
                     self._watch_variable(operand)
         self._recording.record(step)
 
+    def called(self, graph: Any) -> None:
+        """What runs in a graph is no matter of its own: see `calls`."""
+
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Hear of further outputs of a node: see `runtime.graph.recording`."""
         if self._recording is not None:

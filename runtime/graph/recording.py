@@ -53,6 +53,9 @@ class Recorder(Protocol):
     def record(self, step: Any) -> None:
         """Hear of a `Step` that has run, or of a node that was added to a graph."""
 
+    def called(self, graph: Any) -> None:
+        """Hear that a graph is run, or called in another one."""
+
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Hear of outputs that a node is given after it was recorded."""
 

@@ -171,7 +171,7 @@ def caused() -> ValueError:
 
 
 @pytest.mark.parametrize(
-    "value", [len, object(), Own("a"), caused(), {1, 2}, (1, range(3))], ids=repr
+    "value", [len, object(), Own("a"), caused(), {1, 2}, (1, range(3))], ids=type
 )
 def test_what_is_no_data_is_refused(value: Any) -> None:
     with pytest.raises(TypeError):
