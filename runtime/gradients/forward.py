@@ -33,7 +33,7 @@ from runtime.graph.recording import (
     recorders,
 )
 from runtime.ops.apply import apply
-from runtime.ops.arrays.creation import zeros_like
+from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import Tensor
 from runtime.types import nest
@@ -205,8 +205,10 @@ def _by_itself(node: Applied, tangents: Sequence[Any]) -> Sequence[Any]:
 
 def _by_transposing(step: Any, tangents: Sequence[Any]) -> Sequence[Any]:
     wanted = [tangent is not None for tangent in tangents]
+    # Rules are linear, so that it does not matter where they are differentiated; at 0
+    # some go another way.
     seeds = [
-        zeros_like(output) if has_gradient(output) else None for output in step.outputs
+        ones_like(output) if has_gradient(output) else None for output in step.outputs
     ]
     own = [seed for seed in seeds if seed is not None]
     recording = Recording()

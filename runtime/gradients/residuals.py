@@ -149,8 +149,6 @@ class Residuals:
             self._back.nodes[-1].location = node.location
             for old, new in zip(node.outputs, outputs):
                 made[id(old)] = new
-                if old in node.graph.numbers:
-                    self._back.numbers[new] = node.graph.numbers[old]
         return made[id(tensor)]
 
 
