@@ -66,6 +66,7 @@ WORKLOADS = [
     Workload("mandelbrot", "mandelbrot, 256×256, 50 steps", may_differ=0.01),
     Workload("kmeans", "k-means step, 5,000 points, 10 centres"),
     Workload("loop100", "loop of 100 steps"),
+    Workload("loop100_gradient", "gradient of a loop of 100 steps"),
     # The sum of 100,000 numbers depends on their order.
     Workload(
         "pipeline", "map, shuffle, batch: each element", per=100_000, tolerance=1e-3

@@ -139,6 +139,32 @@ class ConcreteFunction:
         """The Python source that runs the graph."""
         return self._compiled().source
 
+    def gradient_memory(self) -> Any:
+        """What is kept for the gradient, in bytes and tensor by tensor, with lines.
+
+        It is that of the gradients in the function, or, where it has none, of a tape
+        around its call.
+
+        >>> import runtime as tf
+        >>> @tf.function
+        ... def f(x):
+        ...     for _ in tf.range(1000):
+        ...         x = tf.sin(x) * x
+        ...     return x
+        >>> concrete = f.get_concrete_function(tf.TensorSpec([], tf.float64))
+        >>> memory = concrete.gradient_memory()
+        >>> memory.bytes, memory.bytes_per_step
+        (8000, 8)
+
+        Raises GradientError where there is no gradient.
+        """
+        # Programs without tapes do without the rules of all ops.
+        from runtime.gradients import branches, custom, loops, rules  # noqa: F401
+        from runtime.gradients.memory import gradient_memory
+        from runtime.lowering import lower  # noqa: F401
+
+        return gradient_memory(self.graph)
+
     def dump_passes(self) -> PassDump:
         """What the optimiser changes in the graph before it runs, pass by pass.
 

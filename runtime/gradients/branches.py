@@ -13,7 +13,7 @@ from typing import Any
 
 from runtime.gradients.backprop import backprop, has_gradient
 from runtime.gradients.control_flow import add_outputs, control_flow_rule, operands
-from runtime.gradients.residuals import Residuals
+from runtime.gradients.residuals import Residuals, replace_tensors
 from runtime.gradients.shapes import empty_of, fit, plain_spec, zeros_of
 from runtime.gradients.sparse import added, dense
 from runtime.graph import Graph
@@ -128,9 +128,7 @@ def _settle(
     with unrecorded(), building(back):
         for seed, gradient in zip(seeds, given):
             found[id(seed)] = back.capture(gradient)
-    for inner in back.nodes:
-        inner.inputs = tuple([found.get(id(t), t) for t in inner.inputs])
-    back.outputs = [found.get(id(tensor), tensor) for tensor in back.outputs]
+    replace_tensors(back, found)
 
 
 #: The further outputs of nodes: by the graph of a branch, and the ``id`` of its tensor.

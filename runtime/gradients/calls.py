@@ -20,6 +20,7 @@ from runtime.gradients.control_flow import (
     control_flow_rule,
     variables_in,
 )
+from runtime.gradients.residuals import replace_tensors
 from runtime.gradients.sparse import dense
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
@@ -30,7 +31,7 @@ from runtime.optimize import chosen_passes, optimize
 from runtime.optimize.editing import copy_graph, nested_graphs
 from runtime.tensor import EagerTensor, SymbolicTensor
 
-__all__ = ["captured_by", "closed", "run", "run_call"]
+__all__ = ["captured_by", "closed", "kept_by", "run", "run_call"]
 
 Mask = tuple[bool, ...]
 
@@ -153,6 +154,15 @@ def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
     return forward
 
 
+def kept_by(graph: Graph, wanted: Mask) -> tuple[Graph, list[SymbolicTensor]]:
+    """The forward graph of a call under a tape, and what it keeps: its further outputs.
+
+    `wanted` says which of its inputs and variables need gradients.
+    """
+    forward = _with_kept(graph, wanted, repeated=False).graph
+    return forward, forward.outputs[len(graph.outputs) :]
+
+
 def _trace_backward(graph: Graph, wanted: Mask, seeded: Mask) -> Backward:
     """The backward graph, as a child of the forward graph until it is finished."""
     needed = [*graph.inputs, *variables_in(graph)]
@@ -189,9 +199,7 @@ def closed(back: Graph) -> tuple[SymbolicTensor, ...]:
             kept.append(outer)
     back.inputs = [tensor for tensor in back.inputs if id(tensor) not in copies]
     back.nodes += nodes
-    for node in nodes:
-        node.inputs = tuple([copies.get(id(t), t) for t in node.inputs])
-    back.outputs = [copies.get(id(t), t) for t in back.outputs]
+    replace_tensors(back, copies)
     back.parent = None
     back.captures = {}
     return tuple(kept)

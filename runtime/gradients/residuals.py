@@ -12,7 +12,7 @@ replaced:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from runtime.gradients.shapes import shape_at_home
@@ -22,7 +22,7 @@ from runtime.graph.recording import unrecorded
 from runtime.ops import record
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["Residuals"]
+__all__ = ["Residuals", "replace_tensors"]
 
 #: Gives the tensor of the backward graph, which is being built.
 Value = Callable[[], Any]
@@ -115,9 +115,7 @@ class Residuals:
                 id(inner): self._value(outer, made) for outer, inner in self._captured
             }
         back.nodes += nodes
-        for node in nodes:
-            node.inputs = tuple([found.get(id(t), t) for t in node.inputs])
-        back.outputs = [found.get(id(tensor), tensor) for tensor in back.outputs]
+        replace_tensors(back, found)
 
     def _value(self, tensor: SymbolicTensor, made: dict[int, Any]) -> Any:
         """The tensor of the backward graph that stands for one of the forward graph."""
@@ -150,6 +148,20 @@ class Residuals:
             for old, new in zip(node.outputs, outputs):
                 made[id(old)] = new
         return made[id(tensor)]
+
+
+def replace_tensors(graph: Graph, found: Mapping[int, Any]) -> None:
+    """Put other tensors in the place of those whose ``id`` is in `found`."""
+    for node in graph.nodes:
+        if not any(id(tensor) in found for tensor in node.inputs):
+            continue
+        node.inputs = tuple([found.get(id(t), t) for t in node.inputs])
+        for _, inner in node.subgraphs():
+            captures = {found.get(id(t), t): own for t, own in inner.captures.items()}
+            # As in copies of graphs: where two are one now, the inputs alone tell.
+            same = len(captures) == len(inner.captures)
+            inner.captures = captures if same else {}
+    graph.outputs = [found.get(id(tensor), tensor) for tensor in graph.outputs]
 
 
 def _drop_unused(graph: Graph) -> set[int]:

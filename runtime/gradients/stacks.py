@@ -8,7 +8,7 @@ the elements lie one behind the other, beside its shapes and where they begin.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Read", "Stacks", "stacks_of"]
+__all__ = ["Read", "Stacks", "in_front_of", "stacks_in", "stacks_of"]
 
 #: Gives what was kept of an iteration, by its number.
 Read = Callable[[Any], Any]
@@ -49,6 +49,7 @@ class Stacks:
         self._own_counter: int | None = None
         self._number: Any = None
         self._reads: dict[int, Read] = {}
+        self._kept: list[SymbolicTensor] = []
 
     def _find_counter(self) -> None:
         test = find_counter(self.node)
@@ -59,6 +60,11 @@ class Stacks:
         limit = constant_int(test.limit)
         if test.flag is None and limit is not None:
             self._trip_count = max(limit - start, 0)
+
+    @property
+    def known_trip_count(self) -> int | None:
+        """How often the loop runs, where that is known before."""
+        return self._trip_count
 
     def trip_count(self) -> Any:
         """How often the loop runs: an int, or a tensor of the graph that it is in."""
@@ -94,7 +100,12 @@ class Stacks:
             else:
                 read = self._push_item(tensor)
             self._reads[id(tensor)] = read
+            self._kept.append(tensor)
         return read
+
+    def kept(self) -> list[SymbolicTensor]:
+        """The tensors of the body that are kept of each iteration."""
+        return list(self._kept)
 
     def _push_row(self, tensor: SymbolicTensor, count: int) -> Read:
         """Keep a tensor as a row of a `TensorArray` of known size."""
@@ -158,13 +169,8 @@ class Stacks:
 
         Gives the part at the beginning of an iteration; `_set_next` is to follow.
         """
-        node, graph = self.node, self.node.graph
-        count = len(node.outputs)
-        at = graph.nodes.index(node)
-        graph.nodes, rest = graph.nodes[:at], graph.nodes[at:]
-        with unrecorded(), building(graph):
-            first = graph.capture(init())
-        graph.nodes += rest
+        node, count = self.node, len(self.node.outputs)
+        first = in_front_of(node, init)
         node.inputs = (*node.inputs[:count], first, *node.inputs[count:])
         for body in (node.attrs["cond_graph"], self.body):
             begin = body.add_input(spec, "kept")
@@ -186,6 +192,17 @@ class Stacks:
         return lambda: self.node.graph.add("Const", (), {"value": value}, (spec,))[0]
 
 
+def in_front_of(node: Node, make: Callable[[], Any]) -> SymbolicTensor:
+    """What `make` gives, computed in front of a node of a graph."""
+    graph = node.graph
+    at = graph.nodes.index(node)
+    graph.nodes, rest = graph.nodes[:at], graph.nodes[at:]
+    with unrecorded(), building(graph):
+        made = graph.capture(make())
+    graph.nodes += rest
+    return made
+
+
 _NUMBER = TensorSpec((), dtypes.int32)
 
 _stacks: weakref.WeakKeyDictionary[Graph, Stacks] = weakref.WeakKeyDictionary()
@@ -197,3 +214,18 @@ def stacks_of(node: Node) -> Stacks:
     if body not in _stacks:
         _stacks[body] = Stacks(node)
     return _stacks[body]
+
+
+def stacks_in(graph: Graph) -> Iterator[Stacks]:
+    """The stacks of the loops in a graph, and in the graphs in it."""
+    seen: set[int] = set()
+    waiting = [graph]
+    while waiting:
+        found = waiting.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        for node in found.nodes:
+            bodies = [inner for _, inner in node.subgraphs()]
+            yield from (_stacks[body] for body in bodies if body in _stacks)
+            waiting += bodies

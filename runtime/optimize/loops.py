@@ -45,7 +45,7 @@ from runtime.optimize.editing import (
 from runtime.optimize.facts import cannot_fail, is_pure
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["invariant_code", "invariant_state"]
+__all__ = ["assigned_in", "invariant_code", "invariant_state"]
 
 
 # --- state ----------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class _Motion:
         self.outside: dict[int, SymbolicTensor] = {}
         self.constants: dict[int, SymbolicTensor] = {}
         #: The ids of the variables that the loop assigns; None: it may be any.
-        self._assigned = _assigned_in(bodies_of(node))
+        self._assigned = assigned_in(bodies_of(node))
 
     def run(self) -> list[Node]:
         """Move nodes; gives those that now belong in front of the loop."""
@@ -227,7 +227,7 @@ def _steps_of_loops(graph: Graph) -> set[Node]:
     return ranges.difference([tensor.node for tensor in graph.outputs])
 
 
-def _assigned_in(graphs: list[Graph]) -> set[int] | None:
+def assigned_in(graphs: list[Graph]) -> set[int] | None:
     """The ids of what graphs assign; None if they run code that may assign anything."""
     found: set[int] = set()
     waiting = graphs

@@ -190,8 +190,75 @@ def test_what_has_no_gradient_in_a_loop_is_named() -> None:
             tape.watch(x)
             y = x
             for _ in tf.range(2):
-                y = y + tf.linalg.svd(y)[1]
+                y = y + tf.random.stateless_gamma([2], [1, 2], y)
         return tape.gradient(y, x)
 
-    with pytest.raises(GradientError, match=r"control_flow.py:\d+: AG330: .* Svd"):
-        f(tf.constant([[2.0, 1.0], [1.0, 3.0]]))
+    with pytest.raises(GradientError, match=r"_flow.py:\d+: AG330: .*RandomGamma"):
+        f(tf.constant([2.0, 1.0]))
+
+
+def _iterate(x: Any, count: Any) -> Any:
+    y = x
+    for _ in tf.range(count):
+        y = tf.sin(y) * 0.9 + tf.exp(-y * y) * x + tf.sqrt(y * y + 1.0)
+    return y
+
+
+def test_a_long_loop_keeps_its_state_alone() -> None:
+    def gradient(x: Any, count: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = _iterate(x, count)
+        return tape.gradient(y, x)
+
+    x = tf.TensorSpec([2], tf.float64)
+    for function in (_iterate, gradient):
+        concrete = tf.function(function).get_concrete_function(x, 10_000)
+        memory = concrete.gradient_memory()
+        assert memory.bytes_per_step == 16
+        assert memory.bytes == 160_000
+        assert "10000 times float64[2]" in str(memory)
+        unknown = tf.function(function).get_concrete_function(
+            x, tf.TensorSpec([], tf.int32)
+        )
+        memory = unknown.gradient_memory()
+        assert (memory.bytes_per_step, memory.bytes) == (16, None)
+    x = tf.constant([0.5, 0.3], tf.float64)
+    np.testing.assert_allclose(
+        tf.function(gradient)(x, 200), gradient(x, 200), rtol=1e-9
+    )
+
+
+def test_products_are_kept_and_not_computed_again() -> None:
+    w = tf.Variable(tf.eye(3, dtype=tf.float64) * 0.5)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        for _ in tf.range(7):
+            x = tf.tanh(tf.matmul(x, w))
+        return x
+
+    concrete = f.get_concrete_function(tf.TensorSpec([2, 3], tf.float64))
+    # The state, and what tanh gives.
+    assert concrete.gradient_memory().bytes_per_step <= 2 * 48
+
+
+def test_shapes_that_change_to_the_second_order() -> None:
+    def f(x: Any) -> Any:
+        y = x
+        while tf.size(y) < 9:
+            y = tf.concat([y * y[0], tf.sin(y)], 0)
+        return tf.reduce_sum(y * y)
+
+    def second(call: Any) -> Any:
+        x = tf.constant([0.5, -0.3], tf.float64)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = call(x)
+            first = tf.reduce_sum(inner.gradient(y, x) ** 2)
+        return outer.gradient(first, x)
+
+    staged = second(tf.function(f))
+    np.testing.assert_allclose(staged, second(f), rtol=1e-9)

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from runtime.execute import interpreter
+from runtime.optimize.verify import verify
+from tests.runtime.execute.agreement import ways
 from tests.runtime.gradients.programs import PROGRAMS, TWICE
+from tests.turns import by_turns
 
 X = np.array([0.83, 0.41, -0.57, 1.21])
 
@@ -149,3 +153,15 @@ def test_second_derivative_of_a_program(name: str) -> None:
     half = on_tape(weighted(tf.function(on_tape(f))))(x).numpy()
     for found in (inside, around, half):
         np.testing.assert_allclose(found, eager, 1e-9, 1e-11)
+
+
+@pytest.mark.parametrize("name", by_turns(list(PROGRAMS)))
+def test_executors_agree_on_a_gradient(name: str) -> None:
+    x = tf.constant(X)
+    concrete = tf.function(on_tape(plain(name))).get_concrete_function(x)
+    verify(concrete.graph)
+    arrays = [x.numpy()]
+    wanted = interpreter.run(concrete.graph, arrays)
+    for way, run_graph in ways(concrete.graph, patched=False):
+        for found, expected in zip(run_graph(arrays), wanted):
+            np.testing.assert_allclose(found, expected, 1e-12, 1e-13, err_msg=way)
