@@ -135,9 +135,7 @@ def _plain(graph: Graph) -> Forward:
 def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
     """A copy of a graph that also gives what its gradients need."""
     if graph.is_recursive:
-        raise GradientError(
-            f"AG330: the gradient of {graph.name!r}, which calls itself, is not known"
-        )
+        raise _recursive(graph)
     copy = copy_graph(graph)
     forward = Forward(copy)
     while True:
@@ -152,6 +150,13 @@ def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
     forward.full = wanted, seeded
     forward.backward[forward.full] = found
     return forward
+
+
+def _recursive(graph: Graph) -> GradientError:
+    return GradientError(
+        f"AG330: {graph.name!r} calls itself as a tensor decides, and has no gradient; "
+        "write it as a loop, or let a Python number decide where it ends"
+    )
 
 
 def kept_by(graph: Graph, wanted: Mask) -> tuple[Graph, list[SymbolicTensor]]:
@@ -254,10 +259,7 @@ def _of_node(node: Any) -> Forward:
     known = _own.get(graph)
     if known is None:
         if graph.is_recursive:
-            raise GradientError(
-                f"AG330: the gradient of {graph.name!r}, which calls itself, is not "
-                "known"
-            )
+            raise _recursive(graph)
         known = Forward(copy_graph(graph))
         node.attrs = {**node.attrs, "graph": known.graph}
         _own[known.graph] = known

@@ -18,7 +18,7 @@ from runtime.gradients.control_flow import add_outputs
 from runtime.graph import Graph, Node
 from runtime.graph.context import building
 from runtime.graph.recording import unrecorded
-from runtime.ops.arrays.shape import reshape, shape, size
+from runtime.ops.arrays.shape import ensure_shape, reshape, shape, size
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.define import Slice, run
 from runtime.ops.reduce.reductions import reduce_prod
@@ -158,7 +158,10 @@ class Stacks:
             first, dims = read_begin(number), read_dims(number)
             key = (Slice(first, first + reduce_prod(dims), None),)
             elements = run("StridedSlice", self.node.outputs[place + 1], key=key)
-            return reshape(elements, dims)
+            found = reshape(elements, dims)
+            if found.shape.is_subtype_of(tensor.shape):
+                return found
+            return ensure_shape(found, tensor.shape)
 
         return read
 

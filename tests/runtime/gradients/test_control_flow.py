@@ -262,3 +262,127 @@ def test_shapes_that_change_to_the_second_order() -> None:
 
     staged = second(tf.function(f))
     np.testing.assert_allclose(staged, second(f), rtol=1e-9)
+
+
+def test_a_recursion_that_a_tensor_decides_has_no_gradient() -> None:
+    def square(y: Any, n: Any) -> Any:
+        if n == 0:
+            return y
+        return square(y * y, n - 1)
+
+    f = tf.function(lambda x, n: square(x, n))
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        y = f(X, tf.constant(2))
+    with pytest.raises(GradientError, match="AG330: 'square' calls itself"):
+        tape.gradient(y, X)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_jacobian_and_a_tangent_of_a_loop(staged: bool) -> None:
+    def f(x: Any) -> Any:
+        y = x
+        for _ in tf.range(3):
+            y = tf.sin(y) * x[0]
+        return y
+
+    def both(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.jacobian(y, x)
+
+    x = tf.constant([0.5, -0.3, 1.2], tf.float64)
+    direction = tf.constant([1.0, 2.0, -1.0], tf.float64)
+    matrix = (tf.function(both) if staged else both)(x)
+    with tf.autodiff.ForwardAccumulator(x, direction) as forward:
+        y = tf.function(f)(x)
+    tangent = forward.jvp(y)
+    np.testing.assert_allclose(tf.linalg.matvec(matrix, direction), tangent, 1e-10)
+
+
+def _list_of_a_tensor(x: Any, n: Any) -> Any:
+    values = list(x)
+    for i in tf.range(n):
+        values.append(values[i] * x[0])
+    return tf.reduce_sum(tf.stack(values) ** 2)
+
+
+def _list_made_in_a_branch(x: Any, n: Any) -> Any:
+    values = [x[0], x[1]] if n > 2 else [x[2]]
+    values.append(x[0] * x[1])
+    return tf.reduce_sum(tf.stack(values) ** 2)
+
+
+def _two_lists_of_one(x: Any, n: Any) -> Any:
+    values = [x[0]]
+    for _ in tf.range(n):
+        values.append(values[-1] * x[1])
+    one, other = [*values, x[0]], [*values, x[2]]
+    return tf.reduce_sum(tf.stack(one)) + tf.reduce_sum(tf.stack(other) ** 2)
+
+
+def _cleared(x: Any, n: Any) -> Any:
+    values, total = [x[0]], x[0]
+    for i in tf.range(n):
+        values.append(values[-1] * x[1])
+        total = total + values[0]
+        if i == 1:
+            values.clear()
+            values.append(x[2] * total)
+    return total + values[-1]
+
+
+def _unstacked(x: Any, n: Any) -> Any:
+    array = tf.TensorArray(x.dtype, 0, dynamic_size=True).unstack(x)
+    for i in tf.range(n):
+        array = array.write(3 + i, array.read(i) * array.read(i))
+    return tf.reduce_sum(array.stack() * array.gather([0, 1, 2, 0, 1, 2]))
+
+
+def _sorted(x: Any, n: Any) -> Any:
+    values = []
+    for i in tf.range(n):
+        values.append(x[2 - i] * x[0])
+    values.sort()
+    return values[0] + 2.0 * values[1] + values[2] ** 2 + max(values)
+
+
+def _none_at_first(x: Any, n: Any) -> Any:
+    best = None
+    for i in tf.range(n):
+        if best is None or x[i] > best:
+            best = x[i] * x[0]
+    return best * 2.0
+
+
+_BUFFERS = [
+    _list_of_a_tensor,
+    _list_made_in_a_branch,
+    _two_lists_of_one,
+    _cleared,
+    _unstacked,
+    _sorted,
+    _none_at_first,
+]
+
+
+@pytest.mark.parametrize("f", _BUFFERS, ids=lambda f: f.__name__)
+def test_buffers_with_room_for_more(f: Any) -> None:
+    x, n = tf.constant([1.1, 2.3, 0.7], tf.float64), tf.constant(3)
+
+    def gradient(call: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = call(x, n)
+        return tape.gradient(y, x)
+
+    def staged(x: Any, n: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x, n)
+        return tape.gradient(y, x)
+
+    wanted = gradient(f)
+    np.testing.assert_allclose(gradient(tf.function(f)), wanted, 1e-10)
+    np.testing.assert_allclose(tf.function(staged)(x, n), wanted, 1e-10)
