@@ -15,7 +15,6 @@ from runtime import (
     compat,
     compiler,
     config,
-    data,
     errors,
     saved_model,
     train,
@@ -26,7 +25,6 @@ from runtime.api import (
     autograph,
     bitwise,
     debugging,
-    io,
     linalg,
     math,
     nn,
@@ -228,16 +226,30 @@ from runtime.variable import (
 
 __version__ = version.VERSION
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from runtime import data
+    from runtime.api import io
+else:
 
     def __getattr__(name: str) -> Any:
-        """`tf.keras`, which is imported when it is first asked for."""
-        if name != "keras":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from runtime import keras_door
+        """`tf.data`, `tf.io` and `tf.keras`, imported when they are first asked for."""
+        # Not `from runtime import data`, which asks here.
+        import importlib
 
-        found = globals()["keras"] = keras_door.load()
+        if name == "keras":
+            from runtime import keras_door
+
+            found = keras_door.load()
+        elif name in ("data", "io"):
+            module = "runtime.data" if name == "data" else "runtime.api.io"
+            found = importlib.import_module(module)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found
         return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
 
 
 # fmt: off

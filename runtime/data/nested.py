@@ -10,7 +10,7 @@ from runtime.data.node import Node, Run, Sticky
 from runtime.data.order import Prefetched
 from runtime.data.sources import Elements
 from runtime.data.structure import DatasetSpec, Element, handle_array, handle_of
-from runtime.data.transforms import Caller, with_function
+from runtime.data.transforms import Caller, WithFunction
 from runtime.tensor import Tensor
 
 __all__ = ["FlatMapped", "Grouped", "Interleaved", "dataset_result"]
@@ -26,7 +26,7 @@ def dataset_result(function: DataFunction, method: str) -> Any:
     return function.spec.element_spec
 
 
-class FlatMapped(with_function):
+class FlatMapped(WithFunction):
     """The elements of the data sets that a function gives, one after the other."""
 
     name = "FlatMapDataset"
@@ -60,7 +60,7 @@ class _Flat:
             self._inside = node.start(self._run)
 
 
-class Interleaved(with_function):
+class Interleaved(WithFunction):
     """The elements of several data sets at a time, block by block in turn."""
 
     name = "InterleaveDataset"

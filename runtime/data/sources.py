@@ -11,7 +11,6 @@ import numpy as np
 from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Seeds, rows
 from runtime.data.structure import (
     Array,
-    DatasetSpec,
     Element,
     component_names,
     flat_specs,
@@ -248,8 +247,3 @@ def _cast(value: Any, dtype: Any) -> Any:
             if np.can_cast(value.dtype, dtype.np_dtype, "same_kind"):
                 return value.astype(dtype.np_dtype)
     return value
-
-
-def is_window(leaf: Any) -> bool:
-    """Whether a component of an element is a data set."""
-    return isinstance(leaf, DatasetSpec)

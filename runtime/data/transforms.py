@@ -20,7 +20,7 @@ __all__ = [
     "Scanned",
     "TakenWhile",
     "Unique",
-    "with_function",
+    "WithFunction",
 ]
 
 
@@ -38,7 +38,7 @@ class Caller:
         return tuple(map(as_array, self._executable((*element, *self._captured))))
 
 
-class with_function(Node):  # noqa: N801  (a base, not a node of its own)
+class WithFunction(Node):
     """A node that calls a function on the elements of another."""
 
     def __init__(self, source: Node, function: DataFunction) -> None:
@@ -54,7 +54,7 @@ class with_function(Node):  # noqa: N801  (a base, not a node of its own)
         return Caller(self.function, self.captured)
 
 
-class Mapped(with_function):
+class Mapped(WithFunction):
     """What a function gives for each element."""
 
     def __init__(
@@ -97,7 +97,7 @@ class Mapped(with_function):
         return map(function, self.source.blocks(run, size))
 
 
-class Filtered(with_function):
+class Filtered(WithFunction):
     """The elements for which a function gives True."""
 
     name = "FilterDataset"
@@ -108,7 +108,7 @@ class Filtered(with_function):
         return filter(lambda element: bool(call(element)[0]), self.source.start(run))
 
 
-class TakenWhile(with_function):
+class TakenWhile(WithFunction):
     """The elements before the first one for which a function gives False."""
 
     name = "TakeWhileDataset"
@@ -137,7 +137,7 @@ class _TakingWhile:
         return element
 
 
-class Scanned(with_function):
+class Scanned(WithFunction):
     """What a function of a state and an element gives, beside the next state."""
 
     name = "ScanDataset"

@@ -32,6 +32,7 @@ def loaded_by(statement: str) -> set[str]:
         ("import autograph.import_hook", {"numpy", "runtime", "gast", "astor", "ast"}),
         ("import autograph.cli", {"numpy", "runtime", "gast", "astor"}),
         ("import runtime, autograph", {"numpy.random", "gast", "astor"}),
+        ("import runtime as tf, autograph; tf.Variable(1.0)", {"runtime.data", "csv"}),
     ],
 )
 def test_stays_light(statement: str, absent: set[str]) -> None:

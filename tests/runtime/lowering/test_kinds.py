@@ -6,6 +6,7 @@ or added to a list here and to their rules.
 
 from __future__ import annotations
 
+import runtime.data  # noqa: F401  (for its ops)
 from runtime.lowering.lower import kind_of
 from runtime.ops import record
 from tests.runtime.lowering import test_arrays as arrays
