@@ -17,12 +17,19 @@ __all__ = ["SavedModelExportArchive"]
 _DEFAULT = "serving_default"
 
 
+class _Content:
+    """What is saved, in its attributes."""
+
+    def _trackable_children(self) -> dict[str, Any]:
+        return vars(self)
+
+
 class SavedModelExportArchive:
     """Functions with signatures, and the layers whose variables they use."""
 
     def __init__(self) -> None:
         self._functions: dict[str, Any] = {}
-        self._content = tf.Module(name="exported")
+        self._content = _Content()
         self._tracked: list[Any] = []
 
     def track(self, resource: Any) -> None:
@@ -84,7 +91,7 @@ class SavedModelExportArchive:
             raise ValueError("No endpoints have been set yet. Call add_endpoint().")
         signatures = dict(self._functions)
         signatures.setdefault(_DEFAULT, next(iter(self._functions.values())))
-        vars(tf)["saved_model"].save(self._content, filepath, signatures, options)
+        tf.saved_model.save(self._content, filepath, signatures, options)
         if verbose:
             io_utils.print_msg(
                 f"Saved artifact at '{filepath}', with the endpoints "
