@@ -159,10 +159,13 @@ def test_rows_of_an_embedding_are_learned() -> None:
     assert np.all(before[:4] != after[:4])
 
 
-def test_a_recurrent_model_learns() -> None:
+@pytest.mark.parametrize("run_eagerly", [False, True])
+def test_a_recurrent_model_learns(run_eagerly: bool) -> None:
     keras.utils.set_random_seed(0)
     made = keras.Sequential([layers.Input((6, 1)), layers.LSTM(8), layers.Dense(1)])
-    made.compile(optimizer=keras.optimizers.Adam(0.05), loss="mse", run_eagerly=True)
+    made.compile(
+        optimizer=keras.optimizers.Adam(0.05), loss="mse", run_eagerly=run_eagerly
+    )
     x = RNG.normal(size=(64, 6, 1)).astype("float32")
     losses = made.fit(x, x.sum(1), epochs=15, verbose=0).history["loss"]
 
@@ -277,3 +280,33 @@ def test_data_that_cannot_be_loaded_say_where_to_put_them(
         keras.utils.get_file(
             "nothing.npz", f"file://{tmp_path}/absent.npz", cache_dir=tmp_path
         )
+
+
+def test_a_layer_with_a_loop_of_its_own_is_trained() -> None:
+    class Growing(layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = layers.Dense(4)
+
+        def call(self, x: Any) -> Any:
+            x = self.dense(x)
+            while tf.reduce_sum(tf.abs(x)) < 50.0:
+                x = x * 1.5
+            return x
+
+    keras.utils.set_random_seed(1)
+    made = keras.Sequential([layers.Input((4,)), Growing(), layers.Dense(1)])
+    made.compile(optimizer=keras.optimizers.Adam(0.02), loss="mse")
+    losses = made.fit(X, Y, epochs=15, verbose=0).history["loss"]
+
+    assert losses[-1] < losses[0] / 2
+
+
+def test_a_model_is_exported(tmp_path: Path) -> None:
+    made = model()
+    made.export(tmp_path / "served", verbose=False)
+    loaded = tf.saved_model.load(tmp_path / "served")
+
+    assert set(loaded.signatures) == {"serve", "serving_default"}
+    for size in (3, 7):
+        np.testing.assert_allclose(loaded.serve(X[:size]), made(X[:size]), rtol=1e-6)
