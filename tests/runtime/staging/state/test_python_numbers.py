@@ -227,6 +227,22 @@ def test_an_int_tensor_with_a_float_is_a_float_of_python():
     assert float(a**0.5) == 3**0.5
 
 
+def test_comparisons_with_ints_that_the_dtype_does_not_hold():
+    """As in TensorFlow; sums with them are errors, which it wraps around."""
+
+    def f(x):
+        return x < 2**40, 2**40 == x, x > -(2**35)
+
+    x = tf.constant(3, tf.int8)
+    assert [part.numpy() for part in f(x)] == [True, False, True]
+    assert results(f, x) == (True, False, True)
+    for y in (2**40, -200):
+        with pytest.raises(ValueError, match="AG312"):
+            _ = x + y
+        with pytest.raises(ValueError, match="AG312"):
+            _ = y + x
+
+
 def test_two_tensors_still_must_agree():
     for fn in (lambda a, b: a * b, tf.function(lambda a, b: a * b)):
         with pytest.raises(TypeError, match="int32"):
