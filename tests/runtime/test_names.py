@@ -16,7 +16,7 @@ from runtime.types.dtypes import DType
 
 #: What families share among themselves; `moments` is of ``tf.nn``.
 INTERNAL = {"as_tensor", "matrix_transpose", "moments", "promote", "promote_all"}
-INTERNAL |= {"call_python", "called_functions"}
+INTERNAL |= {"call_python", "called_functions", "cast_number", "narrowed"}
 INTERNAL |= {"assert_relation", "foreign"}
 #: How reductions are computed, for other modules of ops and the executors.
 INTERNAL |= {"SHORT", "along", "extreme_source", "mean_source", "reduction_source"}
