@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dis
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from types import BuiltinMethodType, CodeType, FunctionType, MethodType
+from types import BuiltinMethodType, CodeType, FunctionType
 from typing import Any
 
 from runtime import compiler
 from runtime.guards.names import names_of
 from runtime.guards.reads import Read
+from runtime.where.user_code import function_behind
 
 __all__ = ["needed"]
 
@@ -77,14 +77,10 @@ def _names_in_order(code: CodeType) -> Iterator[Any]:
 
 def _place_of(function: Any) -> Place | None:
     """Where a function, as it was written, begins: the same for its converted form."""
-    while not isinstance(function, FunctionType):
-        if isinstance(function, MethodType):
-            function = function.__func__
-        elif isinstance(function, functools.partial):
-            function = function.func
-        else:
-            return None
-    return _place(compiler.conversion.as_written(function).__code__)
+    found = function_behind(function)
+    if found is None:
+        return None
+    return _place(compiler.conversion.as_written(found).__code__)
 
 
 def _names_read(parts: Iterable[CodeType]) -> set[str]:

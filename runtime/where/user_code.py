@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
 from bisect import bisect_right
-from types import CodeType, FrameType, TracebackType
-from typing import NamedTuple
+from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
+from typing import Any, NamedTuple
 
 from runtime.errors import StagedStateError
 
 __all__ = [
     "Location",
     "Place",
+    "function_behind",
     "is_user_file",
     "place_in",
     "place_of",
@@ -25,6 +27,22 @@ __all__ = [
     "user_location",
     "user_place",
 ]
+
+
+def function_behind(value: Any) -> FunctionType | None:
+    """The Python function that a callable calls: behind methods and partials.
+
+    None if it calls something else.
+    """
+    while not isinstance(value, FunctionType):
+        if isinstance(value, MethodType):
+            value = value.__func__
+        elif isinstance(value, functools.partial):
+            value = value.func
+        else:
+            return None
+    return value
+
 
 # --- The line of the user's that an error is about, with carets under the expression
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
-from runtime.ops.elementwise.logical import logical_not
+from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.types import nest
 from runtime.where.user_code import state_error
 
@@ -27,6 +27,7 @@ __all__ = [
     "STALE",
     "Kind",
     "Reference",
+    "all_equal",
     "attributes_of",
     "behaves_as",
     "can_change",
@@ -83,6 +84,18 @@ def unlike(same: Any) -> Any:
     if same is NotImplemented:
         return same
     return not same if isinstance(same, bool) else logical_not(same)
+
+
+def all_equal(pairs: Iterable[tuple[Any, Any]]) -> Any:
+    """Whether the values of each pair are equal: a bool, or a tensor."""
+    result: Any = True
+    for one, other in pairs:
+        same = one == other
+        if same is False:
+            return False
+        if same is not True:
+            result = same if result is True else logical_and(result, same)
+    return result
 
 
 # --- the kinds of containers ----------------------------------------------------------

@@ -20,7 +20,6 @@ from runtime.ops.arrays.joining import stack
 from runtime.ops.containers.list_tables import CHOOSE
 from runtime.ops.convert import cast, register_tensor_conversion_function
 from runtime.ops.elementwise.arithmetic import equal
-from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.builtins.membership import contains
 from runtime.staging.lists.assignments import gathered, list_of, setitem
 from runtime.staging.lists.elements import Element, taken_apart
@@ -28,13 +27,15 @@ from runtime.staging.lists.items import getitem
 from runtime.staging.lists.parts import emit, in_their_places
 from runtime.staging.lists.rows import row_at
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.choice import (
-    Choice,
-    is_chosen_of,
-    is_open,
-)
+from runtime.staging.objects.choice import Choice, is_chosen_of, is_open
 from runtime.staging.objects.copy import chosen
-from runtime.staging.objects.kinds import Reference, behaves_as, is_in_place, unlike
+from runtime.staging.objects.kinds import (
+    Reference,
+    all_equal,
+    behaves_as,
+    is_in_place,
+    unlike,
+)
 from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import Tensor
 from runtime.tracing.subgraph import state_tensor
@@ -73,9 +74,6 @@ class ListChoice(Choice):
                 "make the lists equally long",
             )
         return lengths.pop()
-
-    def __bool__(self) -> bool:
-        return len(self) > 0
 
     # --- reading ----------------------------------------------------------------------
 
@@ -130,9 +128,6 @@ class ListChoice(Choice):
             yield self._item(place)
             place += 1
 
-    def __reversed__(self) -> Iterator[Any]:
-        return iter(list(self)[::-1])
-
     def __contains__(self, value: Any) -> Any:
         return contains(value, list(self))
 
@@ -157,16 +152,7 @@ class ListChoice(Choice):
             return other == list(self)
         if not isinstance(other, (list, ListChoice)):
             return NotImplemented
-        if len(self) != len(other):
-            return False
-        result: Any = True
-        for one, two in zip(self, other):
-            same = one == two
-            if same is False:
-                return False
-            if same is not True:
-                result = same if result is True else logical_and(result, same)
-        return result
+        return len(self) == len(other) and all_equal(zip(self, other))
 
     def __ne__(self, other: object) -> Any:
         return unlike(self.__eq__(other))

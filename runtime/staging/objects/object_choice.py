@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, cast
 
-from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.lists.items import getitem
 from runtime.staging.objects.choice import Choice
-from runtime.staging.objects.kinds import behaves_as, identical, is_mutable, unlike
+from runtime.staging.objects.kinds import (
+    all_equal,
+    behaves_as,
+    identical,
+    is_mutable,
+    unlike,
+)
 from runtime.tensor import Tensor
 from runtime.types import nest
 from runtime.types.classes import derived
@@ -40,8 +45,6 @@ class DictChoice(Choice):
         """The keys."""
         first, *others = self._rows
         keys = list(first.keys())
-        if any(set(row.keys()) != set(keys) for row in others):
-            raise state_error(*_KEYS)
         # Dicts may have them in different orders, which a loop over them would show.
         if any(list(row.keys()) != keys for row in others):
             raise state_error(*_KEYS)
@@ -60,9 +63,6 @@ class DictChoice(Choice):
 
     def __len__(self) -> int:
         return len(self.keys())
-
-    def __bool__(self) -> bool:
-        return len(self) > 0
 
     def __contains__(self, key: Any) -> bool:
         return key in self.keys()
@@ -93,14 +93,9 @@ class DictChoice(Choice):
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, (dict, DictChoice)):
             return NotImplemented
-        if set(self.keys()) != set(other.keys()):
-            return False
-        result: Any = True
-        for key in self.keys():
-            same = self[key] == other[key]
-            if same is not True:
-                result = same if result is True else logical_and(result, same)
-        return result
+        keys = self.keys()
+        same = set(keys) == set(other.keys())
+        return same and all_equal((self[key], other[key]) for key in keys)
 
     def __ne__(self, other: object) -> Any:
         return unlike(self.__eq__(other))

@@ -15,12 +15,11 @@ gives is what its calls were taken to give.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import CodeType, FunctionType, MethodType
+from types import CodeType
 from typing import Any, NamedTuple, cast
 
 from runtime.errors import StagedStateError, UnknownResultError, noted
@@ -38,7 +37,7 @@ from runtime.tracing.trace import trace
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import swallowed
-from runtime.where.user_code import state_error
+from runtime.where.user_code import function_behind, state_error
 
 __all__ = ["call", "check_known", "is_staged_again"]
 
@@ -157,16 +156,12 @@ def _is_running(function: Any) -> bool:
 
 
 def _code_of(function: Any) -> CodeType | None:
-    while not isinstance(function, FunctionType):
-        if isinstance(function, MethodType):
-            function = function.__func__
-        elif isinstance(function, functools.partial):
-            function = function.func
-        else:
-            return None
+    found = function_behind(function)
     # Generators and coroutines run when somebody asks for what they yield.
     lazy = 0x20 | 0x80 | 0x200
-    return None if function.__code__.co_flags & lazy else function.__code__
+    if found is None or found.__code__.co_flags & lazy:
+        return None
+    return found.__code__
 
 
 def call(
