@@ -33,6 +33,7 @@ from runtime.staging.objects.kinds import (
     Reference,
     all_equal,
     behaves_as,
+    in_place_of,
     is_in_place,
     unlike,
 )
@@ -347,6 +348,7 @@ class OpenChoice(Reference, StagedList):
         self._graph = current_graph()
 
     def _check(self) -> None:
+        self._rows = list(map(in_place_of, self._rows))
         now = _contents(self._rows)
         same = len(now) == len(self._seen) and all(map(is_, now, self._seen))
         if not same or all(
@@ -428,7 +430,7 @@ def _contents(rows: Sequence[Any]) -> list[Any]:
 
 def open_choice_of(values: Sequence[Any]) -> Any:
     """What chooses among lists of several lengths; None for other values."""
-    if not all(type(value) in (list, StagedList) for value in values):
+    if not all(type(value) in (list, StagedList, OpenChoice) for value in values):
         return None
     lengths = {len(value) if type(value) is list else None for value in values}
     if len(lengths) < 2 and None not in lengths:
@@ -438,4 +440,15 @@ def open_choice_of(values: Sequence[Any]) -> Any:
 
 
 def _made(values: Sequence[Any], index: Any) -> OpenChoice:
-    return OpenChoice.among(values, index)
+    if not any(type(value) is OpenChoice for value in values):
+        return OpenChoice.among(values, index)
+    lists = [v._rows if type(v) is OpenChoice else [v] for v in values]
+    lists = [list(map(in_place_of, some)) for some in lists]
+    rows = {id(row): row for some in lists for row in some}
+    numbers = {key: number for number, key in enumerate(rows)}
+    places = []
+    for value, some in zip(values, lists):
+        found = StagedList.of([numbers[id(row)] for row in some], "rows", None)
+        places.append(found[value._place if type(value) is OpenChoice else 0])
+    at = StagedList.of(places, "places", None)[index]
+    return OpenChoice.among(list(rows.values()), at)

@@ -823,6 +823,47 @@ def check_random(function):
     assert found == {n: outcome(function, n) for n in range(3)}
 
 
+@dataclass
+class Held:
+    items: list[int]
+
+
+def given_another_list(n):
+    one, two = Held([5, 6]), Held([5, 6])
+    held = one if n > 0 else two
+    held.items.append(1)
+    held.items = [7]
+    shown = one.items, held.items, two.items
+    held.items.append(n)
+    return [list(items) for items in (*shown, one.items, held.items, two.items)]
+
+
+def given_to_two(n):
+    one, two, new = Held([5]), Held([6, 7]), [8, 9, 10]
+    held = one if n > 0 else two
+    held.items = new
+    other = one if n == 2 else two
+    other.items.append(n)
+    new.append(4)
+    return [list(items) for items in (one.items, held.items, other.items, two.items)]
+
+
+def read_after_a_change(n):
+    rows = [[1], [2, 3]]
+    row, again = rows[n % 2], rows[n % 2]
+    again.append(n)
+    return list(row), rows
+
+
+@pytest.mark.parametrize(
+    "program", [given_another_list, given_to_two, read_after_a_change]
+)
+def test_a_choice_among_lists_that_are_chosen(program) -> None:
+    staged = tf.function(program).get_concrete_function(tf.TensorSpec([], tf.int32))
+    for n in range(3):
+        assert outcome(staged, tf.constant(n)) == outcome(program, n)
+
+
 def test_a_chosen_list_that_grows_is_itself_in_a_variable() -> None:
     def program(n):
         rows = [[1], [2, 3]]
