@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -109,15 +108,6 @@ class Iterator:
             return Optional([self.__next__()], self._spec)
         except StopIteration:
             return Optional([], self._spec)
-
-    def _serialize_to_tensors(self) -> dict[str, Any]:
-        """What checkpoints save: see `runtime.saving.trackable`."""
-        assert isinstance(self._handle, IteratorState)
-        return {"ITERATOR_STATE": json.dumps(self._handle.save())}
-
-    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
-        assert isinstance(self._handle, IteratorState)
-        self._handle.restore(json.loads(tensors["ITERATOR_STATE"].numpy()))
 
     # --- in graphs --------------------------------------------------------------------
 

@@ -76,7 +76,8 @@ class Executable:
         self.graph = graph
         self.source = source
         self._function = function
-        self._filename = function.__code__.co_filename
+        #: What the source is called.
+        self.filename = function.__code__.co_filename
         self._steps = steps
         self._results = results
         self._pure = pure
@@ -106,6 +107,15 @@ class Executable:
         finally:
             del failure
 
+    def places(self) -> dict[int, tuple[str, int]]:
+        """The line of the user's program for each line of the source that has one."""
+        found = {}
+        for line, steps in self._steps.items():
+            locations = [step.node.location for step in steps]
+            if place := next((p for p in reversed(locations) if p is not None), None):
+                found[line] = (place[0], place[1])
+        return found
+
     def _explain(self, error: Exception) -> NoReturn:
         """Raise what the interpreter would have raised where the source failed."""
         call = self._recursive_call
@@ -130,7 +140,7 @@ class Executable:
     def _failed_line(self, traceback: TracebackType | None) -> tuple[FrameType, int]:
         found = None
         while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == self._filename:
+            if traceback.tb_frame.f_code.co_filename == self.filename:
                 found = traceback.tb_frame, traceback.tb_lineno
             elif found is not None:
                 break  # what a kernel calls is not of this run
@@ -171,6 +181,10 @@ class Interpreted(Executable):
         self.graph = graph
         self.source = source
         self._results = len(graph.outputs)
+
+    def places(self) -> dict[int, tuple[str, int]]:
+        """None: there is no source."""
+        return {}
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """The results, node by node."""

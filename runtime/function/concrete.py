@@ -11,6 +11,7 @@ import numpy as np
 
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.execute.profile import Profile, profile
 from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
@@ -164,6 +165,15 @@ class ConcreteFunction:
         from runtime.lowering import lower  # noqa: F401
 
         return gradient_memory(self.graph)
+
+    def profile(self, *args: Any, repeat: int = 1, **kwargs: Any) -> Profile:
+        """Run the graph `repeat` times, and see which lines take how much time.
+
+        A table to print; in notebooks it has bars. Takes and raises what a call does.
+        """
+        tensors = self._bind(args, kwargs)
+        arrays = [tensor._array for tensor in tensors]  # type: ignore[attr-defined]
+        return profile(self._compiled(), arrays, repeat)
 
     def dump_passes(self) -> PassDump:
         """What the optimiser changes in the graph before it runs, pass by pass.
