@@ -294,7 +294,7 @@ _STAGED = Look(
 TUPLE = Look(list, _index, fixed=True)
 _CHOSEN = Look(lambda value: list(value.__autograph_chosen__()), _index, fixed=True)
 _WITHIN = Look(lambda value: list(value.__autograph_within__()), fixed=True)
-_DICT = Look(dict, _index, KeySlot)
+DICT = Look(dict, _index, KeySlot)
 _SET = Look(list, slot=_contents_slot, undo=_undo_set)
 _DEQUE = Look(list, _index, _contents_slot, _undo_deque)
 _FUNCTION = Look(_read_function, _variable_name, _variable_slot)
@@ -314,7 +314,7 @@ _EXACT: dict[type, tuple[Look, ...]] = {
     **dict.fromkeys((*ATOMS, CodeType), ()),
     list: (_LIST,),
     tuple: (TUPLE,),
-    dict: (_DICT,),
+    dict: (DICT,),
     set: (_SET,),
     frozenset: (TUPLE,),
     deque: (_DEQUE,),
@@ -335,7 +335,7 @@ _EXACT: dict[type, tuple[Look, ...]] = {
 _BASES: list[tuple[type, Look]] = [
     (list, _SUBLIST),
     (tuple, TUPLE),
-    (dict, _DICT),
+    (dict, DICT),
     (set, _SET),
     (frozenset, TUPLE),
     (deque, _DEQUE),

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from .classes import defines
 from .dispatch import UNBOUND
-from .looks import ATOMS, TUPLE, Look, Parts, looks_of, reachable_names
-from .slots import ContentsSlot, IndexSlot, PartSlot, Slot
+from .looks import ATOMS, DICT, TUPLE, Look, Parts, looks_of, reachable_names
+from .slots import ContentsSlot, IndexSlot, PartSlot, Slot, put_in_order
 
 __all__ = ["Change", "Snapshot", "reachable_names"]
 
@@ -155,7 +155,15 @@ class Snapshot:
         changes = list(self.changes())
         for change in changes:
             change.undo()
+        for _, value, keys in self.reordered():
+            put_in_order(value, keys)
         return changes
+
+    def reordered(self) -> Iterator[tuple[str, Any, list[Any]]]:
+        """The dicts whose keys, or their order, are not what they were; and those."""
+        for seen in self._seen:
+            if seen.look is DICT and list(seen.value) != list(seen.parts):
+                yield seen.name(), seen.value, list(seen.parts)
 
     def has(self, value: Any) -> bool:
         """Whether an object was among those that can be reached."""

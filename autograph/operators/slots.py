@@ -83,6 +83,17 @@ def dict_class(value: dict[Any, Any]) -> Any:
     return OrderedDict if isinstance(value, OrderedDict) else dict
 
 
+def put_in_order(value: dict[Any, Any], keys: list[Any]) -> None:
+    """Put the keys of a dict into an order, if these are its keys."""
+    if list(value) == keys or len(value) != len(keys) or not value.keys() >= {*keys}:
+        return
+    base = dict_class(value)
+    for key in keys:
+        part = dict.__getitem__(value, key)
+        base.__delitem__(value, key)
+        base.__setitem__(value, key, part)
+
+
 class KeySlot(Slot):
     """The value of a key: in a dict of the user's, of an object or of a module."""
 

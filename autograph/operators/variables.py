@@ -27,6 +27,7 @@ from .culprits import (
     user_variables,
 )
 from .dispatch import UNBOUND, Backend, State, backend_of
+from .key_orders import KeyOrders
 from .looks import stored_names
 from .mutations import Change, Snapshot, reachable_names
 from .slots import ContentsSlot, Key, Slot, class_value
@@ -109,6 +110,7 @@ class Variables:
         codes = tuple(body.__code__ for body in self._functions)
         self._found = around.found_of(codes, self._roots) if around else Found()
         self._aliases = Aliases(self._found, self._cells)
+        self._orders = KeyOrders()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,6 +143,7 @@ class Variables:
                 check_replaced(before)
                 if around is not None:
                     around.stand_in(new, before, places)
+        self._orders.settle()
 
     def stage(self, attempt: Callable[[], Any], backend: Backend | None = None) -> Any:
         """Call ``attempt`` until the trials that it makes find nothing new."""
@@ -148,6 +151,7 @@ class Variables:
         for _ in range(_LIMIT):
             self._drop_items()
             self._aliases.begin(backend)
+            self._orders.begin()
             try:
                 before, result = self.read(), self._found.staged(attempt)
                 return self._aliases.guarded(result, self._state(), before)
@@ -175,8 +179,7 @@ class Variables:
         """
         old = self.read()
         running = Running(self._found, self)
-        rebound = self._found.rebound if repeats else {}
-        trial = self._try(values, run, arguments, running, rebound)
+        trial = self._try(values, run, arguments, running, repeats)
         known = {slot.identity for slot in self._found.slots}
         filled = [
             value
@@ -194,7 +197,7 @@ class Variables:
             raise refusal(
                 refused,
                 lambda watch: self._try(
-                    values, lambda: watch(run), arguments, running, rebound
+                    values, lambda: watch(run), arguments, running, repeats
                 ),
                 [body.__code__ for body in self._functions],
             )
@@ -210,12 +213,12 @@ class Variables:
         run: Callable[[], Any],
         arguments: Iterable[tuple[str, Any]],
         running: Running,
-        rebound: dict[Any, Any],
+        repeats: bool,
     ) -> Trial:
         before = running.before = Snapshot([*self._roots(), *arguments])
         cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
-        contents = Contents(rebound)
+        contents = Contents(self._found.rebound if repeats else {})
         for place, value in zip(self._state(), old, strict=True):
             if place.identity not in self._found.rebound:
                 contents.save(value)
@@ -234,6 +237,7 @@ class Variables:
                 running.stand_in(staged, list_)
             kept = self.read()
             result = tried(run)
+            self._orders.note(before.reordered(), repeats)
             self._aliases.replaced = running.stand_ins()
             result, again = self._aliases.note(before, result, self._state(), kept)
             state, new = self._outcome(kept, contents, running)

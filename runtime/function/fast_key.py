@@ -46,19 +46,23 @@ def fast_key(
     """
     key: list[Any] = []
     arrays: list[Array] = []
-    for value in args:
-        # Tensors here and not in `_add` alone: most arguments are, and a call counts.
-        if type(value) is EagerTensor:
-            array = value._array
-            key.append(array.dtype)
-            key.append(array.shape)
-            arrays.append(array)
-        elif not _add((value,), key, arrays):
-            return None
-    if kwargs:
-        key.append(tuple(kwargs))
-        if not _add(kwargs.values(), key, arrays):
-            return None
+    try:
+        for value in args:
+            # Tensors here and not in `_add` alone: most arguments are, and a call
+            # counts.
+            if type(value) is EagerTensor:
+                array = value._array
+                key.append(array.dtype)
+                key.append(array.shape)
+                arrays.append(array)
+            elif not _add((value,), key, arrays):
+                return None
+        if kwargs:
+            key.append(tuple(kwargs))
+            if not _add(kwargs.values(), key, arrays):
+                return None
+    except RecursionError:  # an argument contains itself
+        return None
     return tuple(key), arrays
 
 

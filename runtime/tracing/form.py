@@ -15,7 +15,7 @@ function may return, and `state.optional.composed` what a graph carries.
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -79,8 +79,24 @@ def nested(value: Any) -> Composition | None:
     inside = nest.children(value)
     if inside is None:
         return None
+    fields = nest.field_names(type(value))
+    if fields is not None and not defines(type(value), "__tf_flatten__"):
+        others = nest.other_attributes(value, fields)
+        if others:
+            return _whole(value, fields, others)
     steps, parts = [step for step, _ in inside], [part for _, part in inside]
     return Composition(value, steps, parts, partial(nest.rebuild, value))
+
+
+def _whole(value: Any, fields: list[str], others: dict[str, Any]) -> Composition:
+    """The composition of an object with attributes that no constructor takes."""
+    attributes = {name: getattr(value, name) for name in fields} | others
+    return Composition(
+        value,
+        [f".{name}" for name in attributes],
+        list(attributes.values()),
+        lambda parts: nest.with_attributes(value, dict(zip(attributes, parts))),
+    )
 
 
 class Form:
@@ -177,7 +193,8 @@ def _same_kind(one: Any, other: Any) -> bool:
     if defines(kind, "_same_structure"):
         alike: bool = one._same_structure(other)
         return alike
-    if issubclass(kind, OrderedDict) and list(one) != list(other):
+    # A loop over a dict shows the order of its keys.
+    if issubclass(kind, dict) and list(one) != list(other):
         return False
     # A defaultdict makes its values by what it was given.
     if issubclass(kind, defaultdict):
@@ -223,7 +240,10 @@ def flatten_results(
 
     Raises TypeError for a part that neither is a tensor nor can become one.
     """
-    result = nest.plain(result)
+    try:
+        result = nest.plain(result)
+    except RecursionError:
+        raise nest.endless() from None
     form, leaves = Form.of(result, leaving)
     tensors = [
         _as_result(leaf, name, form, index, convert)

@@ -16,6 +16,7 @@ strings among it, is a leaf.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -25,14 +26,18 @@ __all__ = [
     "assert_same_structure",
     "check_composites",
     "children",
+    "endless",
     "flatten",
     "flatten_up_to",
     "flatten_with_paths",
     "is_nested",
     "map_structure",
+    "other_attributes",
     "outline",
     "pack_sequence_as",
     "rebuild",
+    "rebuild_whole",
+    "with_attributes",
     "with_parts",
     "with_parts_beside",
 ]
@@ -50,10 +55,24 @@ def is_nested(structure: Any) -> bool:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves in order; a leaf alone is a list of one."""
+    """The leaves in order; a leaf alone is a list of one.
+
+    Raises ValueError if the structure contains itself.
+    """
     leaves: list[Any] = []
-    _collect(structure, leaves)
+    try:
+        _collect(structure, leaves)
+    except RecursionError:
+        raise endless() from None
     return leaves
+
+
+def endless() -> ValueError:
+    """The error for a structure that contains itself."""
+    return ValueError(
+        "AG312: a list, dict or object contains itself, or is nested too deeply, so "
+        "that it is no structure of tensors"
+    )
 
 
 def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
@@ -241,6 +260,31 @@ def field_names(kind: type) -> list[str] | None:
     return [field.name for field in attributes if getattr(field, "init", True)]
 
 
+def other_attributes(structure: Any, names: Iterable[str]) -> dict[str, Any]:
+    """What an object has besides some fields: what its constructor does not take.
+
+    Those that a ``cached_property`` computes again are left out.
+    """
+    kind = type(structure)
+    fields = getattr(kind, "__dataclass_fields__", ())
+    found = {n: getattr(structure, n) for n in fields if hasattr(structure, n)}
+    found.update(getattr(structure, "__dict__", {}))
+    return {
+        name: value
+        for name, value in found.items()
+        if name not in names
+        and not isinstance(getattr(kind, name, None), functools.cached_property)
+    }
+
+
+def with_attributes(structure: Any, attributes: dict[str, Any]) -> Any:
+    """An object of the same class with other attributes, made by no constructor."""
+    made = object.__new__(type(structure))
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
@@ -273,6 +317,16 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
     return kind(**{name.lstrip("_"): value for name, value in zip(names, values)})
 
 
+def rebuild_whole(structure: Any, values: list[Any]) -> Any:
+    """As `rebuild`; an object keeps the attributes that no constructor takes."""
+    names = field_names(type(structure))
+    if names is not None and not defines(type(structure), "__tf_flatten__"):
+        others = other_attributes(structure, names)
+        if others:
+            return with_attributes(structure, {**dict(zip(names, values)), **others})
+    return rebuild(structure, values)
+
+
 def with_parts(structure: Any, change: Callable[[Any], Any]) -> Any:
     """`structure` with each of its direct parts changed; itself if all stay the same.
 
@@ -284,7 +338,7 @@ def with_parts(structure: Any, change: Callable[[Any], Any]) -> Any:
         return structure
     parts = [change(part) for _, part in inside]
     same = all(new is old for new, (_, old) in zip(parts, inside))
-    return structure if same else rebuild(structure, parts)
+    return structure if same else rebuild_whole(structure, parts)
 
 
 def with_parts_beside(

@@ -5,6 +5,7 @@ A key is found by comparing it with all keys, in the order in which they were ad
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -20,7 +21,7 @@ from runtime.staging.lists.elements import Element, holds_none, taken_apart
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.kinds import Kind, register
+from runtime.staging.objects.kinds import Kind, is_in_place, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
 from runtime.tensor import EagerTensor, SymbolicTensor
@@ -447,6 +448,21 @@ class StagedDict(StagedTable):
         """Take the newest key out, and give it with its value."""
         key, value = self._popped(True, "popitem(): dictionary is empty")
         return key, value
+
+    def keys(self) -> StagedList:
+        """The keys, in the order in which they were added.
+
+        Python itself asks for them in ``d |= items`` of a dict of its own, which does
+        not become one of the graph so.
+        """
+        if is_in_place(sys._getframe(1)):
+            raise state_error(
+                "AG210",
+                f"a dict is joined in place with the {self.kind.__name__} "
+                f"{self.name!r}, whose keys a tensor decides",
+                "write `d.update(items)`, or `d = d | items`",
+            )
+        return super().keys()
 
     def values(self) -> StagedList:
         """The values, in the order of their keys."""

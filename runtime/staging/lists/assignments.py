@@ -20,7 +20,7 @@ from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit, item_of, kept_in, rows_like, rows_of
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.choice import choose, is_open, where_one
+from runtime.staging.objects.choice import is_open, item_at, where_one
 from runtime.staging.state.values import checked_parts
 from runtime.tracing.form import Form
 from runtime.types import dtypes, nest
@@ -53,7 +53,8 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         return
     if isinstance(path[-1], slice):
         if len(path) > 1 and not any(map(is_tensor, _ends(path[-1]))):
-            row = functools.reduce(operator.getitem, path[1:-1], choose(items, path[0]))
+            row = item_at(items, path[0])
+            row = functools.reduce(operator.getitem, path[1:-1], row)
             row[path[-1]] = value
             return
         raise _refused(
@@ -64,9 +65,12 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         raise IndexError("list assignment index out of range")
     place, *rest = path
     if rest and not _is_table(items, len(rest)):
+        target = item_at(items, place)
+        if type(target) is list and any(map(is_tensor, rest)):
+            setitem(target, rest, value)  # one list, as often as it is there
+            return
         *steps, last = rest
-        target = functools.reduce(operator.getitem, steps, choose(items, place))
-        target[last] = value
+        functools.reduce(operator.getitem, steps, target)[last] = value
         return
     if rest:
         _fill(items, _placed(items, _gathered(items), path, value))

@@ -175,7 +175,7 @@ class Element:
             next(found) if isinstance(leaf, TensorSpec) else leaf.value
             for leaf in self.leaves
         ]
-        value = with_none(nest.pack_sequence_as(self.structure, leaves))
+        value = with_none(Form.of(self.structure)[0].pack(leaves))
         value = value if shared is None else element_copy(value, shared)
         return _with_rows(value, lambda rows: Element.list_of_row(rows, shared))
 

@@ -19,7 +19,7 @@ from runtime.staging.lists.parts import in_its_place
 from runtime.staging.lists.rows import kept_in, rows_like
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.choice import choose, is_open
+from runtime.staging.objects.choice import choose, is_open, item_at
 from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import stage_cond
@@ -43,8 +43,9 @@ def getitem(items: Any, index: Any) -> Any:
     if isinstance(index, slice):
         return _staged(items)[index]
     if not isinstance(items, range) and any(map(is_open, items)):
-        place = index if isinstance(items, list) else _place(as_tensor(index), items)
-        return choose(list(items), place)
+        if isinstance(items, list):
+            return item_at(items, index)
+        return choose(list(items), _place(as_tensor(index), items))
     row = _row(items, index)
     if row is not None:
         return row

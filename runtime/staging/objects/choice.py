@@ -51,6 +51,7 @@ __all__ = [
     "is_chosen_of",
     "is_copied",
     "is_open",
+    "item_at",
     "reference",
     "referred",
     "register",
@@ -293,8 +294,17 @@ def choose(values: Sequence[Any], index: Any) -> Any:
     if any(map(is_open, values)):
         parts = _alike(values)
         if parts is not None:
-            return nest.rebuild(first, [choose(part, index) for part in parts])
+            return nest.rebuild_whole(first, [choose(part, index) for part in parts])
     return StagedList.of(list(values), "items", None)[index]
+
+
+def item_at(items: Sequence[Any], index: Any) -> Any:
+    """``items[index]`` of what can be changed; IndexError when the graph runs."""
+    found = choose(items, index)
+    if found is items[0]:  # nothing is chosen, so that nobody looks at the index
+        count = convert.constant(len(items), dtypes.int32)
+        emit("ListPlace", count, index_tensor(index), use="get", weak=False)
+    return found
 
 
 def _of_objects(values: Sequence[Any], index: Any) -> tuple[Sequence[Any], Any]:
@@ -485,12 +495,12 @@ class WithNew:
         self.made: list[Any] = []
 
     def _flatten(self) -> list[Any]:
-        return [self._index, *nest.flatten(self._new)]
+        return [self._index, *Form.of(self._new)[1]]
 
     def _unflatten(self, parts: Sequence[Any]) -> Choice:
         index, *leaves = parts
         if not self.made:
-            self.made.append(nest.pack_sequence_as(self._new, leaves))
+            self.made.append(Form.of(self._new)[0].pack(leaves))
         return self._kind([*self._rows, *self.made], index)
 
 
@@ -559,7 +569,7 @@ def _with_new(
     added, old = values[new], values[1 - new]
     with building(graphs[1 - new]):
         inside = old.__autograph_alone__()
-    leaves = (*nest.flatten(added), *nest.flatten(inside))
+    leaves = (*Form.of(added)[1], *Form.of(inside)[1])
     if not _is_made_like(added, inside) or not all(map(can_be_tensor, leaves)):
         return None
     if not same_kind([*rows, added]):

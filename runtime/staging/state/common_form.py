@@ -43,7 +43,7 @@ from runtime.staging.state.values import (
     same_object,
 )
 from runtime.tensor import Tensor
-from runtime.tracing.form import Form
+from runtime.tracing.form import Form, nested
 from runtime.types import nest
 from runtime.where.user_code import state_error
 
@@ -330,15 +330,15 @@ def with_open_lists(template: Any, value: Any, name: str) -> Any:
 
 def _part_by_part(one: Side, other: Side, name: str) -> Pair:
     """Structures of the same keys, with parts in a common form each."""
-    inside, beside = nest.children(one.value), nest.children(other.value)
-    if inside is None or beside is None or type(one.value) is not type(other.value):
-        return None
     if composed(one.value) is None or composed(other.value) is None:
         return None
-    if [step for step, _ in inside] != [step for step, _ in beside]:
+    inside, beside = nested(one.value), nested(other.value)
+    if inside is None or beside is None or type(one.value) is not type(other.value):
+        return None
+    if inside.steps != beside.steps:
         return None
     found = []
-    for (step, a), (_, b) in zip(inside, beside):
+    for step, a, b in zip(inside.steps, inside.parts, beside.parts):
         pair = a, b
         if not _fit(a, b):
             sides = Side(a, one.graph), Side(b, other.graph)
@@ -348,8 +348,8 @@ def _part_by_part(one: Side, other: Side, name: str) -> Pair:
                 return None
             pair = common
         found.append(pair)
-    first = nest.rebuild(one.value, [a for a, _ in found])
-    second = nest.rebuild(other.value, [b for _, b in found])
+    first = inside.rebuild([a for a, _ in found])
+    second = beside.rebuild([b for _, b in found])
     return (first, second) if alike(first, second) else None
 
 

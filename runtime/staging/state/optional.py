@@ -143,7 +143,15 @@ class StagedOptional:
         return self._some if self._value is not NOTHING and self._value else False
 
     def __autograph_type__(self) -> type:
-        raise self._misuse("asked for its type")
+        answer = fact(self._some)
+        if answer is None or (answer and self._value is NOTHING):
+            raise self._misuse("asked for its type")
+        value: Any = self._value if answer else None
+        cls: Any = type(value)
+        found: type = (
+            value.__autograph_type__() if defines(cls, "__autograph_type__") else cls
+        )
+        return found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

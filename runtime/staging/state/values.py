@@ -86,6 +86,8 @@ def missing_keys(one: Any, other: Any, name: str) -> str | None:
         return None
     keys = [key for key in (*one, *other) if key not in one or key not in other]
     if not keys:
+        if list(one) != list(other):
+            return "give the keys of the dict in one order: a loop over it shows it"
         return None
     listed = f"key{'s' if len(keys) > 1 else ''} {', '.join(map(repr, keys))}"
     example = f": `{name}[{keys[0]!r}] = ...`" if name.isidentifier() else ""
