@@ -6,7 +6,6 @@ have no such value, give zeros in its place, that nobody reads.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -131,16 +130,13 @@ def _settle(
     replace_tensors(back, found)
 
 
-#: The further outputs of nodes: by the graph of a branch, and the ``id`` of its tensor.
-_kept: weakref.WeakKeyDictionary[Graph, dict[int, SymbolicTensor]]
-_kept = weakref.WeakKeyDictionary()
-
-
 def _keep(
     node: Any, branch: Graph, tensors: Sequence[SymbolicTensor]
 ) -> dict[int, SymbolicTensor]:
     """Have a node give tensors of a branch."""
-    known = _kept.setdefault(branch, {})
+    # The outputs of the node, by the ``id`` of the tensor of the branch.
+    known: dict[int, SymbolicTensor]
+    known = branch.gradient_facts.setdefault("kept", {})
     known.update((id(t), node.outputs[i]) for i, t in enumerate(branch.outputs))
     missing = [tensor for tensor in tensors if id(tensor) not in known]
     if missing:

@@ -78,9 +78,6 @@ class Forward:
 #: have gradients themselves.
 _made: weakref.WeakKeyDictionary[Graph, dict[tuple[Mask, bool], Forward]]
 _made = weakref.WeakKeyDictionary()
-#: That of the forward graphs themselves.
-_forwards: weakref.WeakKeyDictionary[Graph, Forward] = weakref.WeakKeyDictionary()
-
 
 _captured: weakref.WeakKeyDictionary[Graph, list[EagerTensor]]
 _captured = weakref.WeakKeyDictionary()
@@ -119,17 +116,18 @@ def run_call(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
             # Perhaps nobody asks for it.
             forward = Forward(copy_graph(graph), error=error)
         made[wanted, repeated] = forward
-        _forwards[forward.graph] = forward
+        forward.graph.gradient_facts["forward"] = forward
     results = forward.run(tensors)
     record("PartitionedCall", tensors, {"graph": forward.graph}, results)
     return results[: len(graph.outputs)]
 
 
 def _plain(graph: Graph) -> Forward:
-    known = _forwards.get(graph)
-    if known is None:
-        known = _forwards[graph] = Forward(graph)
-    return known
+    facts = graph.gradient_facts
+    if "forward" not in facts:
+        facts["forward"] = Forward(graph)
+    found: Forward = facts["forward"]
+    return found
 
 
 def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
@@ -213,7 +211,7 @@ def closed(back: Graph) -> tuple[SymbolicTensor, ...]:
 @control_flow_rule("PartitionedCall")
 def _call(step: Any, gradients: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
     graph: Graph = step.attrs["graph"]
-    forward = _forwards.get(graph)
+    forward: Forward | None = graph.gradient_facts.get("forward")
     if step.graph is not None:
         forward = _of_node(step)
         graph = forward.graph
@@ -256,18 +254,15 @@ def run(graph: Graph, tensors: Sequence[Any]) -> Sequence[Any]:
 def _of_node(node: Any) -> Forward:
     """The forward graph of a node: a copy that is the node's own."""
     graph = node.attrs["graph"]
-    known = _own.get(graph)
+    # A forward graph that belongs to one node, which has not run.
+    known: Forward | None = graph.gradient_facts.get("own")
     if known is None:
         if graph.is_recursive:
             raise _recursive(graph)
         known = Forward(copy_graph(graph))
         node.attrs = {**node.attrs, "graph": known.graph}
-        _own[known.graph] = known
+        known.graph.gradient_facts["own"] = known
     return known
-
-
-#: The forward graphs that belong to one node, which has not run.
-_own: weakref.WeakKeyDictionary[Graph, Forward] = weakref.WeakKeyDictionary()
 
 
 def _keep_more(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.graph import Graph
 from runtime.graph.context import building, current_graph, enclosing
 from runtime.graph.recording import unrecorded
 from runtime.ops import record
@@ -54,15 +52,11 @@ def shape_at_home(x: Any, dtype: Any = dtypes.int64) -> Any:
     if not is_outside or x.graph not in enclosing(graph):
         return shape(x, dtype)
     # One node for each tensor: what is kept is known by it.
-    known = _shapes.setdefault(x.graph, {})
+    known = x.graph.gradient_facts.setdefault("shapes", {})
     if (id(x), dtype) not in known:
         with unrecorded(), building(x.graph):
             known[id(x), dtype] = x, shape(x, dtype)
     return known[id(x), dtype][1]
-
-
-_shapes: weakref.WeakKeyDictionary[Graph, dict[tuple[int, Any], tuple[Any, Any]]]
-_shapes = weakref.WeakKeyDictionary()
 
 
 def zeros_of(x: Any) -> Any:

@@ -7,7 +7,6 @@ the elements lie one behind the other, beside its shapes and where they begin.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -208,15 +207,14 @@ def in_front_of(node: Node, make: Callable[[], Any]) -> SymbolicTensor:
 
 _NUMBER = TensorSpec((), dtypes.int32)
 
-_stacks: weakref.WeakKeyDictionary[Graph, Stacks] = weakref.WeakKeyDictionary()
-
 
 def stacks_of(node: Node) -> Stacks:
     """The stacks of a loop, also of one that has some already."""
-    body = node.attrs["body_graph"]
-    if body not in _stacks:
-        _stacks[body] = Stacks(node)
-    return _stacks[body]
+    facts = node.attrs["body_graph"].gradient_facts
+    if "stacks" not in facts:
+        facts["stacks"] = Stacks(node)
+    found: Stacks = facts["stacks"]
+    return found
 
 
 def stacks_in(graph: Graph) -> Iterator[Stacks]:
@@ -230,5 +228,6 @@ def stacks_in(graph: Graph) -> Iterator[Stacks]:
         seen.add(id(found))
         for node in found.nodes:
             bodies = [inner for _, inner in node.subgraphs()]
-            yield from (_stacks[body] for body in bodies if body in _stacks)
+            facts = [inner.gradient_facts for inner in bodies]
+            yield from (known["stacks"] for known in facts if "stacks" in known)
             waiting += bodies

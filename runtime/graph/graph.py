@@ -177,6 +177,9 @@ class Graph:
         self.labels: dict[SymbolicTensor, str] | None = None
         #: What staging knows of the recursive graphs that were written in this one.
         self.recursive: list[Any] = []
+        #: What gradients know of the graph, by topic. Not in a weak dictionary: values
+        #: refer to the graph, which would never go.
+        self.gradient_facts: dict[str, Any] = {}
 
     # --- building ---------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -276,6 +278,28 @@ def test_a_recursion_that_a_tensor_decides_has_no_gradient() -> None:
         y = f(X, tf.constant(2))
     with pytest.raises(GradientError, match="AG330: 'square' calls itself"):
         tape.gradient(y, X)
+
+
+def test_graphs_with_gradients_are_collected() -> None:
+    def graph_of_a_step() -> Any:
+        def step(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x
+                while y < 100:
+                    y = y * x if x > 0 else y * 3.0
+            return tape.gradient(y, x)
+
+        function = tf.function(step)
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            z = function(X)
+        assert tape.gradient(z, X) is not None
+        return weakref.ref(function.get_concrete_function(X).graph)
+
+    found = graph_of_a_step()
+    gc.collect()
+    assert found() is None
 
 
 @pytest.mark.parametrize("staged", [False, True])
