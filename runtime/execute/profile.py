@@ -10,7 +10,7 @@ import html
 import json
 import linecache
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from time import perf_counter
 from types import FrameType
@@ -22,6 +22,8 @@ from runtime.execute.numpy_source import Executable
 __all__ = ["LineTime", "Profile", "profile"]
 
 Place = tuple[str, int]
+#: That of what belongs to no line.
+NOWHERE: Place = ("", 0)
 
 
 class LineTime(NamedTuple):
@@ -32,7 +34,7 @@ class LineTime(NamedTuple):
     line: int
     seconds: float
     #: How often it ran.
-    count: int
+    runs: int
 
     @property
     def text(self) -> str:
@@ -65,7 +67,7 @@ class Profile:
         for line in self.lines:
             share = line.seconds / (self.seconds or 1)
             rows.append(
-                f"{_time(line.seconds):>9} {share:>6.1%} {line.count:>8}  "
+                f"{_time(line.seconds):>9} {share:>6.1%} {line.runs:>8}  "
                 f"{_where(line)}{line.text}"
             )
         return "\n".join(rows)
@@ -81,7 +83,7 @@ class Profile:
             width = round(100 * line.seconds / most)
             bar = f"linear-gradient(90deg, #9ecae1 {width}%, transparent {width}%)"
             rows.append(
-                f"<tr><td>{_time(line.seconds)}</td><td>{line.count}</td>"
+                f"<tr><td>{_time(line.seconds)}</td><td>{line.runs}</td>"
                 f'<td style="text-align: left; background: {bar}">'
                 f"<code>{html.escape(_where(line) + line.text)}</code></td></tr>"
             )
@@ -90,7 +92,7 @@ class Profile:
         return f"<table>{caption}{head}{''.join(rows)}</table>"
 
     def to_json(self) -> str:
-        """The lines as JSON: file, line, seconds, count and text of each."""
+        """The lines as JSON: file, line, seconds, runs and text of each."""
         lines = [{**line._asdict(), "text": line.text} for line in self.lines]
         return json.dumps({"name": self.name, "seconds": self.seconds, "lines": lines})
 
@@ -126,7 +128,7 @@ def profile(executable: Executable, arrays: Sequence[Any], repeat: int) -> Profi
             sys.settrace(before)
             watch.move(None)
     lines = [
-        LineTime(*place, seconds, watch.counts[place])
+        LineTime(*place, seconds, watch.runs(place))
         for place, seconds in watch.seconds.items()
     ]
     return Profile(executable.name, lines)
@@ -138,8 +140,9 @@ class _Watch:
     def __init__(self, executable: Executable, places: dict[int, Place]) -> None:
         self._filename = executable.filename
         self._places = places
-        self.seconds: Counter[Place] = Counter()
-        self.counts: Counter[Place] = Counter()
+        self.seconds: dict[Place, float] = defaultdict(float)
+        #: By the lines of the source, of which one of the program may have many.
+        self._runs: Counter[int] = Counter()
         self._place: Place | None = None
         self._since = 0.0
 
@@ -163,6 +166,15 @@ class _Watch:
         if line is None:
             self._place = None
         else:
-            self._place = self._places.get(line, ("", 0))
-            self.counts[self._place] += 1
+            self._place = self._places.get(line, NOWHERE)
+            self._runs[line] += 1
         self._since = perf_counter()
+
+    def runs(self, place: Place) -> int:
+        """How often a line of the program ran."""
+        found = [
+            runs
+            for line, runs in self._runs.items()
+            if self._places.get(line, NOWHERE) == place
+        ]
+        return max(found)

@@ -29,10 +29,10 @@ def test_the_lines_of_the_program() -> None:
     found = concrete.profile(X, N, repeat=3)
     slowest = found.lines[0]
     assert "tf.linalg.inv" in slowest.text
-    assert slowest.count == 3 * 6
+    assert slowest.runs == 3 * 6
     assert slowest.seconds > found.seconds / 2
     halved = next(line for line in found.lines if line.text == "total = total / 2")
-    assert halved.count == 3 * 3
+    assert halved.runs == 3 * 3
     assert all(line.filename in (__file__, "") for line in found.lines)
 
 
