@@ -188,7 +188,8 @@ class ProgramReader:
             graph.inputs += node.outputs
         captures = entry["captures"]
         if captures:
-            assert graph.parent is not None
+            if graph.parent is None:
+                raise ValueError(f"the graph {graph.name!r} captures from nowhere")
             outer = self._tensors[self.graphs.index(graph.parent)]
             pairs = zip(captures, graph.inputs[-len(captures) :])
             graph.captures = {_item(outer, number): inner for number, inner in pairs}
