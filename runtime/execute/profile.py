@@ -6,6 +6,7 @@ computes, and these know the lines of the program that made them.
 
 from __future__ import annotations
 
+import ast
 import html
 import json
 import linecache
@@ -141,8 +142,10 @@ class _Watch:
         self._filename = executable.filename
         self._places = places
         self.seconds: dict[Place, float] = defaultdict(float)
-        #: By the lines of the source, of which one of the program may have many.
+        #: By the statements of the source, of which a line of the program may have many.
         self._runs: Counter[int] = Counter()
+        self._statements = _statements(executable.source)
+        self._statement = 0
         self._place: Place | None = None
         self._since = 0.0
 
@@ -164,10 +167,13 @@ class _Watch:
         if self._place is not None:
             self.seconds[self._place] += now - self._since
         if line is None:
-            self._place = None
+            self._place, self._statement = None, 0
         else:
             self._place = self._places.get(line, NOWHERE)
-            self._runs[line] += 1
+            # The lines of one are gone to and fro between.
+            statement = self._statements.get(line, line)
+            self._runs[statement] += statement != self._statement
+            self._statement = statement
         self._since = perf_counter()
 
     def runs(self, place: Place) -> int:
@@ -178,3 +184,15 @@ class _Watch:
             if self._places.get(line, NOWHERE) == place
         ]
         return max(found)
+
+
+def _statements(source: str) -> dict[int, int]:
+    """The line where the statement begins that each line of a source belongs to."""
+    found = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if body else node.end_lineno
+            for line in range(node.lineno, (end or node.lineno) + 1):
+                found[line] = node.lineno
+    return found
