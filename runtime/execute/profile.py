@@ -142,7 +142,7 @@ class _Watch:
         self._filename = executable.filename
         self._places = places
         self.seconds: dict[Place, float] = defaultdict(float)
-        #: By the statements of the source, of which a line of the program may have many.
+        #: By statements of the source, of which a line of the program may have many.
         self._runs: Counter[int] = Counter()
         self._statements = _statements(executable.source)
         self._statement = 0
