@@ -244,7 +244,9 @@ else:
             module = "runtime.data" if name == "data" else "runtime.api.io"
             found = importlib.import_module(module)
         else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from runtime.api.missing import advice
+
+            raise AttributeError(advice(name, __all__))
         globals()[name] = found
         return found
 

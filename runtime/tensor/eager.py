@@ -76,6 +76,13 @@ class EagerTensor(Tensor):
         view.flags.writeable = False
         return view
 
+    def __dlpack__(self, **options: Any) -> Any:
+        """The memory for another library, which must not write to it: see DLPack."""
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
     def __bool__(self) -> bool:
         array = self._array
         if array.size > 1:

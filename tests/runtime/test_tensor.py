@@ -428,3 +428,11 @@ def test_every_python_operator(make: Any) -> None:
     assert divmod(16, x) == (2, 2)
     assert (make(True) & False, ~make(True)) == (False, False)
     assert (make(True) ^ True, False | make(True)) == (False, True)
+
+
+def test_memory_is_shared_with_other_libraries() -> None:
+    x = constant([[1.0, 2.0], [3.0, 4.0]])
+    view = np.from_dlpack(x)
+    assert np.shares_memory(view, np.asarray(x))
+    jax = pytest.importorskip("jax")
+    assert jax.dlpack.from_dlpack(x).tolist() == [[1.0, 2.0], [3.0, 4.0]]
