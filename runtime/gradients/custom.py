@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from runtime.errors import GradientError
 from runtime.gradients.backprop import has_gradient
 from runtime.gradients.calls import closed, run
 from runtime.gradients.control_flow import control_flow_rule, operands
@@ -32,7 +33,13 @@ from runtime.types import nest
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
 
-__all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
+__all__ = [
+    "Rule",
+    "custom_gradient",
+    "grad_pass_through",
+    "lost_rule",
+    "recompute_grad",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,6 +84,17 @@ class Rule:
     variables: Sequence[Variable]
     #: From the step and the gradients of its results to those of its `operands`.
     function: Callable[[Any, Sequence[Any]], Sequence[Any]]
+
+
+def lost_rule(name: str, count: int) -> Rule:
+    """That of a function whose gradient was not saved: it raises GradientError."""
+
+    def refuse(step: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+        raise GradientError(
+            f"AG330: {name}() has a gradient of its own, which a saved model has not"
+        )
+
+    return Rule(name, count, (), refuse)
 
 
 @control_flow_rule("CustomGradient")

@@ -17,6 +17,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.errors import UnimplementedError
+from runtime.gradients.custom import lost_rule
 from runtime.graph import Graph, Node
 from runtime.ops.define import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
@@ -261,6 +262,7 @@ _READERS: dict[str, Callable[[ProgramReader, Any], Any]] = {
     "variable": lambda reader, number: _item(reader.variables, number),
     "generator": lambda reader, number: _item(reader.generators, number),
     "stream": lambda reader, number: _item(reader._streams, number),
+    "own_gradient": lambda _, found: lost_rule(_text(found[0]), _index(found[1])),
 }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from runtime import errors
 from runtime.errors import UnsavableError
 from runtime.execute.labels import find_labels
+from runtime.gradients.custom import Rule
 from runtime.graph import Graph, Node
 from runtime.graph.text import attr_text
 from runtime.ops.define import Operand, Slice
@@ -117,6 +118,9 @@ class ProgramWriter:
             return {"text": self._format(value)}
         if isinstance(value, BaseException):
             return {"exception": self._exception(value)}
+        if isinstance(value, Rule):
+            # Its gradient is the program's, and stays there.
+            return {"own_gradient": [value.name, value.count]}
         raise TypeError(f"{attr_text(value)}, which is no data")
 
     def _known(self, value: Any) -> Any:

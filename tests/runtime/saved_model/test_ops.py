@@ -176,3 +176,21 @@ def caused() -> ValueError:
 def test_what_is_no_data_is_refused(value: Any) -> None:
     with pytest.raises(TypeError):
         ProgramWriter().value(value)
+
+
+def test_a_gradient_of_its_own_stays_with_the_program(tmp_path: Path) -> None:
+    @tf.custom_gradient
+    def double(x: Any) -> Any:
+        return x * 2, lambda upstream: upstream * 5
+
+    module = tf.Module()
+    module.f = tf.function(double, input_signature=[tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(module, tmp_path / "model")
+    loaded = tf.saved_model.load(tmp_path / "model")
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = loaded.f(x)
+    assert y.numpy() == 6
+    with pytest.raises(tf.errors.GradientError, match="of its own, which a saved"):
+        tape.gradient(y, x)
