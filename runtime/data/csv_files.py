@@ -259,10 +259,10 @@ def make_csv_dataset(
         raise ValueError(f"there is no column {label_name!r} among {chosen}")
     if ignore_errors:
         found = found.ignore_errors()
-    if num_epochs != 1:
-        found = found.repeat(num_epochs)
     if shuffle:
         found = found.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        found = found.repeat(num_epochs)
 
     def named(*columns: Any) -> Any:
         features = OrderedDict(zip(chosen, columns))

@@ -10,7 +10,7 @@
 arithmetic: 2 -> 1 nodes
   @@ -1,4 +1,3 @@
    graph same(%0: float32[] 'x'):
-     %1: float32[]* = Const(value=1.0)  # ...
+     %1: float32[] = Const(value=1.0)  # ...
   -  %2: float32[] = RealDiv(%0, %1)  # ...
   -  return %2
   +  return %0
@@ -18,7 +18,7 @@ arithmetic: 2 -> 1 nodes
 dead_code: 1 -> 0 nodes
   @@ -1,3 +1,2 @@
    graph same(%0: float32[] 'x'):
-  -  %1: float32[]* = Const(value=1.0)  # ...
+  -  %1: float32[] = Const(value=1.0)  # ...
      return %0
 """
 

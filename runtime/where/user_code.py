@@ -10,6 +10,8 @@ from bisect import bisect_right
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from runtime.errors import StagedStateError
 
 __all__ = [
@@ -98,6 +100,7 @@ Location = tuple[str, int]
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
 _is_ours: dict[str, bool] = {}
 
 
@@ -163,8 +166,8 @@ def raise_location(error: BaseException) -> Location | None:
     traceback = error.__traceback__
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
-        # What we call of the standard library is no more the user's than we are.
-        ours = _in_our_folders(filename) or (ours and _is_standard(filename))
+        # What we call of other libraries is no more the user's than we are.
+        ours = _in_our_folders(filename) or (ours and _is_library(filename))
         if not ours:
             found = filename, traceback.tb_lineno
         traceback = traceback.tb_next
@@ -207,6 +210,10 @@ def is_user_file(filename: str) -> bool:
 
 def _is_standard(filename: str) -> bool:
     return filename.startswith(_STANDARD) and "site-packages" not in filename
+
+
+def _is_library(filename: str) -> bool:
+    return _is_standard(filename) or filename.startswith(_NUMPY)
 
 
 def _in_our_folders(filename: str) -> bool:

@@ -153,10 +153,10 @@ def test_programs_of_the_corpus(tmp_path: Path, part: int) -> None:
         assert REFUSED.get(name, "nothing") in why, (name, why)
 
 
-@pytest.mark.parametrize("first", by_turns(range(0, 80, 20)))
+@pytest.mark.parametrize("first", by_turns(range(0, 40, 10)))
 def test_random_programs_of_ops(tmp_path: Path, first: int) -> None:
     programs = []
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 10):
         function = compiled(Writer(seed).function(), f"<saved ops {seed}>")
         runs = [(1, 2, 3, 4), (-3, 0, 9, 2), (0, 5, -1, 7)]
         tensors = [tuple(map(tf.constant, run)) for run in runs]
@@ -167,10 +167,10 @@ def test_random_programs_of_ops(tmp_path: Path, first: int) -> None:
     assert check(programs, tmp_path) == {}
 
 
-@pytest.mark.parametrize("first", by_turns(range(0, 80, 20)))
+@pytest.mark.parametrize("first", by_turns(range(0, 40, 10)))
 def test_random_programs_of_python(tmp_path: Path, first: int) -> None:
     programs = []
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 10):
         function = compiled(random_tensor_program(seed), f"<saved program {seed}>")
         runs = [
             (3, 2, 0.5, [2, 0, 5]),
