@@ -30,13 +30,13 @@ def _number(value: float, like: Any) -> Any:
     return tf.cast(value, like.dtype)
 
 
-def _clipped(x: Any, low: float, high: float) -> Any:
+def clipped(x: Any, low: float, high: float) -> Any:
     return tf.minimum(tf.maximum(x, _number(low, x)), _number(high, x))
 
 
 def sparse_sigmoid(x: Any) -> Any:
     x = as_float(x)
-    return _clipped(0.5 * (x + 1), 0.0, 1.0)
+    return clipped(0.5 * (x + 1), 0.0, 1.0)
 
 
 def soft_shrink(x: Any, threshold: float = 0.5) -> Any:
@@ -76,7 +76,7 @@ def hard_silu(x: Any) -> Any:
 
 
 def hard_tanh(x: Any) -> Any:
-    return _clipped(as_float(x), -1.0, 1.0)
+    return clipped(as_float(x), -1.0, 1.0)
 
 
 def elu(x: Any, alpha: float = 1.0) -> Any:
@@ -154,7 +154,7 @@ def moments(
         return tf.nn.moments(x, axes, keepdims=keepdims)
     # Float16 is too narrow for sums of squares.
     found = tf.nn.moments(tf.cast(x, "float32"), axes, keepdims=keepdims)
-    return tuple(tf.cast(_clipped(part, kind.min, kind.max), kind) for part in found)
+    return tuple(tf.cast(clipped(part, kind.min, kind.max), kind) for part in found)
 
 
 def batch_normalization(

@@ -17,14 +17,14 @@ from runtime.keras_backend.core import shape as shape_of
 from runtime.keras_backend.promotion import dtype_of, together
 
 
-def _layout(rank: int, data_format: str | None) -> str:
+def layout(rank: int, data_format: str | None) -> str:
     """The axes by TensorFlow's letters."""
     letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
     first = backend.standardize_data_format(data_format) == "channels_first"
     return f"NC{letters}" if first else f"N{letters}C"
 
 
-def _each(value: Any, rank: int) -> list[int]:
+def each(value: Any, rank: int) -> list[int]:
     return [value] * rank if isinstance(value, int) else list(value)
 
 
@@ -64,10 +64,10 @@ def _convolved(
     return tf.nn.convolution(
         inputs,
         kernel,
-        strides=_each(strides, rank),
+        strides=each(strides, rank),
         padding=padding.upper(),
-        data_format=_layout(rank, data_format),
-        dilations=_each(dilation_rate, rank),
+        data_format=layout(rank, data_format),
+        dilations=each(dilation_rate, rank),
     )
 
 
@@ -139,15 +139,15 @@ def conv_transpose(
         inputs,
         kernel,
         dims,
-        strides=_each(strides, rank),
+        strides=each(strides, rank),
         padding=padding.upper(),
-        data_format=_layout(rank, data_format),
-        dilations=_each(dilation_rate, rank),
+        data_format=layout(rank, data_format),
+        dilations=each(dilation_rate, rank),
     )
 
 
 def _pair(value: Any) -> tuple[int, int]:
-    first, second = _each(value, 2)
+    first, second = each(value, 2)
     return first, second
 
 

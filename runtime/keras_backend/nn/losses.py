@@ -8,7 +8,7 @@ from keras.src import backend
 
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
-from runtime.keras_backend.nn.activations import _clipped, log_softmax
+from runtime.keras_backend.nn.activations import clipped, log_softmax
 from runtime.keras_backend.promotion import as_float
 
 
@@ -29,7 +29,7 @@ def _log_probabilities(output: Any, from_logits: bool, axis: int) -> Any:
     if from_logits:
         return log_softmax(output, axis=axis)
     output = output / tf.reduce_sum(output, axis, keepdims=True)
-    return tf.math.log(_clipped(output, backend.epsilon(), 1 - backend.epsilon()))
+    return tf.math.log(clipped(output, backend.epsilon(), 1 - backend.epsilon()))
 
 
 def categorical_crossentropy(
@@ -76,6 +76,6 @@ def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> 
     target, output = _pair(target, output)
     if from_logits:
         return tf.nn.sigmoid_cross_entropy_with_logits(target, output)
-    output = _clipped(output, backend.epsilon(), 1 - backend.epsilon())
+    output = clipped(output, backend.epsilon(), 1 - backend.epsilon())
     likely = target * tf.math.log(output)
     return -(likely + (1 - target) * tf.math.log(1 - output))

@@ -9,7 +9,7 @@ from keras.src import backend
 
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
-from runtime.keras_backend.nn.convolutions import _each, _layout
+from runtime.keras_backend.nn.convolutions import each, layout
 
 
 def _pooled(
@@ -26,10 +26,10 @@ def _pooled(
     rank = len(inputs.shape) - 2
     return function(
         inputs,
-        _each(pool_size, rank),
-        _each(pool_size if strides is None else strides, rank),
+        each(pool_size, rank),
+        each(pool_size if strides is None else strides, rank),
         padding.upper(),
-        _layout(rank, data_format),
+        layout(rank, data_format),
     )
 
 
@@ -62,7 +62,7 @@ def _adaptive(one_axis: Any, x: Any, output_size: Any, data_format: str | None) 
     x = convert_to_tensor(x)
     first = backend.standardize_data_format(data_format) == "channels_first"
     rank = len(x.shape) - 2
-    for number, count in enumerate(_each(output_size, rank)):
+    for number, count in enumerate(each(output_size, rank)):
         if count is not None:
             x = one_axis(x, count, number + (2 if first else 1))
     return x
