@@ -181,6 +181,8 @@ def test_what_is_no_data_is_refused(value: Any) -> None:
 
 
 def test_a_gradient_of_its_own_stays_with_the_program(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+
     @tf.custom_gradient
     def double(x: Any) -> Any:
         return x * 2, lambda upstream: upstream * 5
