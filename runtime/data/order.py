@@ -37,14 +37,18 @@ class _Same(Node):
         self.spec = source.spec
 
 
-class Taken(_Same):
-    """The first elements; all of them for a negative number."""
-
-    name = "TakeDataset"
+class _Counted(_Same):
+    """One that takes or leaves out a number of elements."""
 
     def __init__(self, source: Node, count: Any) -> None:
         super().__init__(source)
         self._count = count
+
+
+class Taken(_Counted):
+    """The first elements; all of them for a negative number."""
+
+    name = "TakeDataset"
 
     def cardinality(self) -> int:
         """The smaller number."""
@@ -92,14 +96,10 @@ class _Sliced:
         return element
 
 
-class Skipped(_Same):
+class Skipped(_Counted):
     """All but the first elements; none for a negative number."""
 
     name = "SkipDataset"
-
-    def __init__(self, source: Node, count: Any) -> None:
-        super().__init__(source)
-        self._count = count
 
     def cardinality(self) -> int:
         """What is left."""
