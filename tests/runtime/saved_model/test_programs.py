@@ -180,6 +180,7 @@ def test_random_programs_of_python(tmp_path: Path, first: int) -> None:
         found = staged(function, [tuple(map(as_tensors, run)) for run in runs])
         if found is not None:
             programs.append((f"seed {seed}", *found))
-    assert len(programs) > 10
+    # A few are refused with a code; most are not.
+    assert len(programs) > 5
 
     assert check(programs, tmp_path) == {}
