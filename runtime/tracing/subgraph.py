@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from runtime.errors import InternalError, InvalidArgumentError
+from runtime.errors import IntegerRangeError, InternalError, InvalidArgumentError
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
 from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor, make_constant
-from runtime.ops.staged.flow import optional_parts
+from runtime.ops.staged.flow import optional_parts, raise_error
 from runtime.ops.values import to_array
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.joins import adapted, join_all, join_specs
@@ -95,13 +95,18 @@ def set_outputs(graph: Graph, values: Iterable[Any]) -> None:
 def state_tensor(value: Any) -> Tensor:
     """`value` as a tensor; a Python number stays weak: it takes the dtype it meets.
 
-    A text stays weak, too: it is shown as Python's and not as bytes.
+    A text stays weak, too: it is shown as Python's and not as bytes. An int of more
+    than 64 bits is an error when the graph runs, as it may stand in a branch that is
+    not taken.
     """
     if isinstance(value, Tensor):
         return value
     dtype = _OF_PYTHON.get(type(value))
     if dtype is None:
         return convert_to_tensor(value)
+    if dtype is dtypes.int64 and not -(2**63) <= value < 2**63:
+        raise_error(IntegerRangeError.of(value, dtype.name))
+        value = 0
     return make_constant(to_array(value, dtype)[0], weak=True)
 
 

@@ -134,7 +134,7 @@ unary_op(
     ufunc="abs",
     python="abs({0})",
     exact=operator.abs,
-    bounds=lambda x: (0, max(map(abs, x))),
+    bounds=lambda x: (0, max(-x[0], x[1])),
 )
 unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})", ufunc="sign")
 unary_op(
