@@ -44,6 +44,8 @@ tests: .venv/.ready
 fuzz: .venv/.ready
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
 	$(BIN)/python -m tests.modes_fuzz $(FUZZ_FIRST) $(FUZZ_COUNT)
+	$(BIN)/python -m tests.number_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
+	$(BIN)/python -m tests.edge_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 
 keras: .venv/.ready
 	$(BIN)/python -m tests.keras_suite $(FOLDERS)

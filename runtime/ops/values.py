@@ -148,6 +148,14 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
         array = _strings(_rectangular(value, object))
         return _checked(array, value, dtype), weak
     array = _rectangular(value, None)
+    if types == _INTS and array.dtype.kind not in "iu":
+        # NumPy has a float for what int64 does not hold beside what uint64 does not.
+        array = np.array(value, object)
+        if dtype is None:
+            raise _no_integer(value)
+        if dtype.kind in "iu":
+            return _checked_range(array, value, dtype), weak
+        array = array.astype(np.float64)
     if array.dtype.kind not in "biufc":
         raise _unsupported(value)
     if not types:
@@ -161,7 +169,7 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[Array, bool]:
     if array.dtype.kind == "f" and float in types:
         return array.astype(_FLOAT32), weak
     if array.dtype.kind == "u" and weak:
-        raise ConversionError(f"{_short(value)} holds an int that no dtype can hold")
+        raise _no_integer(value)
     return _from_numpy(array, None), weak
 
 
@@ -249,6 +257,10 @@ def _short(value: Any) -> str:
 
 def _does_not_fit(value: Any, dtype: DType) -> ConversionError:
     return ConversionError(f"{_short(value)} cannot become a tensor of {dtype.name}")
+
+
+def _no_integer(value: Any) -> ConversionError:
+    return ConversionError(f"{_short(value)} holds an int that no dtype can hold")
 
 
 def _not_rectangular(value: Any) -> ConversionError:

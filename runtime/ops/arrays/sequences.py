@@ -54,16 +54,34 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int:
         )
     if isinstance(delta, int) and isinstance(start, int) and isinstance(limit, int):
         return len(builtins.range(start, limit, delta))
-    return int(max(0, math.ceil((limit - start) / delta)))
+    length = (limit - start) / delta
+    if not math.isfinite(length):
+        raise InvalidArgumentError(f"the length of a range cannot be {length}")
+    return int(max(0, math.ceil(length)))
 
 
 def _range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> Array:
-    _range_length(start, limit, delta)
+    if dtype.is_integer:
+        start, limit, delta = int(start), int(limit), int(delta)
+    length = _range_length(start, limit, delta)
+    if dtype.is_integer and not _is_narrow(start, limit):
+        return _wide_range(start, delta, length).astype(dtype.np_dtype)
     return np.arange(start, limit, delta, dtype=dtype.np_dtype)
 
 
+def _is_narrow(start: float, limit: float) -> bool:
+    """Whether floats, which NumPy counts with, tell how many integers there are."""
+    return abs(start) <= 2**53 and abs(limit) <= 2**53
+
+
+def _wide_range(start: Any, delta: Any, length: int) -> Array:
+    """A range of integers, modulo 2**64."""
+    steps = np.arange(length, dtype=np.uint64)
+    return steps * np.uint64(delta % 2**64) + np.uint64(start % 2**64)
+
+
 def _range_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-    if attrs.get("operands"):
+    if attrs.get("operands") or not _is_narrow(attrs["start"], attrs["limit"]):
         # NumPy would not mind bounds that are the wrong way round.
         return None
     start, limit, delta = (

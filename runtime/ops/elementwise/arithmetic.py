@@ -462,6 +462,9 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     if tensor.dtype.is_complex or target.is_complex:
         return cast(tensor, target, name)
     source = tensor.dtype
+    if source.is_floating and target.is_integer and float(source.max) < target.max:
+        # An infinity is beyond the range of the target, the ends are not.
+        tensor, source = cast(tensor, dtypes.float32), dtypes.float32
     if target.min > source.min:
         tensor = maximum(tensor, constant(_within(target.min, target, source)))
     if target.max < source.max:

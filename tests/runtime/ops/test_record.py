@@ -337,6 +337,7 @@ def test_results_lie_within_bounds(op: Op) -> None:
         found = op.bounds(*given)
         if found is None:
             continue
+        assert {type(bound) for bound in found} == {int}, given
         ends = itertools.product(*given)
         for numbers in ends:
             if op.fails is Fails.DIVISOR and not numbers[1]:

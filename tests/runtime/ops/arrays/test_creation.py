@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,23 @@ def test_range_of_tensors(agree: Any, args: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "args",
+    [
+        (0, 2**63 - 1, (2**63 - 1) // 3),
+        (-(2**63) + 1, 2**63 - 1, 2**62 + 1),
+        (2**63 - 1, -(2**63), -(2**61)),
+        (2**53, 2**53 + 5, 2),
+    ],
+)
+def test_long_ranges_are_those_of_python(agree: Any, args: Any) -> None:
+    bounds = [np.int64(bound) for bound in args]
+    (known,) = agree(lambda: tf.range(*args))
+    (found,) = agree(tf.range, *bounds, static=False)
+
+    assert known.tolist() == found.tolist() == list(range(*args))
+
+
+@pytest.mark.parametrize(
     ("args", "dtype"),
     [
         ((tf.constant(3, tf.int64),), "int64"),
@@ -178,6 +196,7 @@ def test_static_length_of_a_range() -> None:
         ((5, 3), "start <= limit"),
         ((3, 5, -1), "start >= limit"),
         ((1, 2, 0), "delta must not be 0"),
+        ((0.0, math.inf), "length of a range cannot be inf"),
     ],
 )
 def test_ranges_that_do_not_exist(args: Any, message: str) -> None:

@@ -388,6 +388,8 @@ def test_composites() -> None:
     assert tf.saturate_cast([-5, 300], "uint8").numpy().tolist() == [0, 255]
     assert tf.saturate_cast(tf.constant(200, "uint8"), "int8").numpy() == 127
     assert tf.saturate_cast([1.5], "float64").dtype == "float64"
+    half = tf.constant([np.inf, -np.inf, 2.5], "float16")
+    assert tf.saturate_cast(half, "uint16").numpy().tolist() == [65535, 0, 2]
     assert tf.scalar_mul(2, [1.0, 2.0]).numpy().tolist() == [2, 4]
     assert tf.math.polyval([2, 0, 1], [3, 4]).numpy().tolist() == [19, 33]
     assert tf.complex(1.0, [2.0, 3.0]).numpy().tolist() == [1 + 2j, 1 + 3j]
