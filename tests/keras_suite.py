@@ -24,7 +24,7 @@ from collections import Counter
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,6 +59,21 @@ IMPORTS = (
     ),
     (re.compile(r"import tensorflow as"), "import runtime as"),
     (re.compile(r"from tensorflow import"), "from runtime import"),
+    (re.compile(r"import tensorflow.summary as"), "from runtime import summary as"),
+    (
+        re.compile(r"from tensorflow.compat.v1 import SummaryMetadata"),
+        "from tensorboard.compat.proto.summary_pb2 import SummaryMetadata",
+    ),
+    (
+        re.compile(r"from tensorflow.core.util import"),
+        "from tensorboard.compat.proto import",
+    ),
+    (
+        re.compile(r"from tensorflow.python.lib.io import"),
+        "from tests.keras_suite import",
+    ),
+    # The context is asked for in tests of several devices alone.
+    (re.compile(r"from tensorflow.python.eager import context"), "context = None"),
     (
         re.compile(
             r'backend.backend\(\) != "tensorflow"(,\s+reason=\(?\s*'
@@ -67,7 +82,19 @@ IMPORTS = (
         r"False\1",
     ),
 )
+#: What the tests of summaries read event files with.
+tf_record = SimpleNamespace(
+    tf_record_iterator=lambda path: (
+        _runtime().data.TFRecordDataset(path).as_numpy_iterator()
+    )
+)
 _OUTCOMES: dict[str, str] = {}
+
+
+def _runtime() -> Any:
+    import runtime
+
+    return runtime
 
 
 def of_ours(source: str) -> str:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from runtime.summary.graphs import graph, trace_export, trace_off, trace_on
-from runtime.summary.values import histogram, image, scalar, text, write
+from runtime.summary.values import (
+    histogram,
+    image,
+    scalar,
+    summary_scope,
+    text,
+    write,
+)
 from runtime.summary.writer import (
     SummaryWriter,
     create_file_writer,
@@ -36,4 +43,6 @@ __all__ = [
     "write",
 ]
 
-experimental = SimpleNamespace(get_step=get_step, set_step=set_step)
+experimental = SimpleNamespace(
+    get_step=get_step, set_step=set_step, summary_scope=summary_scope
+)

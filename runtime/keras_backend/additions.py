@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from typing import Any
 
 import keras
+from keras.src.callbacks import tensorboard
 from keras.src.trainers import data_adapters
 from keras.src.utils import file_utils, module_utils
 
 import runtime as tf
+from runtime.function import Function
 from runtime.keras_backend.data import DatasetAdapter, is_dataset
 
 __all__ = ["install"]
@@ -19,13 +22,19 @@ _SUFFIXES = (".weights.h5", ".weights.json", ".keras", ".h5", ".hdf5")
 
 
 def install() -> None:
-    """Add checkpoints, data sets of `tf.data`, and a word on those to be loaded."""
+    """Add checkpoints, data sets of `tf.data`, and `tf.summary`."""
     model: Any = keras.Model
     model.save_weights = _with_checkpoints(model.save_weights, _save)
     model.load_weights = _with_checkpoints(model.load_weights, _load)
     file_utils.urlretrieve = _with_advice(file_utils.urlretrieve)
     data_adapters.is_tf_dataset = is_dataset
     data_adapters.TFDatasetAdapter = DatasetAdapter
+    callback: Any = tensorboard.TensorBoard
+    callback.summary = tf.summary
+    callback.set_model = _with_new_traces(callback.set_model)
+    callback._push_writer = _push_writer
+    callback._write_keras_model_train_graph = _write_train_graph
+    tensorboard.keras_model_summary = _write_model
     # Keras asks TensorFlow, where it is installed, what data sets are. It is told that
     # TensorFlow is not there: layers that compute with it say that they need it.
     module_utils.tensorflow.module = tf
@@ -68,3 +77,60 @@ def _with_advice(retrieve: Any) -> Any:
             ) from error
 
     return load
+
+
+# --- TensorBoard ----------------------------------------------------------------------
+
+
+def _with_new_traces(set_model: Any) -> Any:
+    """The method of the callback; traces of the model write to the files of a fit."""
+
+    @functools.wraps(set_model)
+    def set_anew(callback: Any, model: Any) -> None:
+        set_model(callback, model)
+        if callback.update_freq != "epoch":
+            model.train_function = model.test_function = None
+
+    return set_anew
+
+
+def _push_writer(callback: Any, writer: Any, step: int) -> None:
+    """Let the summaries of a model go to a writer, at every so many batches.
+
+    The step is a variable: a model that is traced once reads it for each batch.
+    """
+    if callback.update_freq == "epoch":
+        return
+    variable = vars(callback).setdefault("_step", tf.Variable(0, dtype=tf.int64))
+    variable.assign(step)
+
+    def should_record() -> Any:
+        return tf.equal(variable % callback.update_freq, 0)
+
+    contexts = writer.as_default(variable), tf.summary.record_if(should_record)
+    for context in contexts:
+        context.__enter__()
+    callback._prev_summary_state.append(contexts)
+
+
+def _write_train_graph(callback: Any) -> None:
+    """Write the graph of a step of training, unless that runs as Python."""
+    step = callback.model.train_function.step
+    if isinstance(step, Function):
+        with callback._train_writer.as_default(), tf.summary.record_if(True):
+            for concrete in step.current_traces()[:1]:
+                tf.summary.graph(concrete.graph)
+
+
+def _write_model(name: str, model: Any, step: Any = None) -> bool:
+    """Write the layers of a model, which TensorBoard draws as its conceptual graph."""
+    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
+
+    plugin = SummaryMetadata.PluginData(plugin_name="graph_keras_model", content=b"1")
+    try:
+        text = model.to_json()
+    except (NotImplementedError, TypeError, ValueError) as error:
+        warnings.warn(f"the model is not drawn: {error}", stacklevel=2)
+        return False
+    metadata = SummaryMetadata(plugin_data=plugin)
+    return bool(tf.summary.write(name, text, step, metadata))

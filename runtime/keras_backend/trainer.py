@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,26 @@ from keras.src.utils.python_utils import pythonify_logs
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
 
-__all__ = ["Trainer"]
+__all__ = ["StepOnBatches", "Trainer"]
 
 unpack = data_adapter_utils.unpack_x_y_sample_weight
+
+
+class StepOnBatches:
+    """Runs a step on each of several batches of tensors or arrays."""
+
+    def __init__(
+        self, step: Callable[[Any], Any], join: Callable[[list[Any]], Any]
+    ) -> None:
+        #: A `tf.function`, or a method where models run eagerly.
+        self.step = step
+        self._join = join
+
+    def __call__(self, batches: Iterable[Any]) -> Any:
+        """The results of the step on each batch, joined."""
+        return self._join(
+            [self.step(tree.map_structure(_as_tensor, batch)) for batch in batches]
+        )
 
 
 class Trainer(base_trainer.Trainer):  # type: ignore[misc]
@@ -83,35 +100,25 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
         x, _, _ = unpack(data)
         return self._forward(x, training=False)
 
-    def _staged(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """A step for a batch of tensors or arrays."""
-        run = step if self.run_eagerly else tf.function(step)
-        return lambda data: run(tree.map_structure(_as_tensor, data))
+    def _on_batches(self, step: Callable[[Any], Any], join: Any) -> StepOnBatches:
+        return StepOnBatches(step if self.run_eagerly else tf.function(step), join)
 
     def make_train_function(self, force: bool = False) -> Any:
         """Make what trains on several batches, and gives the logs of the last."""
         if self.train_function is None or force:
-            self.train_function = _last_of(self._staged(self.train_step))
+            self.train_function = self._on_batches(self.train_step, _last)
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
         """Make what evaluates several batches, and gives the logs of the last."""
         if self.test_function is None or force:
-            self.test_function = _last_of(self._staged(self.test_step))
+            self.test_function = self._on_batches(self.test_step, _last)
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Any:
         """Make what predicts several batches, and gives all results as one."""
         if self.predict_function is None or force:
-            step = self._staged(self.predict_step)
-
-            def predict(batches: Any) -> Any:
-                results = [step(batch) for batch in batches]
-                if len(results) == 1:
-                    return results[0]
-                return tree.map_structure(lambda *xs: tf.concat(xs, 0), *results)
-
-            self.predict_function = predict
+            self.predict_function = self._on_batches(self.predict_step, _joined)
         return self.predict_function
 
     # --- loops ------------------------------------------------------------------------
@@ -403,11 +410,11 @@ def _as_tensor(value: Any) -> Any:
     return None if value is None else convert_to_tensor(value)
 
 
-def _last_of(step: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def run(batches: Iterator[Any]) -> Any:
-        logs: Any = {}
-        for batch in batches:
-            logs = step(batch)
-        return logs
+def _last(results: list[Any]) -> Any:
+    return results[-1] if results else {}
 
-    return run
+
+def _joined(results: list[Any]) -> Any:
+    if len(results) == 1:
+        return results[0]
+    return tree.map_structure(lambda *parts: tf.concat(parts, 0), *results)

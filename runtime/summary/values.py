@@ -7,18 +7,20 @@ that plugin's documentation gives (``tensorboard.plugins.*.metadata``).
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
-from runtime.graph.context import get_current_name_scope
+from runtime.graph.context import get_current_name_scope, name_scope
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.elementwise.arithmetic import saturate_cast
 from runtime.summary.writer import emit, protos
 from runtime.types import dtypes
 
-__all__ = ["histogram", "image", "scalar", "text", "write"]
+__all__ = ["histogram", "image", "scalar", "summary_scope", "text", "write"]
 
 Array = np.ndarray[Any, Any]
 
@@ -166,20 +168,38 @@ def write(
     )
 
 
+@contextmanager
+def summary_scope(
+    name: str, default_name: str = "summary", values: Any = None
+) -> Iterator[tuple[str, str]]:
+    """A block that makes a summary of your own, in a name scope of its name.
+
+    Gives the tag to write it with, which has the scopes around the block, and the
+    scope.
+    """
+    tag = _tag(name or default_name)
+    with name_scope(name or default_name) as scope:
+        yield tag, scope
+
+
 # --- protos ---------------------------------------------------------------------------
 
 
 def _emit(
     kind: str, name: str, value: Any, step: Any, metadata: Any, made: Any = None
 ) -> Any:
-    scope = get_current_name_scope()
-    tag = f"{scope}/{name}" if scope else name
+    tag = _tag(name)
 
     def event(array: Any) -> dict[str, Any]:
         found = array if made is None else made(array)
         return {"summary": _summary(tag, found, metadata())}
 
     return emit([value], step, event, f"tf.summary.{kind}({name!r})")
+
+
+def _tag(name: str) -> str:
+    scope = get_current_name_scope()
+    return f"{scope}/{name}" if scope else name
 
 
 def _metadata(plugin: str, description: str | None) -> Any:

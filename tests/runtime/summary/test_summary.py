@@ -10,6 +10,7 @@ import sys
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,17 @@ def write_everything(folder: Path) -> None:
         halve(tf.constant(1.0), tf.constant(3, tf.int64))
         tf.summary.trace_export("halve", step=0)
     writer.close()
+    if find_spec("keras") is not None:
+        fit(folder / "fit")
+
+
+def fit(folder: Path) -> None:
+    """Write what Keras's own callback writes of a training."""
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Input((2,)), layers.Dense(1, name="line")])
+    model.compile(optimizer="sgd", loss="mse")
+    board = tf.keras.callbacks.TensorBoard(folder)
+    model.fit(np.ones([4, 2]), np.ones([4]), epochs=2, callbacks=[board], verbose=0)
 
 
 class Board:
@@ -130,6 +142,19 @@ def test_graphs(board: Board) -> None:
     text = board.read("graphs/graph", tag="halve", conceptual="false").decode()
     assert 'op: "While"' in text
     assert 'name: "while_body"' in text
+
+
+@pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+def test_a_training_of_keras(board: Board) -> None:
+    tags = board.json("scalars/tags")["fit/train"]
+    assert set(tags) == {"epoch_loss", "epoch_learning_rate"}
+    info = board.json("graphs/info")["fit/train"]
+    assert info["run_graph"]
+    assert info["tags"]["keras"]["conceptual_graph"]
+    for options in ({"conceptual": "false"}, {"conceptual": "true", "tag": "keras"}):
+        text = board.read("graphs/graph", run="fit/train", **options).decode()
+        assert 'name: "' in text
+        assert "line" in text
 
 
 # --- without a server -----------------------------------------------------------------
