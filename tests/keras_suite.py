@@ -81,6 +81,18 @@ IMPORTS = (
         ),
         r"False\1",
     ),
+    # What optimizers are tested with are IndexedSlices, which we have.
+    (
+        re.compile(
+            r"not backend.SUPPORTS_SPARSE_TENSORS(,\s+reason=[^)]*\)\s+"
+            r"class OptimizerSparseTest)"
+        ),
+        r"False\1",
+    ),
+    (
+        re.compile(r'if backend.backend\(\) == "tensorflow":(\s+import runtime as)'),
+        r"if True:\1",
+    ),
 )
 #: What the tests of summaries read event files with.
 tf_record = SimpleNamespace(

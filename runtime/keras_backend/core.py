@@ -131,7 +131,7 @@ def convert_to_tensor(
         kind = "sparse" if sparse else "ragged"
         raise ValueError(f"`{kind}=True` is not supported by this backend")
     wanted = None if dtype is None else standardize_dtype(dtype)
-    if isinstance(x, (Variable, tf.Variable)):
+    if isinstance(x, (Variable, tf.Variable, tf.IndexedSlices)):
         x = tf.convert_to_tensor(x)
     if not isinstance(x, tf.Tensor):
         x = _new_tensor(x, wanted)
@@ -165,9 +165,7 @@ def _new_tensor(x: Any, dtype: str | None) -> Any:
 
 def convert_to_numpy(x: Any) -> Any:
     """A copy of the value as an array."""
-    if isinstance(x, (Variable, tf.Variable)):
-        x = tf.convert_to_tensor(x)
-    if isinstance(x, tf.IndexedSlices):
+    if isinstance(x, (Variable, tf.Variable, tf.IndexedSlices)):
         x = tf.convert_to_tensor(x)
     return np.array(x)
 
@@ -194,6 +192,8 @@ def shape(x: Any) -> tuple[Any, ...]:
 def cast(x: Any, dtype: Any) -> Any:
     """The tensor with another dtype."""
     wanted = standardize_dtype(dtype)
+    if isinstance(x, tf.IndexedSlices):
+        return x._replace(values=cast(x.values, wanted))
     if isinstance(x, tf.Tensor) and x.dtype.name == wanted:
         return x
     return convert_to_tensor(x, wanted)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.optimizers import base_optimizer
 
 import runtime as tf
-from runtime.keras_backend.core import convert_to_tensor
+from runtime.keras_backend.core import cast, convert_to_tensor
 from runtime.keras_backend.layer import state_attributes
+from runtime.keras_backend.rows import distinct
 from runtime.variable import underlying
 
 __all__ = ["BackendOptimizer"]
-
-
-def _dense(gradient: Any) -> Any:
-    """The gradient as a tensor, where only some rows have been computed."""
-    if isinstance(gradient, tf.IndexedSlices):
-        return tf.convert_to_tensor(gradient)
-    return gradient
 
 
 class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
@@ -32,17 +27,31 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
         return state_attributes(self)
 
     def apply(self, grads: Any, trainable_variables: Any = None) -> Any:
-        """Update the variables by their gradients."""
-        return super().apply([_dense(grad) for grad in grads], trainable_variables)
+        """Update the variables by their gradients.
+
+        Rows that were gathered more than once count once, with the sum of their
+        gradients.
+        """
+        # Keras divides and adds these with operators of Python.
+        as_whole = self.loss_scale_factor or self.gradient_accumulation_steps
+        ready = convert_to_tensor if as_whole else distinct
+        grads = [ready(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
+        return super().apply(grads, trainable_variables)
 
     def assign(self, variable: Any, value: Any) -> None:
         """Give a variable another value."""
         variable.assign(convert_to_tensor(value, variable.dtype))
 
     def assign_add(self, variable: Any, value: Any) -> None:
-        """Add to a variable."""
-        variable.assign_add(convert_to_tensor(value, variable.dtype))
+        """Add to a variable, or to some of its rows."""
+        if isinstance(value, tf.IndexedSlices) and not in_stateless_scope():
+            underlying(variable).scatter_add(cast(value, variable.dtype))
+        else:
+            variable.assign_add(convert_to_tensor(value, variable.dtype))
 
     def assign_sub(self, variable: Any, value: Any) -> None:
-        """Subtract from a variable."""
-        variable.assign_sub(convert_to_tensor(value, variable.dtype))
+        """Subtract from a variable, or from some of its rows."""
+        if isinstance(value, tf.IndexedSlices) and not in_stateless_scope():
+            underlying(variable).scatter_sub(cast(value, variable.dtype))
+        else:
+            variable.assign_sub(convert_to_tensor(value, variable.dtype))

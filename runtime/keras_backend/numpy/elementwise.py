@@ -21,6 +21,7 @@ from runtime.keras_backend.promotion import (
     is_exact,
     together,
 )
+from runtime.keras_backend.rows import of_rows, of_rows_and_tensor
 
 # --- of one tensor --------------------------------------------------------------------
 
@@ -87,16 +88,14 @@ def fabs(x: Any) -> Any:
     return tf.abs(_as_floatx(x))
 
 
-def negative(x: Any) -> Any:
-    return tf.negative(convert_to_tensor(x))
+negative = of_rows(lambda x: tf.negative(convert_to_tensor(x)))
 
 
 def reciprocal(x: Any) -> Any:
     return tf.math.reciprocal(convert_to_tensor(x))
 
 
-def square(x: Any) -> Any:
-    return tf.square(as_number(x))
+square = of_rows(lambda x: tf.square(as_number(x)))
 
 
 def cbrt(x: Any) -> Any:
@@ -272,20 +271,21 @@ def add(x1: Any, x2: Any) -> Any:
     return tf.logical_or(x1, x2) if dtype_of(x1) == "bool" else tf.add(x1, x2)
 
 
-def multiply(x1: Any, x2: Any) -> Any:
+def _multiply(x1: Any, x2: Any) -> Any:
     x1, x2 = together(x1, x2)
     return tf.logical_and(x1, x2) if dtype_of(x1) == "bool" else tf.multiply(x1, x2)
+
+
+multiply = of_rows_and_tensor(_multiply, commutes=True)
 
 
 def subtract(x1: Any, x2: Any) -> Any:
     return tf.subtract(*together(x1, x2))
 
 
-def divide(x1: Any, x2: Any) -> Any:
-    return tf.divide(*together(x1, x2, at_least=float))
-
-
-true_divide = divide
+divide = true_divide = of_rows_and_tensor(
+    lambda x1, x2: tf.divide(*together(x1, x2, at_least=float))
+)
 
 
 def divide_no_nan(x1: Any, x2: Any) -> Any:

@@ -117,6 +117,81 @@ def test_optimizers_take_plain_and_keras_variables_staged(name: str) -> None:
     assert np.all(np.asarray(plain) > np.array([1.0, -2.0]))
 
 
+#: Rows 0, 1 and 3 after three steps of Keras's TensorFlow backend.
+ROWS = {
+    "SGD": [1.0, 2.0, 2.82198, 4.21362, 6.9644, 8.10681],
+    "Adagrad": [1.0, 2.0, 2.73136, 4.26894, 6.75036, 8.26695],
+    "Adam": [1.0, 2.0, 2.70768, 4.29232, 6.70768, 8.29232],
+    "RMSprop": [1.0, 2.0, 2.13899, 4.86101, 6.139, 8.86101],
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_gradients_of_rows_update_as_on_tensorflow(name: str) -> None:
+    variable = keras.Variable(np.arange(1, 9, dtype="float32").reshape(4, 2))
+    options = {"clipnorm": 1.0} if name == "SGD" else {}
+    optimizer = getattr(keras.optimizers, name)(0.1, **options)
+    for step in (1.0, 2.0, 3.0):
+        values = step * tf.constant([[0.5, -1.5], [2.5, -3.0]])
+        optimizer.apply([tf.IndexedSlices(values, [3, 1], [4, 2])], [variable])
+
+    found = np.asarray(variable)[[0, 1, 3]].ravel()
+    np.testing.assert_allclose(found, ROWS[name], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("SGD", {}),
+        ("SGD", {"momentum": 0.5, "clipvalue": 1.0}),
+        ("Adagrad", {"global_clipnorm": 0.5}),
+        ("Adam", {"gradient_accumulation_steps": 2}),
+        ("RMSprop", {"loss_scale_factor": 4.0}),
+    ],
+)
+def test_rows_that_repeat_count_with_their_sum(name: str, options: Any) -> None:
+    def step(optimizer: Any, variable: Any, is_whole: bool) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(tf.gather(variable, [1, 2, 1])))
+        gradient = tape.gradient(loss, variable)
+        assert isinstance(gradient, tf.IndexedSlices)
+        if is_whole:
+            gradient = tf.convert_to_tensor(gradient)
+        optimizer.apply([gradient], [variable])
+
+    found = []
+    for is_whole in (False, True):
+        for decorate in (tf.function, lambda function: function):
+            variable = tf.Variable([[1.0, 2.0], [3.0, -4.0], [0.5, 0.1], [7.0, 8.0]])
+            run = decorate(step)
+            optimizer = getattr(keras.optimizers, name)(0.1, **options)
+            for _ in range(2):
+                run(optimizer, variable, is_whole)
+            found.append(np.asarray(variable))
+
+    for other in found[1:]:
+        np.testing.assert_allclose(found[0], other, rtol=1e-6)
+
+
+def test_only_rows_with_gradients_are_updated() -> None:
+    variable, optimizer = tf.Variable(tf.ones([100, 2])), keras.optimizers.SGD(0.1)
+
+    @tf.function
+    def step(rows: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(variable, rows))
+        optimizer.apply([tape.gradient(loss, variable)], [variable])
+
+    step(tf.constant([3, 3, 5]))
+    (concrete,) = step.current_traces()
+    kinds = [node.op for node in concrete.graph.as_graph_def().node]
+
+    assert "ResourceScatterSub" in kinds
+    assert "ScatterNd" not in kinds
+    changed = np.asarray(variable)[:, 0] != 1
+    assert changed.nonzero()[0].tolist() == [3, 5]
+
+
 def test_a_loop_by_hand_over_a_model_a_module_and_a_variable() -> None:
     class Scale(tf.Module):
         def __init__(self) -> None:
