@@ -45,6 +45,9 @@ __all__ = ["graph_def", "node_def", "op_type"]
 #: Static arguments that are numbers of the node's own dtype; the others are int32.
 _OF_ITS_DTYPE = ("delta", "high", "limit", "low", "start", "value")
 
+#: The ops whose results TensorFlow hands on by a node for each.
+_BRANCHES = ("If", "Case")
+
 #: The ops that fill an array with one number, and that number.
 _FILLS = {"Zeros": 0, "Ones": 1}
 
@@ -111,10 +114,13 @@ class _Library:
         self._names: dict[Graph, str] = {}
         self._variables: dict[int, str] = {}
 
-    def name_of(self, graph: Graph, wanted: str, passed_on: int = 0) -> str:
+    def name_of(
+        self, graph: Graph, wanted: str, passed_on: int = 0, scope: str = ""
+    ) -> str:
         """The function for a graph, written if it is new.
 
-        The last `passed_on` parameters are results, too: those of a loop body.
+        The last `passed_on` parameters are results, too: those of a loop body. The
+        results of a branch pass through nodes of the `scope`.
         """
         known = self._names.get(graph)
         if known is not None:
@@ -122,22 +128,30 @@ class _Library:
         name = _unique(wanted.replace("/", "_"), set(self.functions))
         self._names[graph] = name
         self.functions[name] = FunctionDef(OpDefSignature(name))  # It may call itself.
-        self.functions[name] = self._function(graph, name, passed_on)
+        self.functions[name] = self._function(graph, name, passed_on, scope)
         return name
 
-    def _function(self, graph: Graph, name: str, passed_on: int) -> FunctionDef:
+    def _function(
+        self, graph: Graph, name: str, passed_on: int, scope: str
+    ) -> FunctionDef:
         writer = _Writer(graph, self, is_function=True)
         parameters = [writer.parameter(tensor) for tensor in graph.inputs]
         writer.write()
         specs = [tensor.spec for tensor in graph.outputs]
         values = [writer.texts[tensor] for tensor in graph.outputs]
+        if scope:
+            values = [
+                writer.identity(scope, text, spec.dtype)
+                for text, spec in zip(values, specs, strict=True)
+            ]
         if passed_on:
             specs += [tensor.spec for tensor in graph.inputs[-passed_on:]]
             values += [writer.texts[tensor] for tensor in graph.inputs[-passed_on:]]
         used = {arg.name for arg in parameters}
         results = []
         for spec in specs:
-            results.append(ArgDef(_unique("identity", used), spec.dtype))
+            result = f"{scope}_identity".replace("/", "_") if scope else "identity"
+            results.append(ArgDef(_unique(result, used), spec.dtype))
             used.add(results[-1].name)
         signature = OpDefSignature(name, parameters, results, writer.last is not None)
         ret = {arg.name: text for arg, text in zip(results, values)}
@@ -229,7 +243,10 @@ class _Writer:
         self._add(node.name, _op_of(node, effects), inputs, attrs)
         self.nodes[-1].device = node.device
         for tensor in node.outputs:
-            self.texts[tensor] = self._text(node.name, form.output, tensor.index)
+            text = self._text(node.name, form.output, tensor.index)
+            if node.op in _BRANCHES:
+                text = self.identity(node.name, text, tensor.dtype)
+            self.texts[tensor] = text
 
     def _inputs(self, node: Node, form: Export) -> list[str]:
         if node.op in _FILLS:
@@ -311,6 +328,11 @@ class _Writer:
         attrs = {"dtype": type_value(tensor.value.dtype), "value": tensor}
         return self._add(name, "Const", [], attrs)
 
+    def identity(self, scope: str, text: str, dtype: DType) -> str:
+        """Write the node that hands a result of a branch on."""
+        attrs = {"T": type_value(dtype)}
+        return self._add(f"{scope}/Identity", "Identity", [text], attrs)
+
     def _functions(self, node: Node, attrs: dict[str, AttrValue]) -> None:
         """The parts of control flow, as names of functions."""
         for label, graph in node.subgraphs():
@@ -319,7 +341,8 @@ class _Writer:
             if label == "body_graph":
                 passed_on = len(node.inputs) - len(node.outputs)
             wanted = f"{node.name}_{role}" if role else graph.name
-            name = self.library.name_of(graph, wanted, passed_on)
+            scope = node.name if node.op in _BRANCHES else ""
+            name = self.library.name_of(graph, wanted, passed_on, scope)
             func = AttrValue("func", name)
             if node.op == "Case":
                 listed = attrs.setdefault(key, AttrValue("list", []))

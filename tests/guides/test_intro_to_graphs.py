@@ -107,6 +107,10 @@ def test_the_graph_has_both_branches() -> None:
     node = next(node for node in graph.as_graph_def().node if node.op == "StatelessIf")
     less = next(node for node in graph.as_graph_def().node if node.op == "Less")
 
+    names = [node.name for node in graph.as_graph_def().node]
+    assert names == ["x", "Less/y", "Less", "cond", "cond/Identity", "Identity"]
+    for branch in graph.as_graph_def().library.function:
+        assert branch.ret == {"cond_identity": "cond/Identity:output:0"}
     assert less.input == ["x", "Less/y"]
     assert node.input == ["Less", "x"]
     assert graph.as_graph_def().node[0].op == "Placeholder"
