@@ -76,8 +76,26 @@ class EagerTensor(Tensor):
         view.flags.writeable = False
         return view
 
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The memory, only to be read, for what knows the protocol of NumPy."""
+        return self._shared().__array_interface__
+
+    @property
+    def __array_struct__(self) -> Any:
+        """The same for C code; NumPy itself is quicker with it."""
+        return self._shared().__array_struct__
+
+    def _shared(self) -> Array:
+        if self._array.dtype.kind == "O":
+            raise AttributeError("strings have no memory to share")
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
+
     def __dlpack__(self, **options: Any) -> Any:
         """The memory for another library, which must not write to it: see DLPack."""
+        # Marked as what cannot be written to, it would be copied (by JAX) or refused.
         return self._array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -192,6 +210,13 @@ class WeakTensor(EagerTensor):
     def spec(self) -> TensorSpec:
         """The shape and dtype for operators, as one record."""
         return super().spec.with_weak(True)
+
+    def _shared(self) -> Array:
+        # What it shows lies nowhere.
+        raise AttributeError("the floats of Python have no memory to share")
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.narrowed().__dlpack__(**options)
 
     def narrowed(self) -> EagerTensor:
         """The tensor of the dtype that it shows."""
