@@ -20,6 +20,7 @@ from runtime import (
     train,
     version,
 )
+from runtime import types as _types
 from runtime.api import (
     autodiff,
     autograph,
@@ -59,6 +60,8 @@ from runtime.graph.context import (
     name_scope,
 )
 from runtime.graph.context import set_begin_and_end as _set_begin_and_end
+from runtime.missing import advise as _advise
+from runtime.missing import missing as _missing
 from runtime.ops.arrays.creation import eye, fill, ones, ones_like, zeros, zeros_like
 from runtime.ops.arrays.gather import boolean_mask, gather, gather_nd, where
 from runtime.ops.arrays.indexing import newaxis, slice, strided_slice
@@ -244,9 +247,7 @@ else:
             module = "runtime.data" if name == "data" else "runtime.api.io"
             found = importlib.import_module(module)
         else:
-            from runtime.api.missing import advice
-
-            raise AttributeError(advice(name, __all__))
+            raise _missing(_sys.modules[__name__], "tf", name)
         globals()[name] = found
         return found
 
@@ -301,6 +302,14 @@ def __autograph_library__() -> None:  # noqa: N807  (a name of the compiler's)
     compiler.connect_unless_connecting()
 
 
+for _space in (
+    config, debugging, dtypes, linalg, math, nn, random, saved_model, strings, summary,
+    test, train, version,
+):  # fmt: skip
+    _advise(_space, f"tf.{_space.__name__.rpartition('.')[2]}")
+_advise(_types, "tf.types")
+_advise(compat, "tf.compat")
+_advise(compat.v1, "tf.compat.v1")
 _set_begin_and_end(compiler.begin_first_graph, lambda: None)
 if "autograph" in _sys.modules:
     compiler.connect()

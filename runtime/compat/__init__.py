@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
+from runtime.compat import v1
+
 __all__ = ["v1"]

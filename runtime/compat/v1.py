@@ -8,17 +8,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime.ops.convert import cast
+from runtime.ops.random.streams import uniform
 from runtime.ops.staged.python_calls import numpy_function
+from runtime.tensor import Tensor
 from runtime.types import dtypes
+from runtime.types.shapes import as_shape
 
 __all__ = [
     "assign",
     "assign_add",
     "assign_sub",
+    "glorot_uniform_initializer",
     "py_func",
     "to_double",
     "to_float",
@@ -61,6 +66,27 @@ def py_func(
 ) -> Any:
     """The name of `runtime.numpy_function` in TensorFlow 1."""
     return numpy_function(func, inp, Tout, stateful, name)
+
+
+def glorot_uniform_initializer(
+    seed: int | None = None, dtype: Any = dtypes.float32
+) -> Callable[..., Tensor]:
+    """What gives weights of a shape: uniform, within ``sqrt(6 / (inputs + outputs))``.
+
+    >>> glorot_uniform_initializer()((10, 10)).shape
+    TensorShape([10, 10])
+    """
+    usual = dtype
+
+    def initial(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        dims: list[Any] = as_shape(shape).as_list()
+        places = math.prod(dims[:-2])
+        inputs, outputs = (dims[-2:] * 2 or [1, 1])[:2]
+        limit = math.sqrt(6 / max(1, places * (inputs + outputs)))
+        found: Tensor = uniform(dims, -limit, limit, dtype or usual, seed)
+        return found
+
+    return initial
 
 
 def to_float(x: Any, name: str = "ToFloat") -> Any:

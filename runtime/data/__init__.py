@@ -8,6 +8,8 @@ of arrays; `structure` makes the user's elements of them. `ops` has what graphs 
 
 from __future__ import annotations
 
+import sys
+
 from runtime.data import experimental
 from runtime.data.dataset import Dataset
 from runtime.data.files import (
@@ -20,6 +22,7 @@ from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
 from runtime.data.options import Options
 from runtime.data.structure import DatasetSpec, IteratorSpec
+from runtime.missing import advise
 
 __all__ = [
     "AUTOTUNE",
@@ -40,3 +43,5 @@ __all__ = [
 
 #: Leaves a number of threads, or of elements to prefetch, to the library.
 AUTOTUNE = -1
+
+advise(sys.modules[__name__], "tf.data")

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from runtime.data.functions import DataFunction, arguments_of
 from runtime.data.node import Seeds
-from runtime.data.structure import component_names, flat_specs, merged_specs
-from runtime.errors import ConversionError
-from runtime.ops.convert import convert_to_tensor
+from runtime.data.structure import Array, component_names, flat_specs, merged_specs
+from runtime.errors import ConversionError, UnimplementedError
+from runtime.ops.convert import cast, convert_to_tensor
+from runtime.ops.reduce.reductions import reduce_sum
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import nest
+from runtime.types import dtypes, nest
 from runtime.types.shapes import TensorShape, as_shape
 
 __all__ = [
+    "check_plain_files",
     "checked_spec",
     "count_argument",
+    "count_of",
+    "elements_file",
     "padded_shapes_of",
     "padding_values_of",
     "predicate_of",
@@ -126,3 +132,25 @@ def padding_values_of(values: Any, element_spec: Any) -> Sequence[Tensor]:
             raise ValueError(f"padded_batch(): {name} is filled up with one number")
         found.append(tensor)
     return found
+
+
+def count_of(number: Any, limits: Array) -> Any:
+    """How many limits are not above the number, as a tensor."""
+    return reduce_sum(cast(convert_to_tensor(limits) <= number, dtypes.int64))
+
+
+def check_plain_files(method: str, compression: Any, function: Any) -> None:
+    """Raise UnimplementedError for what TensorFlow writes into several files."""
+    if compression not in (None, "", "NONE", "AUTO") or function is not None:
+        raise UnimplementedError(
+            f"{method}() has one file of elements as they are: leave out the "
+            "compression and the functions that share elements out"
+        )
+
+
+def elements_file(path: Any, make: bool = False) -> Path:
+    """The file of elements in a directory, which is made if that is asked for."""
+    folder = Path(os.fsdecode(path))
+    if make:
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder / "elements"

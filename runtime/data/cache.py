@@ -18,13 +18,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from runtime.data.node import Node, Owned, Run, Sticky
+from runtime.data.node import UNKNOWN, Node, Owned, Run, Sticky
 from runtime.data.structure import Array, Element, flat_specs
-from runtime.errors import DataLossError
-from runtime.types.dtypes import variant
+from runtime.errors import DataLossError, NotFoundError
+from runtime.types.dtypes import as_dtype, variant
 from runtime.types.specs import TensorSpec
 
-__all__ = ["CachedInFile", "CachedInMemory"]
+__all__ = ["CachedInFile", "CachedInMemory", "SavedElements", "save_elements"]
 
 
 class _Cached(Node):
@@ -99,54 +99,123 @@ class CachedInFile(_Cached):
     def start(self, run: Run) -> Iterator[Element]:
         """The elements of the source, or those of the file."""
         if self._path.exists():
-            return Sticky(self._read())
-        return Sticky(self._write(self.source.start(run)))
+            return Sticky(_read(self._path, self.spec))
+        return Sticky(_write(self._path, self.spec, self.source.start(run)))
 
-    @property
-    def _header(self) -> dict[str, Any]:
-        specs = flat_specs(self.spec)
-        return {
-            "format": "tf.data cache 1",
-            "components": [s.dtype.name for s in specs],
-        }
 
-    def _write(self, source: Iterator[Element]) -> Iterator[Element]:
-        descriptor, temporary = tempfile.mkstemp(
-            prefix=self._path.name, dir=self._path.parent
-        )
+class SavedElements(Node):
+    """The elements that `save_elements` wrote; their spec is in the file."""
+
+    name = "LoadDataset"
+
+    def __init__(self, path: Path, spec: Any = None) -> None:
+        self._path = path
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(json.dumps(self._header).encode() + b"\n")
-                for element in source:
-                    file.write(b"\1")
-                    for array in element:
-                        _write_array(file, array)
-                    yield element
-                file.write(b"\0")
-            os.replace(temporary, self._path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-
-    def _read(self) -> Iterator[Element]:
-        specs = flat_specs(self.spec)
-        with self._path.open("rb") as file:
-            try:
-                header = json.loads(file.readline())
-            except ValueError:
-                header = None
-            if header != self._header:
-                raise DataLossError(
-                    f"{self._path} is no cache of these elements; remove it, or choose "
-                    "another name"
+            with path.open("rb") as file:
+                header = _header_of(file)
+        except FileNotFoundError:
+            raise NotFoundError(f"there are no elements in {path.parent}") from None
+        if header is None:
+            raise DataLossError(f"{path} is damaged, or no file of elements")
+        if spec is None:
+            if header["spec"] is None:
+                raise ValueError(
+                    f"{path.parent} has elements of classes; give their element_spec"
                 )
-            while (mark := file.read(1)) == b"\1":
-                try:
-                    yield tuple([_read_array(file, spec) for spec in specs])
-                except (ValueError, EOFError) as error:
-                    raise DataLossError(f"{self._path} is damaged: {error}") from None
-            if mark != b"\0":
-                raise DataLossError(f"{self._path} is damaged: it ends too early")
+            try:
+                spec = _spec_of_data(header["spec"])
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise DataLossError(f"{path} is damaged: {error!r}") from None
+        self.spec = spec
+
+    def cardinality(self) -> int:
+        """Not known before."""
+        return UNKNOWN
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The elements of the file."""
+        return Sticky(_read(self._path, self.spec))
+
+
+def save_elements(node: Node, path: Path) -> None:
+    """Write all elements of a data set to a file, which appears when it is whole."""
+    if any(spec.dtype is variant for spec in flat_specs(node.spec)):
+        raise TypeError("save() writes tensors, and no data sets")
+    for _ in _write(path, node.spec, node.start(Run(node))):
+        pass
+
+
+def _header(spec: Any) -> dict[str, Any]:
+    names = [part.dtype.name for part in flat_specs(spec)]
+    return {"format": "tf.data elements 2", "components": names}
+
+
+def _header_of(file: IO[bytes]) -> Any:
+    """The first line of a file; None if that is not what is written here."""
+    try:
+        header = json.loads(file.readline(2**24))
+    except ValueError:
+        return None
+    known = isinstance(header, dict) and header.get("format") == "tf.data elements 2"
+    return header if known and {"components", "spec"} <= set(header) else None
+
+
+def _spec_data(spec: Any) -> Any:
+    """A structure of specs as plain data; None if it has objects of classes."""
+    if type(spec) is TensorSpec:
+        dims = spec.shape.dims
+        return {"dtype": spec.dtype.name, "shape": dims and list(dims)}
+    if type(spec) is tuple:
+        parts = [_spec_data(part) for part in spec]
+        return None if None in parts else {"tuple": parts}
+    if type(spec) is dict and all(type(key) is str for key in spec):
+        named = {key: _spec_data(part) for key, part in spec.items()}
+        return None if None in named.values() else {"dict": named}
+    return None
+
+
+def _spec_of_data(data: Any) -> Any:
+    if "tuple" in data:
+        return tuple(map(_spec_of_data, data["tuple"]))
+    if "dict" in data:
+        return {key: _spec_of_data(part) for key, part in data["dict"].items()}
+    return TensorSpec(data["shape"], as_dtype(data["dtype"]))
+
+
+def _write(path: Path, spec: Any, source: Iterator[Element]) -> Iterator[Element]:
+    descriptor, temporary = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    header = {**_header(spec), "spec": _spec_data(spec)}
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(header).encode() + b"\n")
+            for element in source:
+                file.write(b"\1")
+                for array in element:
+                    _write_array(file, array)
+                yield element
+            file.write(b"\0")
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _read(path: Path, spec: Any) -> Iterator[Element]:
+    specs = flat_specs(spec)
+    with path.open("rb") as file:
+        header = _header_of(file)
+        if header is None or {**_header(spec), "spec": header["spec"]} != header:
+            raise DataLossError(
+                f"{path} is no cache of these elements; remove it, or choose "
+                "another name"
+            )
+        while (mark := file.read(1)) == b"\1":
+            try:
+                yield tuple([_read_array(file, part) for part in specs])
+            except (ValueError, EOFError) as error:
+                raise DataLossError(f"{path} is damaged: {error}") from None
+        if mark != b"\0":
+            raise DataLossError(f"{path} is damaged: it ends too early")
 
 
 def _write_array(file: IO[bytes], array: Array) -> None:

@@ -17,7 +17,15 @@ import numpy as np
 
 from runtime.compiler import LazyBackend
 from runtime.data import sources, transformations
-from runtime.data.arguments import checked_spec, count_argument, seeds_of
+from runtime.data.arguments import (
+    check_plain_files,
+    checked_spec,
+    count_argument,
+    count_of,
+    elements_file,
+    seeds_of,
+)
+from runtime.data.cache import SavedElements
 from runtime.data.functions import DataFunction
 from runtime.data.iterator import (
     Iterator,
@@ -52,8 +60,7 @@ from runtime.errors import InvalidArgumentError
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply, as_array
-from runtime.ops.convert import cast, convert_to_tensor
-from runtime.ops.reduce.reductions import reduce_sum
+from runtime.ops.convert import convert_to_tensor
 from runtime.staging.lists.sequences import weakened
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes, nest
@@ -227,6 +234,21 @@ class Dataset(Transformations):
         return names.shuffle(len(found), seed)  # type: ignore[no-any-return]
 
     @staticmethod
+    def load(
+        path: Any,
+        element_spec: Any = None,
+        compression: str | None = None,
+        reader_func: Callable[..., Any] | None = None,
+    ) -> Dataset:
+        """The elements that `save` wrote to a directory.
+
+        `element_spec` is needed where elements are objects of classes. Raises
+        NotFoundError if there are none, DataLossError if the file is damaged.
+        """
+        check_plain_files("load", compression, reader_func)
+        return Dataset(SavedElements(elements_file(path), element_spec))
+
+    @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of several data sets together: of arguments, or of one structure.
 
@@ -271,7 +293,7 @@ class Dataset(Transformations):
         limits[-1:] = 2**32
         numbers = Dataset.random(seed, rerandomize_each_iteration)
         # Where the first limit lies above the number.
-        choices = numbers.map(lambda x: _count_of(x, limits))
+        choices = numbers.map(lambda x: count_of(x, limits))
         stop = bool(stop_on_empty_dataset)
         return Dataset(transformations.chosen(choices, datasets, stop))
 
@@ -480,8 +502,3 @@ def _signature(types: Any, shapes: Any) -> Any:
         for shape, dtype in zip(found, leaves)
     ]
     return nest.pack_sequence_as(types, specs)
-
-
-def _count_of(number: Any, limits: np.ndarray[Any, Any]) -> Any:
-    """How many limits are not above the number."""
-    return reduce_sum(cast(convert_to_tensor(limits) <= number, dtypes.int64))

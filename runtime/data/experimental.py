@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from runtime.data.files import NpyDataset
 from runtime.data.iterator import Optional
 from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
+from runtime.missing import advise
 
 __all__ = [
     "AUTOTUNE",
@@ -80,3 +82,6 @@ def unbatch() -> Transformation:
 def unique() -> Transformation:
     """For `Dataset.apply`: ``dataset.unique()``."""
     return lambda dataset: dataset.unique()
+
+
+advise(sys.modules[__name__], "tf.data.experimental")

@@ -32,7 +32,10 @@ from runtime.graph import leak_error
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.elementwise.logical import logical_not
 from runtime.staging.lists.sequences import weakened
+from runtime.staging.state.branches import either, raise_if
+from runtime.staging.state.values import placeholder
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
@@ -100,14 +103,11 @@ class Iterator:
     def get_next_as_optional(self) -> Optional:
         """The next element, or nothing at the end: see `Optional`."""
         if current_graph() is not None:
-            raise UnimplementedError(
-                "get_next_as_optional() within a tf.function: loop over the iterator "
-                "with `for` instead, which ends where the elements do"
-            )
+            return _staged_optional(self._tensor(), self._spec)
         try:
-            return Optional([self.__next__()], self._spec)
+            return Optional(True, self.__next__(), self._spec)
         except StopIteration:
-            return Optional([], self._spec)
+            return Optional(False, None, self._spec)
 
     # --- in graphs --------------------------------------------------------------------
 
@@ -248,23 +248,40 @@ IteratorSpec.wrap = staticmethod(Iterator)
 class Optional:
     """A value, or none: see `Iterator.get_next_as_optional`."""
 
-    def __init__(self, values: list[Any], element_spec: Any) -> None:
-        self._values = values
+    def __init__(self, some: Any, value: Any, element_spec: Any) -> None:
+        self._some = some
+        self._value = value
         self.element_spec = element_spec
 
     def has_value(self) -> Tensor:
         """Whether there is a value, as a tensor."""
-        return convert_to_tensor(bool(self._values))
+        return convert_to_tensor(self._some)
 
     def get_value(self) -> Any:
         """The value. Raises InvalidArgumentError if there is none."""
-        if not self._values:
-            raise InvalidArgumentError("the Optional has no value")
-        return self._values[0]
+        error = InvalidArgumentError("the Optional has no value")
+        raise_if(logical_not(self.has_value()), error)
+        return self._value
 
     def __repr__(self) -> str:
-        text = repr(self._values[0]) if self._values else "no value"
+        text = "no value" if self._some is False else repr(self._value)
         return f"<tf.data.Optional {text}>"
+
+
+def _staged_optional(handle: Tensor, spec: Any) -> Optional:
+    """The next element of a graph, where there is one."""
+    if any(not isinstance(leaf, TensorSpec) for leaf in nest.flatten(spec)):
+        raise UnimplementedError(
+            "get_next_as_optional() within a tf.function is for elements of tensors, "
+            "not of data sets"
+        )
+    some = apply("IteratorHasNext", handle)
+    value = either(
+        some,
+        lambda: staged_next(handle, spec),
+        lambda: nest.map_structure(placeholder, spec),
+    )
+    return Optional(some, value, spec)
 
 
 class NumpyIterator:

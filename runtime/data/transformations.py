@@ -9,18 +9,24 @@ import numpy as np
 
 from runtime.data import grouping, nested, order, transforms
 from runtime.data.arguments import (
+    check_plain_files,
     checked_spec,
     count_argument,
+    count_of,
+    elements_file,
     padded_shapes_of,
     padding_values_of,
     predicate_of,
     seeds_of,
 )
-from runtime.data.cache import CachedInFile, CachedInMemory
+from runtime.data.cache import CachedInFile, CachedInMemory, save_elements
 from runtime.data.functions import DataFunction, arguments_of
 from runtime.data.node import Node
 from runtime.data.structure import DatasetSpec, merged_specs, normalized, spec_of
 from runtime.data.threads import thread_count
+from runtime.errors import UnimplementedError
+from runtime.ops.arrays.gather import gather
+from runtime.ops.convert import cast
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
 
@@ -36,6 +42,10 @@ class Transformations:
 
     def _of(self: _Self, node: Node) -> Any:
         """The data set of a node."""
+        raise NotImplementedError
+
+    def _eager_node(self) -> Node:
+        """The node, outside of graphs."""
         raise NotImplementedError
 
     @property
@@ -181,6 +191,59 @@ class Transformations:
         )
         sized = DataFunction(window_size_func, (scalar,), "group_by_window")
         return self._of(nested.Grouped(self._node, key, reduce, sized))
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Sequence[int],
+        bucket_batch_sizes: Sequence[int],
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        """Padded batches of elements of similar lengths.
+
+        The boundaries part the lengths into one bucket more than there are boundaries;
+        each has its own size of batches.
+
+        >>> from runtime.data.dataset import Dataset
+        >>> from runtime.ops.arrays.rearrange import repeat
+        >>> from runtime.ops.arrays.shape import shape
+        >>> rows = Dataset.range(1, 5).map(lambda n: repeat(n, n))
+        >>> batches = rows.bucket_by_sequence_length(lambda x: shape(x)[0], [3], [2, 2])
+        >>> [batch.numpy().tolist() for batch in batches]
+        [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
+        """
+        if pad_to_bucket_boundary:
+            raise UnimplementedError(
+                "bucket_by_sequence_length(): rows are filled up to the longest of a "
+                "batch; map() them to the length of the boundary"
+            )
+        ends = np.array(bucket_boundaries, np.int64)
+        sizes = np.array(bucket_batch_sizes, np.int64)
+        if len(sizes) != len(ends) + 1 or (np.diff(ends) <= 0).any():
+            raise ValueError(
+                "bucket_by_sequence_length() takes rising bucket_boundaries and one "
+                "of bucket_batch_sizes more"
+            )
+
+        def bucket(*element: Any) -> Any:
+            length = cast(element_length_func(*element), dtypes.int64)
+            return count_of(length, ends)
+
+        def batches(key: Any, group: Any) -> Any:
+            if no_padding:
+                return group.batch(gather(sizes, key), drop_remainder)
+            return group.padded_batch(
+                gather(sizes, key), padded_shapes, padding_values, drop_remainder
+            )
+
+        return self.group_by_window(
+            bucket, batches, window_size_func=lambda key: gather(sizes, key)
+        )
 
     def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
         """``transformation_func(dataset)``, which must give a data set."""
@@ -355,9 +418,50 @@ class Transformations:
             return self._of(CachedInMemory(self._node))
         return self._of(CachedInFile(self._node, filename))
 
+    def save(
+        self,
+        path: Any,
+        compression: str | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        checkpoint_args: Any = None,
+    ) -> None:
+        """Compute all elements and write them to a directory, for `Dataset.load`.
+
+        What was there before is replaced once all is written. Raises
+        UnimplementedError for a `compression` or a `shard_func`.
+        """
+        check_plain_files("save", compression, shard_func)
+        save_elements(self._eager_node(), elements_file(path, make=True))
+
+    def snapshot(
+        self,
+        path: Any,
+        compression: str | None = "AUTO",
+        reader_func: Callable[..., Any] | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """The same elements, computed once and kept in a directory: as `cache`.
+
+        Raises UnimplementedError for a `compression` and for functions.
+        """
+        check_plain_files("snapshot", compression, reader_func or shard_func)
+        return self.cache(elements_file(path, make=True))
+
     def with_options(self, options: Any, name: str | None = None) -> Any:
         """The same elements. Options change nothing about them here."""
         return self._of(order.Options(self._node, options))
+
+    def rejection_resample(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """There is none: UnimplementedError that says what to write."""
+        raise UnimplementedError(
+            "rejection_resample() is not there: filter() elements by a random number, "
+            "or use sample_from_datasets()"
+        )
+
+    def fingerprint(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """There is none: UnimplementedError."""
+        raise UnimplementedError("data sets are functions of Python: without a text")
 
     def sparse_batch(self, *args: Any, **kwargs: Any) -> NoReturn:
         """There are no sparse tensors here: NotImplementedError."""

@@ -16,7 +16,7 @@ from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph.recording import recorders
-from runtime.graph_export import near
+from runtime.missing import near
 from runtime.ops.apply import as_array
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.ops.staged.flow import optional_parts

@@ -18,6 +18,7 @@ from runtime.errors import InaccessibleTensorError
 from runtime.graph.graph_def import GraphDef, NodeDef
 from runtime.graph.recording import recorders
 from runtime.graph.text import graph_lines
+from runtime.missing import near
 from runtime.types.devices import current_device, no_device
 from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec
@@ -108,7 +109,7 @@ class Node:
         """
         attrs = self.node_def.attr
         if name not in attrs:
-            hint = Graph.exports.near(name, attrs)
+            hint = near(name, attrs)
             raise ValueError(f"{self!r} has no attribute {name!r}{hint}")
         return attrs[name].value
 

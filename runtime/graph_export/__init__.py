@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runtime.graph_export.definitions import graph_def, node_def, op_type
     from runtime.graph_export.dot import to_dot
-    from runtime.graph_export.names import near, operation, tensor
+    from runtime.graph_export.names import operation, tensor
     from runtime.graph_export.svg import to_svg
 
 __all__ = [
     "graph_def",
-    "near",
     "node_def",
     "op_type",
     "operation",
@@ -29,7 +28,6 @@ __all__ = [
 
 _HOMES = {
     "graph_def": "definitions",
-    "near": "names",
     "node_def": "definitions",
     "op_type": "definitions",
     "operation": "names",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from runtime.graph import Graph, Node
+from runtime.missing import near
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["near", "operation", "tensor"]
+__all__ = ["operation", "tensor"]
 
 
 def operation(graph: Graph, name: str) -> Node:
@@ -42,11 +41,3 @@ def tensor(graph: Graph, name: str) -> SymbolicTensor:
         f"the operation {before!r} of the graph {graph.name!r} has "
         f"{len(outputs)} outputs: there is no {name!r}"
     )
-
-
-def near(name: str, names: Iterable[str]) -> str:
-    """For an error: which of `names` may be meant."""
-    from difflib import get_close_matches  # for errors alone
-
-    found = get_close_matches(name, list(names))
-    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""

@@ -95,6 +95,31 @@ EXPECTED = {
         "TensorSpec(shape=(2,), dtype=tf.int64, name=None)",
         2,
     ),
+    "buckets": (
+        [
+            [[1, 0], [2, 2]],
+            [[3, 3, 3]],
+            [[4, 4, 4, 4]],
+            [[5, 5, 5, 5, 5, 0, 0], [6, 6, 6, 6, 6, 6, 0], [7, 7, 7, 7, 7, 7, 7]],
+            [[8, 8, 8, 8, 8, 8, 8, 8]],
+        ],
+        "TensorSpec(shape=(None, None), dtype=tf.int64, name=None)",
+        -2,
+    ),
+    "buckets of a tuple": (
+        [
+            ([0, 3], [[-1.0, -1.0, -1.0], [-1.0, -1.0, -1.0]]),
+            ([1, 4], [[1.5, -1.0, -1.0], [1.5, -1.0, -1.0]]),
+            ([2, 5], [[1.5, 1.5, -1.0], [1.5, 1.5, -1.0]]),
+        ],
+        "(TensorSpec(shape=(None,), dtype=tf.int64, name=None), TensorSpec(shape=(None, 3), dtype=tf.float32, name=None))",
+        -2,
+    ),
+    "buckets without padding": (
+        [[[1]], [[], []], [[3]], [[5]], [[]]],
+        "TensorSpec(shape=(None, None), dtype=tf.int64, name=None)",
+        -2,
+    ),
     "batch of strings": (
         [[b"a", b"bc"], [b"d"]],
         "TensorSpec(shape=(None,), dtype=tf.string, name=None)",

@@ -56,6 +56,28 @@ PIPELINES: dict[str, Callable[[Any], Any]] = {
     "batch without remainder": lambda tf: tf.data.Dataset.range(5).batch(
         2, drop_remainder=True
     ),
+    "buckets": lambda tf: (
+        tf.data.Dataset.range(1, 9)
+        .map(lambda n: tf.repeat(n, n))
+        .bucket_by_sequence_length(lambda x: tf.shape(x)[0], [3, 5], [2, 1, 3])
+    ),
+    "buckets of a tuple": lambda tf: (
+        tf.data.Dataset.range(6)
+        .map(lambda n: (n, tf.fill([n % 3], 1.5)))
+        .bucket_by_sequence_length(
+            lambda n, x: tf.size(x),
+            [1, 2],
+            [2, 2, 2],
+            padded_shapes=([], [3]),
+            padding_values=(np.int64(0), np.float32(-1.0)),
+            drop_remainder=True,
+        )
+    ),
+    "buckets without padding": lambda tf: (
+        tf.data.Dataset.range(6)
+        .map(lambda n: tf.fill([n % 2], n))
+        .bucket_by_sequence_length(lambda x: tf.size(x), [1], [2, 1], no_padding=True)
+    ),
     "batch of strings": lambda tf: tf.data.Dataset.from_tensor_slices(
         ["a", "bc", "d"]
     ).batch(2),

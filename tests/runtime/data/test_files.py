@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -180,6 +180,73 @@ def test_elements_kept_in_a_file(tmp_path: Path) -> None:
         (tmp_path / "kept").write_bytes(whole[:length])
         with pytest.raises(tf.errors.DataLossError, match="kept"):
             values(make())
+
+
+def test_elements_that_are_saved(tmp_path: Path) -> None:
+    where = tmp_path / "deep" / "saved"
+    pairs = Dataset.from_tensor_slices(([1, 2, 3], {"t": ["a", "bc", ""]}))
+    pairs.save(where)
+    loaded = Dataset.load(str(where))
+
+    assert loaded.element_spec == pairs.element_spec
+    assert values(loaded) == values(pairs)
+    assert repr(loaded) == repr(pairs).replace("TensorSlice", "Load")
+    rows = Dataset.range(5).batch(2)
+    rows.save(where)
+    assert os.listdir(where) == ["elements"]
+    assert Dataset.load(where).element_spec == rows.element_spec
+    assert [row.tolist() for row in values(Dataset.load(where))] == [
+        [0, 1],
+        [2, 3],
+        [4],
+    ]
+
+
+def test_a_snapshot_is_computed_once(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def note(x: Any) -> Any:
+        calls.append(int(x))
+        return x
+
+    noted = Dataset.range(3).map(lambda x: tf.py_function(note, [x], tf.int64))
+    for _ in range(2):
+        assert [int(x) for x in noted.snapshot(tmp_path / "kept")] == [0, 1, 2]
+    assert calls == [0, 1, 2]
+    spec = tf.TensorSpec(None, tf.int64)
+    assert values(Dataset.load(tmp_path / "kept", spec)) == [0, 1, 2]
+
+
+def test_elements_that_cannot_be_saved_or_loaded(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="no data sets"):
+        Dataset.range(3).window(2).save(tmp_path)
+    with pytest.raises(tf.errors.UnimplementedError, match="one file of elements"):
+        Dataset.range(3).save(tmp_path, compression="GZIP")
+    with pytest.raises(tf.errors.NotFoundError, match="there are no elements in"):
+        Dataset.load(tmp_path)
+    file = tmp_path / "elements"
+    Dataset.range(2).save(tmp_path)
+    whole = file.read_bytes()
+    for damaged in (b"", b"{}\n", whole.replace(b'"shape": []', b'"shape": "x"')):
+        file.write_bytes(damaged)
+        with pytest.raises(tf.errors.DataLossError, match="is damaged"):
+            Dataset.load(tmp_path)
+    file.write_bytes(whole[:-1])
+    with pytest.raises(tf.errors.DataLossError, match="ends too early"):
+        values(Dataset.load(tmp_path))
+
+
+def test_elements_of_classes_are_loaded_by_their_spec(tmp_path: Path) -> None:
+    class Point(NamedTuple):
+        x: Any
+        y: Any
+
+    points = Dataset.from_tensor_slices(Point([1, 2], [3, 4]))
+    points.save(tmp_path)
+
+    with pytest.raises(ValueError, match="give their element_spec"):
+        Dataset.load(tmp_path)
+    assert values(Dataset.load(tmp_path, points.element_spec)) == [(1, 3), (2, 4)]
 
 
 def test_a_part_of_an_iteration_is_not_kept(tmp_path: Path) -> None:

@@ -209,7 +209,39 @@ def test_the_end() -> None:
     optional = iter(Dataset.range(1)).get_next_as_optional()
     assert bool(optional.has_value())
     assert int(optional.get_value()) == 0
-    assert not bool(iterator.get_next_as_optional().has_value())
+    nothing = iterator.get_next_as_optional()
+    assert not bool(nothing.has_value())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has no value"):
+        nothing.get_value()
+    assert repr(nothing) == "<tf.data.Optional no value>"
+
+
+def test_optionals_of_a_graph() -> None:
+    @tf.function
+    def total(iterator: Any) -> Any:
+        found, count = tf.constant(0, tf.int64), 0
+        while True:
+            optional = iterator.get_next_as_optional()
+            if not optional.has_value():
+                break
+            x, pair = optional.get_value()
+            found, count = found + x * pair["y"], count + 1
+        return found, count
+
+    numbers = Dataset.range(4)
+    iterator = iter(Dataset.zip((numbers, Dataset.zip({"y": numbers.skip(1)}))))
+    assert [int(n) for n in total(iterator)] == [0 * 1 + 1 * 2 + 2 * 3, 3]
+    assert [int(n) for n in total(iterator)] == [0, 0]
+
+    @tf.function
+    def first(iterator: Any) -> Any:
+        optional = iterator.get_next_as_optional()
+        return optional.get_value(), optional.has_value()
+
+    rows = iter(Dataset.range(3).batch(2))
+    assert [first(rows)[0].numpy().tolist() for _ in range(2)] == [[0, 1], [2]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has no value"):
+        first(rows)
 
 
 def test_a_generator_s_error_keeps_its_traceback() -> None:

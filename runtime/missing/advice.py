@@ -1,0 +1,486 @@
+"""Names of TensorFlow that this library has not, and what to use in their place.
+
+TABLE says what to do, by namespace and name; several names may share a line.
+"""
+
+from __future__ import annotations
+
+__all__ = ["TABLE", "advice_for"]
+
+_INITIALIZERS = "tf.keras.initializers has it, and tf.random and tf.zeros do it"
+_SESSIONS = "there are no sessions; call functions, or tf.function for a graph"
+_OTHER_FORMATS = (
+    "graphs run here; tf.saved_model.save and Graph.as_graph_def() give them as data"
+)
+_ONE_MACHINE = "one process computes on one machine"
+_CPU = "there are CPUs alone"
+_FAST_CONVOLUTIONS = "tf.GradientTape gives the gradients of a convolution"
+_QUANTIZED = "there are no quantized types; compute with floats or integers"
+_PICTURES = (
+    "read pictures with a library for that, such as Pillow, into a NumPy array; "
+    "tf.py_function calls it in a data set or a graph"
+)
+_FILES = "use Python: open, os, shutil, glob and pathlib"
+_PROTOS = (
+    "there are no protocol buffers: keep arrays in NumPy's files "
+    "(tf.data.experimental.NpyDataset) or bytes of your own in TFRecords"
+)
+_BYTES = "use x.numpy().tobytes() and np.frombuffer, in a graph by tf.py_function"
+_CANDIDATES = "draw candidates with tf.random.uniform or tf.random.categorical"
+_SPECIAL = "scipy.special has it, in a graph by tf.numpy_function"
+_OPERATORS = "write the product as a function of tensors: tf.linalg.matmul and the like"
+_NUMPY_LINALG = (
+    "numpy.linalg has it, scipy.linalg more, in a graph by tf.numpy_function"
+)
+_SPARSE = "there are no sparse tensors; use a dense one"
+_RAGGED = "there are no ragged tensors; pad rows and keep a mask"
+_OPTIONS = "there is nothing to choose; leave it out"
+_SPECS = "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs"
+_NOT_DATA = "the elements pass through one process, so there is nothing to set"
+_CONSTANTS = "the files are of a format of their own, which docs/saving.md describes"
+_DEVICES = "there are CPUs alone, and their memory is that of the process"
+_TEST = "use unittest or pytest, and np.testing.assert_allclose"
+_TYPES = "for annotations use tf.Tensor, numpy.typing.ArrayLike and typing.Callable"
+_BLOCKS = "tf.reshape and tf.transpose do it"
+
+_TOP: dict[str, str] = {
+    "Session InteractiveSession": _SESSIONS,
+    "placeholder": "arguments of a tf.function are what placeholders were",
+    "global_variables_initializer": "variables have their values when they are made",
+    "RegisterGradient": "tf.custom_gradient gives a function its gradient",
+    "no_gradient": "tf.stop_gradient ends gradients",
+    "raw_ops": "the public functions are what there is",
+    "image": "tf.keras.ops.image resizes, crops and pads pictures",
+    "signal": "tf.keras.ops has fft, rfft and stft",
+    "audio": "there is nothing for sound; read it with a library for that",
+    "experimental": (
+        "there are no extension types: a tuple, dict or dataclass of tensors is"
+        " taken apart and packed again wherever a tensor may stand; for "
+        "tf.experimental.numpy use NumPy, whose functions take eager tensors"
+    ),
+    "profiler": "concrete.profile(…) gives the time of each line of a traced function",
+    "distribute dtensor": _ONE_MACHINE,
+    "tpu": _CPU,
+    "xla": "tf.function compiles graphs to NumPy source",
+    "mlir": "print(graph) and concrete.to_source() show each stage",
+    "lite": _OTHER_FORMATS,
+    "losses": "see tf.keras.losses",
+    "metrics": "see tf.keras.metrics",
+    "optimizers": "see tf.keras.optimizers",
+    "initializers": "see tf.keras.initializers",
+    "layers": "see tf.keras.layers",
+    "estimator": "tf.keras models have fit, evaluate and predict",
+    "feature_column": "see the preprocessing layers of tf.keras.layers",
+    "lookup": "a Python dict maps values eagerly, and in a graph keyed by tensors",
+    "queue": "tf.data has pipelines with threads",
+    "sets": "Python's sets work in graphs",
+    "TypeSpec": "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs",
+    (
+        "zeros_initializer ones_initializer constant_initializer "
+        "random_normal_initializer random_uniform_initializer"
+    ): _INITIALIZERS,
+    "variable_creator_scope": "make variables by a function of yours",
+    "guarantee_const": "what a function captures is constant already",
+    "get_logger": "Python's warnings and logging are used",
+    "load_library load_op_library": (
+        "ops are written in Python; tf.py_function calls any code"
+    ),
+    "realdiv": "see tf.math.truediv",
+    "dynamic_partition": "tf.boolean_mask(x, partitions == i) gives each part",
+    "dynamic_stitch": "tf.scatter_nd and tf.tensor_scatter_nd_update do it",
+    "reverse_sequence": "tf.gather with indices of your own does it",
+    "unravel_index": "np.unravel_index does it eagerly, // and % in a graph",
+    "bitcast": "x.numpy().view(dtype) does it eagerly",
+    "eig": "there is tf.linalg.eigh; np.linalg.eig takes eager tensors",
+    "eigvals": "there is tf.linalg.eigvalsh; np.linalg.eigvals takes eager tensors",
+    "AggregationMethod": "gradients are added up, which is all that there is",
+    "CriticalSection": (
+        "a lock of threading does it outside of graphs; a graph runs in order"
+    ),
+    "IndexedSlicesSpec NoneTensorSpec OptionalSpec TensorArraySpec": _SPECS,
+    "approx_top_k": "tf.math.top_k is exact",
+    (
+        "batch_to_space space_to_batch space_to_batch_nd "
+        "required_space_to_batch_paddings"
+    ): _BLOCKS,
+    "broadcast_dynamic_shape": (
+        "tf.shape(x + y) gives it; tf.broadcast_static_shape is for known ones"
+    ),
+    "check_pinned": "nothing is pinned",
+    "conv": "see tf.nn.convolution",
+    "conv2d_backprop_filter_v2 conv2d_backprop_input_v2": _FAST_CONVOLUTIONS,
+    "edit_distance": "write it as a loop over two lists, which a graph can run",
+    "extract_volume_patches": "tf.keras.ops.image.extract_patches_3d does it",
+    "fftnd ifftnd irfftnd rfftnd": "numpy.fft has it, in a graph by tf.numpy_function",
+    "fingerprint": "hashlib does it, in a graph tf.strings.to_hash_bucket_fast",
+    "graph_util import_graph_def": (
+        "graphs come from functions: tf.function, and tf.saved_model.load"
+    ),
+    "histogram_fixed_width histogram_fixed_width_bins": (
+        "np.histogram does it eagerly; tf.math.bincount counts in graphs"
+    ),
+    "identity_n": "tf.nest.map_structure(tf.identity, values) does it",
+    "make_ndarray make_tensor_proto": (
+        "x.numpy() and tf.constant(array) do it without protos"
+    ),
+    "matrix_square_root": "take the root of the eigenvalues that tf.linalg.eigh gives",
+    "nondifferentiable_batch_function": _ONE_MACHINE,
+    "qint8 qint16 qint32 quint8 quint16 quantization": _QUANTIZED,
+    "ragged_fill_empty_rows ragged_fill_empty_rows_grad": _RAGGED,
+    "random_index_shuffle": "tf.random.shuffle(tf.range(n)) does it",
+    "resource variant": "variables, lists and data sets have no dtype",
+    "security sysconfig tools": "there is nothing compiled to ask about",
+    "timestamp": "time.time() does it, in a graph by tf.py_function",
+}
+
+#: By namespace, then by name.
+TABLE: dict[str, dict[str, str]] = {
+    "tf": _TOP,
+    "tf.config": {
+        (
+            "LogicalDeviceConfiguration get_logical_device_configuration "
+            "set_logical_device_configuration"
+        ): _DEVICES,
+        "experimental_connect_to_cluster experimental_connect_to_host": _ONE_MACHINE,
+    },
+    "tf.data": {
+        "ThreadingOptions": _NOT_DATA,
+    },
+    "tf.data.experimental": {
+        (
+            "AutoShardPolicy AutotuneAlgorithm AutotuneOptions DistributeOptions "
+            "ExternalStatePolicy OptimizationOptions SHARD_HINT ServiceOptions "
+            "ThreadingOptions copy_to_device distributed_save enable_debug_mode "
+            "get_model_proto prefetch_to_device service to_variant from_variant"
+        ): _NOT_DATA,
+        "Counter": "tf.data.Dataset.counter has it",
+        "RandomDataset": "tf.data.Dataset.random has it",
+        "DatasetInitializer index_table_from_dataset table_from_dataset": (
+            "a Python dict maps values eagerly, and in a graph keyed by tensors"
+        ),
+        "Reducer group_by_reducer": "see Dataset.group_by_window and Dataset.reduce",
+        "SqlDataset": (
+            "tf.data.Dataset.from_generator takes the rows of a sqlite3 cursor"
+        ),
+        "TFRecordWriter": "see tf.io.TFRecordWriter",
+        "assert_cardinality pad_to_cardinality": (
+            "see Dataset.take, Dataset.repeat and Dataset.cardinality"
+        ),
+        "at": "ds.skip(i).get_single_element() after take(1) does it",
+        "bucket_by_sequence_length": "see Dataset.bucket_by_sequence_length",
+        "dense_to_ragged_batch": "see Dataset.padded_batch",
+        "dense_to_sparse_batch": _SPARSE,
+        "choose_from_datasets sample_from_datasets": "tf.data.Dataset has it",
+        "from_list": "tf.data.Dataset.from_tensor_slices takes lists",
+        "get_next_as_optional": "see Iterator.get_next_as_optional",
+        "get_structure": "see Dataset.element_spec",
+        "load save": "tf.data.Dataset has it",
+        "snapshot": "see Dataset.cache and Dataset.save",
+        "make_batched_features_dataset parse_example_dataset": _PROTOS,
+        "make_saveable_from_iterator": "tf.train.Checkpoint takes iterators",
+        "map_and_batch": "see Dataset.map and Dataset.batch",
+        "parallel_interleave": "see Dataset.interleave",
+        "rejection_resample": "see Dataset.filter with a random number",
+        "shuffle_and_repeat": "see Dataset.shuffle and Dataset.repeat",
+    },
+    "tf.debugging": {
+        "experimental": (
+            "tf.debugging.enable_check_numerics names the operation that gives "
+            "no number"
+        ),
+    },
+    "tf.dtypes": {
+        "QUANTIZED_DTYPES qint8 qint16 qint32 quint8 quint16": _QUANTIZED,
+        "experimental": "the narrowest types are int8, uint8 and float16",
+        "cast complex saturate_cast": (
+            "tf has it: tf.cast, tf.complex, tf.saturate_cast"
+        ),
+    },
+    "tf.io": {
+        (
+            "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature "
+            "VarLenFeature decode_json_example decode_proto encode_proto "
+            "parse_example parse_sequence_example parse_single_example "
+            "parse_single_sequence_example"
+        ): _PROTOS,
+        (
+            "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg "
+            "decode_jxl decode_png decode_webp encode_jpeg encode_png "
+            "extract_jpeg_shape is_jpeg"
+        ): _PICTURES,
+        "decode_base64 encode_base64": (
+            "the module base64 does it, in a graph by tf.numpy_function"
+        ),
+        "decode_compressed": (
+            "zlib and gzip do it; readers of tf.data take a compression_type"
+        ),
+        "decode_csv": "see tf.data.experimental.CsvDataset",
+        "decode_raw serialize_tensor parse_tensor": _BYTES,
+        "deserialize_many_sparse serialize_many_sparse serialize_sparse": _SPARSE,
+        "gfile match_filenames_once matching_files": _FILES,
+        "read_file write_file": (
+            'use open(path, "rb").read(), in a graph by tf.py_function'
+        ),
+        "write_graph": "str(graph.as_graph_def()) is the text",
+    },
+    "tf.linalg": {
+        (
+            "LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag "
+            "LinearOperatorBlockLowerTriangular LinearOperatorCirculant "
+            "LinearOperatorCirculant2D LinearOperatorCirculant3D "
+            "LinearOperatorComposition LinearOperatorDiag "
+            "LinearOperatorFullMatrix LinearOperatorHouseholder "
+            "LinearOperatorIdentity LinearOperatorInversion "
+            "LinearOperatorKronecker LinearOperatorLowRankUpdate "
+            "LinearOperatorLowerTriangular LinearOperatorPermutation "
+            "LinearOperatorScaledIdentity LinearOperatorToeplitz "
+            "LinearOperatorTridiag LinearOperatorZeros"
+        ): _OPERATORS,
+        (
+            "banded_triangular_solve eigh_tridiagonal expm logm lstsq lu "
+            "lu_matrix_inverse lu_reconstruct lu_solve matrix_rank sqrtm "
+            "tridiagonal_matmul tridiagonal_solve"
+        ): _NUMPY_LINALG,
+        "cholesky_solve": "two tf.linalg.triangular_solve do it",
+        "eig": "there is tf.linalg.eigh; np.linalg.eig takes eager tensors",
+        "eigvals": "there is tf.linalg.eigvalsh; np.linalg.eigvals takes eager tensors",
+        "experimental": "write the method of conjugate gradients as a loop",
+        "tensor_diag": "tf.linalg.diag has it for vectors",
+        "tensor_diag_part": "tf.linalg.diag_part has it for matrices",
+    },
+    "tf.math": {
+        "accumulate_n": "see tf.math.add_n",
+        "approx_max_k approx_min_k": "tf.math.top_k is exact",
+        (
+            "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc igamma igammac "
+            "polygamma special zeta"
+        ): _SPECIAL,
+        "invert_permutation": "tf.argsort does it",
+        "is_non_decreasing is_strictly_increasing": (
+            "tf.reduce_all(x[1:] >= x[:-1]) does it"
+        ),
+        "sobol_sample": "scipy.stats.qmc has it",
+        "unsorted_segment_sqrt_n": (
+            "divide tf.math.unsorted_segment_sum by the root of the counts"
+        ),
+    },
+    "tf.nn": {
+        "RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper": (
+            "see tf.keras.layers.RNN and its cells"
+        ),
+        (
+            "all_candidate_sampler compute_accidental_hits "
+            "fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+            "nce_loss sampled_softmax_loss"
+        ): _CANDIDATES,
+        "approx_max_k approx_min_k": "tf.math.top_k is exact",
+        "atrous_conv2d_transpose conv_transpose": (
+            "see tf.nn.conv2d_transpose and tf.keras.ops.conv_transpose"
+        ),
+        "batch_norm_with_global_normalization": "see tf.nn.batch_normalization",
+        (
+            "collapse_repeated ctc_beam_search_decoder ctc_greedy_decoder "
+            "ctc_unique_labels"
+        ): "see tf.keras.ops.ctc_decode",
+        "ctc_loss": "see tf.keras.ops.ctc_loss",
+        "compute_average_loss scale_regularization_loss": _ONE_MACHINE,
+        "depth_to_space space_to_depth": (
+            "tf.keras.ops.depth_to_space and tf.keras.ops.space_to_depth have it"
+        ),
+        "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input": (
+            _FAST_CONVOLUTIONS
+        ),
+        "dilation2d erosion2d": "scipy.ndimage has it, in a graph by tf.numpy_function",
+        "embedding_lookup_sparse safe_embedding_lookup_sparse": _SPARSE,
+        "experimental": "tf.nn.dropout takes a seed",
+        "fractional_avg_pool fractional_max_pool": (
+            "see tf.nn.avg_pool, tf.nn.max_pool and tf.keras.ops.adaptive_max_pool"
+        ),
+        "isotonic_regression": "scikit-learn has it",
+        "local_response_normalization lrn": (
+            "divide by a root of tf.nn.avg_pool of the squares"
+        ),
+        "log_poisson_loss": "tf.exp(log_input) - log_input * targets is it",
+        "max_pool_with_argmax": (
+            "tf.nn.max_pool gives the largest elements, without their places"
+        ),
+        "normalize_moments sufficient_statistics weighted_moments": "see tf.nn.moments",
+        "space_to_batch with_space_to_batch": _BLOCKS,
+    },
+    "tf.random": {
+        (
+            "all_candidate_sampler fixed_unigram_candidate_sampler "
+            "learned_unigram_candidate_sampler log_uniform_candidate_sampler "
+            "uniform_candidate_sampler"
+        ): _CANDIDATES,
+        "stateless_parameterized_truncated_normal": (
+            "see tf.random.stateless_truncated_normal"
+        ),
+    },
+    "tf.saved_model": {
+        (
+            "ASSETS_DIRECTORY ASSETS_KEY CLASSIFY_INPUTS CLASSIFY_METHOD_NAME "
+            "CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES DEBUG_DIRECTORY "
+            "DEBUG_INFO_FILENAME_PB GPU PREDICT_INPUTS PREDICT_METHOD_NAME "
+            "PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS "
+            "SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT "
+            "SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING VARIABLES_DIRECTORY "
+            "VARIABLES_FILENAME"
+        ): _CONSTANTS,
+        "LoadOptions SaveOptions experimental": _OPTIONS,
+    },
+    "tf.strings": {
+        "ngrams unicode_decode_with_offsets unicode_split_with_offsets": _RAGGED,
+        "to_hash_bucket to_hash_bucket_strong": "see tf.strings.to_hash_bucket_fast",
+        "unicode_script": "the module unicodedata knows characters",
+        "unsorted_segment_join": "see tf.strings.reduce_join",
+    },
+    "tf.summary": {
+        "audio": "there is nothing for sound",
+    },
+    "tf.test": {
+        (
+            "Benchmark TestCase assert_equal_graph_def benchmark_config "
+            "create_local_cluster disable_with_predicate experimental main "
+            "with_eager_op_as_function"
+        ): _TEST,
+        (
+            "gpu_device_name is_built_with_cuda is_built_with_gpu_support "
+            "is_built_with_rocm is_built_with_xla is_cpu_target_available "
+            "is_gpu_available"
+        ): _CPU,
+    },
+    "tf.train": {
+        (
+            "BytesList Example Feature FeatureList FeatureLists Features "
+            "FloatList Int64List SequenceExample"
+        ): _PROTOS,
+        "CheckpointOptions": _OPTIONS,
+        "CheckpointView TrackableView": (
+            "see tf.train.load_checkpoint and tf.train.list_variables"
+        ),
+        "ClusterDef ClusterSpec JobDef ServerDef Coordinator": _ONE_MACHINE,
+        "ExponentialMovingAverage": (
+            "keep average.assign(d * average + (1 - d) * x) in a tf.Variable"
+        ),
+        "checkpoints_iterator": "tf.train.latest_checkpoint gives the newest",
+        "experimental": "tf.train.Checkpoint takes variables, modules and iterators",
+    },
+    "tf.types": {
+        "experimental": _TYPES,
+    },
+    "tf.version": {
+        (
+            "COMPILER_VERSION GIT_VERSION GRAPH_DEF_VERSION "
+            "GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER"
+        ): "there is tf.version.VERSION",
+    },
+    "tf.compat": {
+        "as_bytes as_str as_str_any as_text": "use str.encode and bytes.decode",
+        "bytes_or_text_types complex_types integral_types real_types": (
+            "isinstance takes str, bytes and the classes of the module numbers"
+        ),
+        "dimension_at_index dimension_value": "dimensions are ints, or None",
+        "forward_compatibility_horizon forward_compatible path_to_str": (
+            "there is nothing to be compatible with; use os.fspath for paths"
+        ),
+        "v2": "this is TensorFlow 2: import runtime as tf",
+    },
+    "tf.compat.v1": {
+        "glorot_normal_initializer zeros_initializer "
+        "ones_initializer constant_initializer truncated_normal_initializer "
+        "random_normal_initializer random_uniform_initializer initializers "
+        "orthogonal_initializer variance_scaling_initializer "
+        "uniform_unit_scaling_initializer": _INITIALIZERS,
+        (
+            "Session InteractiveSession ConfigProto GPUOptions GraphOptions "
+            "OptimizerOptions RunMetadata RunOptions SessionLog "
+            "get_default_session get_session_handle get_session_tensor "
+            "delete_session_tensor"
+        ): _SESSIONS,
+        "placeholder placeholder_with_default sparse_placeholder": (
+            "arguments of a tf.function are what placeholders were"
+        ),
+        (
+            "global_variables_initializer local_variables_initializer "
+            "variables_initializer initialize_all_variables "
+            "initialize_local_variables initialize_variables "
+            "report_uninitialized_variables is_variable_initialized "
+            "assert_variables_initialized tables_initializer "
+            "initialize_all_tables"
+        ): "variables have their values when they are made",
+        (
+            "get_variable variable_scope get_variable_scope VariableScope "
+            "variable_op_scope get_local_variable AUTO_REUSE "
+            "variable_axis_size_partitioner fixed_size_partitioner "
+            "min_max_variable_partitioner create_partitioned_variables "
+            "no_regularizer variable_creator_scope"
+        ): "keep a tf.Variable as an attribute of a tf.Module or of an object",
+        "wrap_function": (
+            "tf.function traces a function once for each kind of arguments"
+        ),
+        (
+            "all_variables global_variables local_variables model_variables "
+            "moving_average_variables trainable_variables"
+        ): "a tf.Module has variables and trainable_variables",
+        (
+            "enable_eager_execution enable_v2_behavior enable_v2_tensorshape "
+            "enable_resource_variables enable_tensor_equality "
+            "enable_control_flow_v2"
+        ): "it is on, always",
+        (
+            "disable_eager_execution disable_v2_behavior disable_v2_tensorshape "
+            "disable_resource_variables disable_tensor_equality "
+            "disable_control_flow_v2"
+        ): "it cannot be had: this is TensorFlow 2 alone",
+        "get_default_graph reset_default_graph": (
+            "make a tf.Graph, and enter it with graph.as_default()"
+        ),
+        "Print": "see tf.print",
+        "app flags logging": "use argparse and logging",
+        "gfile": _FILES,
+        "layers": "see tf.keras.layers",
+        "arg_max arg_min": "tf.argmax and tf.argmin do",
+        "div floor_div": "tf.math.floordiv and tf.math.truediv do, and // and /",
+        "div_no_nan": "tf.math.divide_no_nan does",
+        "lin_space": "tf.linspace does",
+        "multinomial": "tf.random.categorical does",
+        "set_random_seed get_seed": "tf.random.set_seed does",
+        "where_v2": "tf.where does",
+        "reverse_v2": "tf.reverse does",
+        "to_bfloat16 to_complex64 to_complex128": "tf.cast does",
+        "self_adjoint_eig self_adjoint_eigvals": (
+            "tf.linalg.eigh and tf.linalg.eigvalsh do"
+        ),
+        "matrix_determinant matrix_inverse": "tf.linalg.det and tf.linalg.inv do",
+        "tensor_scatter_add tensor_scatter_sub tensor_scatter_update": (
+            "tf.tensor_scatter_nd_add and the like do"
+        ),
+        "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_sub "
+        "scatter_update scatter_nd_add scatter_nd_sub scatter_nd_update "
+        "batch_scatter_update": "variables have methods of these names",
+        "count_up_to": "variables have this method",
+        "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue "
+        "FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader "
+        "TextLineReader WholeFileReader python_io": "tf.data has readers and pipelines",
+        "add_to_collection add_to_collections get_collection get_collection_ref "
+        "GraphKeys container colocate_with": "keep what belongs together in objects",
+        "Summary SummaryMetadata HistogramProto Event LogMessage": "see tf.summary",
+        "NoGradient NotDifferentiable": "tf.stop_gradient ends gradients",
+        "Dimension": "dimensions are ints, or None",
+        "AttrValue GraphDef MetaGraphDef NameAttrList NodeDef TensorInfo": (
+            "Graph.as_graph_def() gives objects like these"
+        ),
+        "make_template op_scope": "a function or a tf.Module does it",
+        "ConditionalAccumulator ConditionalAccumulatorBase "
+        "SparseConditionalAccumulator": "add gradients up in a tf.Variable",
+    },
+}
+
+
+def advice_for(space: str, name: str) -> str | None:
+    """What to use in the place of a name of a namespace; None if that is not known."""
+    for names, text in TABLE.get(space, {}).items():
+        if name in names.split():
+            return text
+    return None
