@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.libraries import LIBRARIES, OURS, Call
 from benchmarks.workloads import WORKLOADS, Workload
 
-__all__ = ["Session", "installed_bytes", "load"]
+__all__ = ["Session", "has_program", "installed_bytes", "load", "results"]
 
 ROOT = Path(__file__).parents[1]
 #: Seconds between two turns.
@@ -31,15 +31,42 @@ def load(
 ) -> tuple[Call, list[Any]]:
     """What is to be called, and the arguments in the form of the library."""
     rules = LIBRARIES[name]
-    drawn = module.inputs(np.random.default_rng(0), *module.SIZES[size])
+    random, sizes = np.random.default_rng(0), module.SIZES[size]
+    drawn = module.inputs(random, *sizes)
     fixed = tuple(i for i, value in enumerate(drawn) if isinstance(value, int))
-    program = getattr(module, rules.programs)(library)
-    call = rules.ways[way](library, program, fixed)
+    weights = module.weights(random, *sizes) if is_trained(module) else ()
+    call = getattr(module, rules.programs)(library, *weights)
+    if rules.programs not in getattr(module, "COMPILED", ()):
+        call = rules.ways[way](library, call, fixed)
     arguments = [
         value if isinstance(value, int) else rules.give(library, value)
         for value in drawn
     ]
     return call, arguments
+
+
+def results(call: Call, arguments: list[Any], module: ModuleType) -> list[np.ndarray]:
+    """What calls give, as arrays: one call, or several of what is trained.
+
+    Each of these begins with the weights that the one before has left.
+    """
+    found = []
+    for _ in range(3 if is_trained(module) else 1):
+        result = call(*arguments)
+        found += result if isinstance(result, tuple | list) else [result]
+    return [np.asarray(part) for part in found]
+
+
+def is_trained(module: ModuleType) -> bool:
+    """Whether the programs of a workload keep weights between calls."""
+    return hasattr(module, "weights")
+
+
+def has_program(name: str, way: str, module: ModuleType) -> bool:
+    """Whether a library can run a workload in one of its ways."""
+    programs = LIBRARIES[name].programs
+    compiled = programs in getattr(module, "COMPILED", ())
+    return hasattr(module, programs) and not (compiled and way == "eager")
 
 
 class Session:
@@ -57,14 +84,12 @@ class Session:
         `missing` says that the library has no program for it.
         """
         module = NAMES[workload].programs()
-        if not hasattr(module, LIBRARIES[self.name].programs):
+        if not has_program(self.name, way, module):
             return {"missing": True}
         found = load(self.name, self.library, way, module, _size(workload, size))
         self._ready[way] = found
         call, arguments = found
-        result = call(*arguments)
-        parts = result if isinstance(result, tuple | list) else (result,)
-        np.savez(save, *(np.asarray(part) for part in parts))
+        np.savez(save, *results(call, arguments, module))
         return {}
 
     def time(self, way: str, calls: int) -> dict[str, float]:

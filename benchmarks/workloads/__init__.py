@@ -4,6 +4,10 @@ A file has `SIZES`, the arguments of `inputs` by the name of a size;
 `inputs(random, …)`, which gives arrays, and Python ints that a library may see before
 it compiles; and for each library a function of its name that takes the library and
 gives the program. The one of `tensorflow` is ours too.
+
+A program that is trained also gets what `weights(random, …)` draws, when it is made. It
+keeps its weights between calls. `COMPILED` names the programs that call the compiler of
+their library themselves; these have no eager form.
 """
 
 from __future__ import annotations
@@ -56,6 +60,11 @@ WORKLOADS = [
     Workload("fizzbuzz", "fizzbuzz to 1000, counted"),
     Workload("rnn", "RNN, batch 32, 100 steps, 64 wide", target=0.4),
     Workload("linear_regression", "linear regression step", target=0.5),
+    Workload("linear_step", "linear regression step, with tape", target=0.5),
+    Workload("mlp_step", "MLP step, 784-256-10, batch 64, Adam"),
+    Workload("cnn_step", "CNN step, 32 images of 28×28"),
+    Workload("lstm_step", "LSTM step, batch 32, 32 steps, 64 wide"),
+    Workload("keras_fit", "Keras fit, an epoch of 1,797 digits"),
     Workload("cnn", "CNN forward, 32 images of 28×28"),
     Workload("matmul", "1000×1000 matmul, 200 times"),
     Workload("conv2d", "Conv2D(100, 3) on 1×200×200×100", tolerance=1e-3),
@@ -80,6 +89,21 @@ WORKLOADS = [
         per=20000,
         size="long",
     ),
+    Workload(
+        "gradient_chain",
+        "trace 2,000 nodes and their gradient: each",
+        0.3,
+        measure="first",
+        per=2000,
+    ),
+    Workload(
+        "gradient_loop",
+        "trace a loop and its gradient",
+        0.3,
+        "loop100_gradient",
+        "first",
+    ),
+    Workload("lstm_trace", "trace the LSTM step", 0.3, "lstm_step", "first"),
     Workload("first_call", "first call, collatz", 0.3, "collatz", "fresh"),
     Workload("second_function", "first call of another", 0.3, "fizzbuzz", "first"),
     Workload("import", "import", measure="import"),
