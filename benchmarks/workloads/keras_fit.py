@@ -45,7 +45,8 @@ def tensorflow(tf, *weights):
     model = keras.Sequential([keras.Input([len(weights[0])]), *layers])
     model.set_weights(weights)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.Adam(mlp_step.RATE), loss)
+    adam = keras.optimizers.Adam(mlp_step.RATE, epsilon=mlp_step.EPSILON)
+    model.compile(adam, loss)
 
     def fit(images, labels):
         found = model.fit(

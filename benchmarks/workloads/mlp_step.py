@@ -6,7 +6,7 @@ import numpy as np
 
 SIZES = {"full": (64, 784, 256, 10), "tiny": (4, 6, 5, 3)}
 COMPILED = ("jax",)
-RATE, EPSILON = 1e-3, 1e-7
+RATE, EPSILON = 1e-3, 1e-12
 
 
 def inputs(random, batch, pixels, hidden, classes):

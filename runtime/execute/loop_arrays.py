@@ -28,7 +28,14 @@ from runtime.graph import Node
 from runtime.ops.define import Operand
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["Filled", "appended_by", "filled_by", "is_there", "wide_shape"]
+__all__ = [
+    "Filled",
+    "appended_by",
+    "filled_by",
+    "is_row_there",
+    "is_there",
+    "wide_shape",
+]
 
 Users = Mapping[SymbolicTensor, list[tuple[float, Node | None]]]
 
@@ -132,6 +139,27 @@ def is_there(node: Node, scalars: Scalars) -> bool:
     lowest, highest = scalars.bounds(index)
     known = buffer.dtype.kind in "biuf" and not scalars.is_shared
     return known and 0 <= lowest <= highest < scalars.bounds(count)[0]
+
+
+def is_row_there(node: Node, scalars: Scalars) -> bool:
+    """Whether a ``TensorArrayReadV3`` is known to find its row, of a known shape."""
+    buffer, row = node.inputs[0], node.outputs[0]
+    index, size = node.attrs["index"], node.attrs["size"]
+    if not (size is None or type(size) is int):
+        return False
+    if not buffer.shape.is_fully_defined() or not buffer.shape.rank:
+        return False
+    count: int
+    count, *element = buffer.shape.as_tuple()  # type: ignore[assignment]
+    if row.shape.as_tuple() != tuple(element) or buffer.dtype.kind not in "biuf":
+        return False
+    count = count if size is None else min(count, size)
+    lowest, highest = (
+        scalars.bounds(node.inputs[index.index])
+        if isinstance(index, Operand)
+        else (index, index)
+    )
+    return not scalars.is_shared and 0 <= lowest <= highest < count
 
 
 def _reads(live: Live, tensor: SymbolicTensor) -> int:

@@ -12,6 +12,7 @@ from runtime.execute.prune import Live
 from runtime.execute.statements import END, StraightBlock
 from runtime.execute.text import Line, Text, negated
 from runtime.graph import Graph, Node
+from runtime.ops.define import Operand
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
 
@@ -24,6 +25,10 @@ _NUMBERS = "biufc"
 class LoopBlock(StraightBlock):
     """The statements of one graph, with its loops."""
 
+    #: What the body of an outermost loop has from outside: none of its arrays is
+    #: written to while the loop runs.
+    unchanged: frozenset[SymbolicTensor] = frozenset()
+
     def _operation(self, node: Node) -> None:
         program = self.program
         if node.op == "TensorArrayV3":
@@ -32,8 +37,12 @@ class LoopBlock(StraightBlock):
                 self._new_array(node, filled)
                 return
         elif node.op == "ListGet" and loop_arrays.is_there(node, self.scalars):
-            self._get_item(node)
+            self._get_item(node, Operand(2))
             return
+        elif node.op == "TensorArrayReadV3":
+            if loop_arrays.is_row_there(node, self.scalars):
+                self._get_item(node, node.attrs["index"])
+                return
         elif node in program.row_writes:
             self._write_row(node)
             return
@@ -102,6 +111,8 @@ class LoopBlock(StraightBlock):
             head = [self._for_head(node, loop, counters)]
         kept = {k: END for k in self._kept() if k not in names.values()}
         body = type(self)(self.program, graph, body_live, inputs, kept, names)
+        if node in self.scalars.outermost:
+            body.unchanged = frozenset(graph.inputs[len(node.outputs) :])
         body.write()
         after = body.assign_and_test(names, forms, loop)
         self.lines += [*head, *indented([*stop, *body.lines, *after])]
@@ -267,13 +278,17 @@ class LoopBlock(StraightBlock):
         kind = "bool" if dtype.is_bool else f"np.{dtype.name}"
         return f"np.zeros({filled.shape}, {kind})"
 
-    def _get_item(self, node: Node) -> None:
-        """Read an item that is known to be in a list."""
+    def _get_item(self, node: Node, place: Operand | int) -> None:
+        """Read an item that is known to be in a list or array."""
         (output,) = node.outputs
         # A list is copied where an item of it is still to be read.
         inline = self.may_wait(output) and not self._is_changed_before(output)
         taken = self.take(node.inputs, statement=not inline)
-        index = self.program.fit(taken[2], node.inputs[2], "int")
+        index = (
+            self.program.fit(taken[place.index], node.inputs[place.index], "int")
+            if isinstance(place, Operand)
+            else Text(str(place))
+        )
         is_int = self.scalars.form(output) == "int"
         # A number of Python, where the loop has such.
         code = (
@@ -281,7 +296,7 @@ class LoopBlock(StraightBlock):
             if is_int
             else f"{taken[0].wrapped}[{index.code}]"
         )
-        if output.shape.rank != 0:
+        if output.shape.rank != 0 and node.inputs[0] not in self.unchanged:
             code += ".copy()"  # a view would keep the list from being changed in place
         names = taken[0].names | index.names
         steps = self.program.in_order([step for text in taken for step in text.steps])

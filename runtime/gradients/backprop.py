@@ -22,12 +22,12 @@ from runtime.gradients.registry import (
     Applied,
     applied,
 )
-from runtime.gradients.shapes import rows_like, sum_to, zeros_of
+from runtime.gradients.shapes import are_alike, rows_like, sum_to, zeros_of
 from runtime.gradients.sparse import added, dense
 from runtime.graph.context import current_graph
 from runtime.graph.recording import Step, begin_recording, end_recording
 from runtime.ops import record
-from runtime.ops.arrays.creation import zeros_like
+from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
 from runtime.ops.elementwise.functions import conj, negative
 from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
@@ -46,6 +46,8 @@ __all__ = [
 
 def has_gradient(tensor: Any) -> bool:
     """Whether a tensor (or variable) is of a dtype that has gradients."""
+    if isinstance(tensor, EagerTensor):
+        return tensor._array.dtype.kind in "fc"
     dtype = tensor.dtype
     return bool(dtype.is_floating or dtype.is_complex)
 
@@ -134,10 +136,15 @@ def backprop(
     `gradients` are those of results, by the ``id`` of the tensor.
     """
     wanted = list(sources)
-    passed = dependents(steps, {id(source) for source in wanted})
+    places = {id(source) for source in wanted}
+    passed = dependents(steps, set(places))
     found = dict(gradients)
     for step, needed, flags in reversed(passed):
-        given = [found.get(id(tensor)) for tensor in step.outputs]
+        # No other step gives these: their gradients may go, but for those asked for.
+        given = [
+            (found.get if id(tensor) in places else found.pop)(id(tensor), None)
+            for tensor in step.outputs
+        ]
         if all(gradient is None for gradient in given):
             continue
         results = step_back(step, given, flags)
@@ -179,7 +186,9 @@ def step_back(
     if op in RULES:
         return RULES[op](step, full, wanted)
     for place, (gradient, output) in enumerate(zip(full, step.outputs)):
-        if gradient is not None and output.shape.rank and output.shape[0] is not None:
+        if gradient is None or are_alike(gradient, output):
+            continue
+        if output.shape.rank and output.shape[0] is not None:
             full[place] = rows_like(gradient, output)
     node = applied(step, wanted)
     if op in PARTIALS:
@@ -222,7 +231,7 @@ def scaled(gradient: Any, factor: Any, backwards: bool = False) -> Any:
             return gradient
         return negative(gradient) if factor == -1 else gradient * factor
     if factor.dtype.is_bool:
-        return where(factor, gradient, zeros_like(gradient))
+        return where(factor, gradient, zeros([], gradient.dtype))
     return gradient * (conj(factor) if backwards else factor)
 
 

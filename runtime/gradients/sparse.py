@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.gradients.shapes import are_alike
 from runtime.ops import record
 from runtime.ops.arrays.dimensions import length
 from runtime.ops.arrays.joining import concat
@@ -28,6 +29,8 @@ def dense(gradient: Any) -> Any:
 
 def added(first: Any, second: Any) -> Any:
     """The sum of two gradients of one tensor."""
+    if are_alike(first, second):
+        return first + second
     if isinstance(first, IndexedSlices) and isinstance(second, IndexedSlices):
         indices = [first.indices, second.indices]
         if indices[0].dtype is not indices[1].dtype:

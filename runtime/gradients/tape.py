@@ -21,6 +21,7 @@ from runtime.gradients.sparse import added
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
 from runtime.graph.recording import begin_recording, end_recording
+from runtime.ops.apply import forget
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -299,6 +300,8 @@ class GradientTape:
             if self._is_open:
                 self._close()
             self._recording = None
+            # What is computed of them from now on goes the quick ways.
+            forget(recording.known.values())
         return recording
 
 

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from typing import Any
 
@@ -36,6 +36,7 @@ __all__ = [
     "apply_one",
     "as_array",
     "check_handlers",
+    "forget",
     "infer_specs",
     "kernel_error",
     "record",
@@ -109,14 +110,18 @@ def record(
         for tape in open_tapes:
             tape.record(step)
     elif tensors:
-        demote(lambda: _forget(tensors))
+        forget(tensors)
 
 
-def _forget(tensors: Sequence[Any]) -> None:
-    """Let the quick ways take tensors again, as no tape is open anywhere."""
-    for tensor in tensors:
-        if type(tensor) is Recorded:
-            tensor.__class__ = EagerTensor  # type: ignore[assignment]
+def forget(tensors: Iterable[Any]) -> None:
+    """Let the quick ways take tensors again, if no tape is open anywhere."""
+
+    def change() -> None:
+        for tensor in tensors:
+            if type(tensor) is Recorded:
+                tensor.__class__ = EagerTensor  # type: ignore[assignment]
+
+    demote(change)
 
 
 _run_eagerly = apply_eagerly

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from runtime.gradients.registry import Applied, differentiated_as, gradient, linear
+from runtime.gradients.registry import Applied, differentiated_as, gradient
 from runtime.gradients.shapes import shape_of
 from runtime.ops.arrays.creation import eye, ones
 from runtime.ops.arrays.gather import where
@@ -15,7 +15,6 @@ from runtime.ops.arrays.rearrange import pad
 from runtime.ops.arrays.shape import expand_dims, reshape
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.functions import add_n, exp
-from runtime.ops.linalg.products import tensordot
 from runtime.ops.nn.windows import paddings
 from runtime.ops.reduce.reductions import reduce_sum
 
@@ -76,7 +75,7 @@ def _padded(x: Any, pads: Any, value: Any = 0) -> Any:
 @gradient("Conv2D", "Conv3D")
 def _convolution(node: Applied, g: Any) -> Any:
     x, filters = node.inputs
-    if not (filters.shape.is_fully_defined() and None not in g.shape[1:].as_list()):
+    if not filters.shape.is_fully_defined():
         return NotImplemented
     *sizes, inside, _ = filters.shape.as_list()
     groups = 1 if x.shape[-1] is None else x.shape[-1] // inside
@@ -92,27 +91,37 @@ def _convolution(node: Applied, g: Any) -> Any:
         ]
         by_x = found[0] if groups == 1 else concat(found, -1)
     if node.wanted[1]:
-        by_filters = _by_filters(node.attrs, x, g, sizes, groups)
-        if by_filters is None:
-            return NotImplemented
+        by_filters = _by_filters(node.attrs, x, g, filters, groups)
     return [by_x, by_filters]
 
 
-@linear("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+@gradient("Conv2DBackpropInput", "Conv3DBackpropInputV2")
 def _convolution_back(node: Applied, g: Any) -> Any:
     filters, y = node.inputs
-    if not (filters.shape.is_fully_defined() and None not in y.shape[1:].as_list()):
+    if not filters.shape.is_fully_defined():
         return NotImplemented
     attrs = {key: value for key, value in node.attrs.items() if key != "input_sizes"}
     by_filters = by_y = None
     if node.wanted[0]:
-        sizes = filters.shape.as_list()[:-2]
-        by_filters = _by_filters(attrs, g, y, sizes, 1)
-        if by_filters is None:
-            return NotImplemented
+        by_filters = _by_filters(attrs, g, y, filters, 1)
     if node.wanted[1]:
         by_y = run("Conv2D" if len(g.shape) == 4 else "Conv3D", g, filters, **attrs)
     return [by_filters, by_y]
+
+
+@gradient("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+def _filters_back(node: Applied, g: Any) -> Any:
+    x, y = node.inputs
+    attrs = {key: value for key, value in node.attrs.items() if key != "filter_sizes"}
+    by_x = by_y = None
+    if node.wanted[0]:
+        op = "Conv2DBackpropInput" if len(g.shape) == 4 else "Conv3DBackpropInputV2"
+        whole = shape_of(x)
+        dims = tuple(whole[place] for place in range(len(g.shape)))
+        by_x = run(op, g, y, input_sizes=dims, **attrs)
+    if node.wanted[1]:
+        by_y = run("Conv2D" if len(g.shape) == 4 else "Conv3D", x, g, **attrs)
+    return [by_x, by_y]
 
 
 def _parts(x: Any, groups: int) -> list[Any]:
@@ -120,22 +129,15 @@ def _parts(x: Any, groups: int) -> list[Any]:
 
 
 def _by_filters(
-    attrs: dict[str, Any], x: Any, g: Any, sizes: Sequence[int], groups: int
+    attrs: dict[str, Any], x: Any, g: Any, filters: Any, groups: int
 ) -> Any:
-    """For each place of the window the products of what lay there with the gradient.
-
-    None where too little is known of the shapes.
-    """
-    pads = _window(x, attrs, sizes)
-    if pads is None:
-        return None
-    axes = list(range(len(sizes) + 1))
-    places = g.shape.as_list()[1:-1]
-    found = []
-    for part, given in zip(_parts(_padded(x, pads), groups), _parts(g, groups)):
-        taps = _taps(attrs, part, sizes, places)
-        products = stack([tensordot(tap, given, [axes, axes]) for tap in taps])
-        found.append(reshape(products, [*sizes, part.shape[-1], given.shape[-1]]))
+    """The gradient of the filters, from the input and the gradient of the result."""
+    *sizes, outside = filters.shape.as_list()
+    op = "Conv2DBackpropFilter" if len(sizes) == 3 else "Conv3DBackpropFilterV2"
+    found = [
+        run(op, part, given, filter_sizes=(*sizes, outside // groups), **attrs)
+        for part, given in zip(_parts(x, groups), _parts(g, groups))
+    ]
     return found[0] if groups == 1 else concat(found, -1)
 
 

@@ -78,7 +78,7 @@ def _mean(node: Applied, g: Any) -> Any:
     else:
         count = size(x, dtypes.int64) // maximum(size(g, dtypes.int64), 1)
         count = cast(count, g.dtype)
-    return [_spread(node, g) / count]
+    return [_spread(node, g / count)]
 
 
 @gradient("Max", "Min")

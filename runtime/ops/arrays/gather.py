@@ -103,6 +103,12 @@ def _gather(params: Array, indices: Array, *, axis: int, batch_dims: int) -> Arr
     if batch_dims > axis:
         raise ValueError
     _check_batch(params.shape, indices.shape, batch_dims)
+    if batch_dims == axis == indices.ndim == params.ndim - 1:
+        # One element of each row.
+        rows = np.arange(indices.size, dtype=np.int64) * params.shape[-1]
+        places = rows.reshape(indices.shape) + indices.astype(np.int64, copy=False)
+        element: Array = params.reshape(-1).take(places)
+        return element
     picked = np.moveaxis(params, axis, batch_dims)[
         (*_batch_indices(indices.shape, batch_dims), indices)
     ]

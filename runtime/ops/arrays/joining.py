@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -288,11 +289,17 @@ def _infer_split(value: TensorSpec, *, num_split: int, axis: Any) -> Any:
 
 def _cut(value: Array, sizes: Sequence[int], axis: int) -> Any:
     """Parts of these lengths, as views: np.split takes ten times as long."""
-    before, start, parts = (slice(None),) * axis, 0, []
+    return _results([value[key] for key in _keys(axis, tuple(sizes))])
+
+
+@lru_cache(maxsize=256)
+def _keys(axis: int, sizes: tuple[int, ...]) -> list[Any]:
+    """The keys of the parts of these lengths along an axis."""
+    before, start, keys = (slice(None),) * axis, 0, []
     for size in sizes:
-        parts.append(value[(*before, slice(start, start + size))])
+        keys.append((*before, slice(start, start + size)))
         start += size
-    return _results(parts)
+    return keys
 
 
 def _split(value: Array, *, num_split: int, axis: int) -> Any:

@@ -18,12 +18,12 @@ import numpy as np
 
 from runtime.errors import ConversionError, DTypeMismatchError, InvalidArgumentError
 from runtime.graph.context import current_graph
-from runtime.ops.apply import apply_one, as_array, infer_specs
+from runtime.ops.apply import apply_one, as_array, infer_specs, record
 from runtime.ops.convert import as_tensor, is_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
 from runtime.ops.record import Export, Fails, Op, Source, get, register
 from runtime.ops.values import float_array
-from runtime.tensor import EagerTensor, Tensor
+from runtime.tensor import EagerTensor, Recorded, Tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.types.shapes import TensorShape, broadcast_static_shape
@@ -253,6 +253,12 @@ def unary_function(
                     return EagerTensor(
                         result if type(result) is np.ndarray else as_array(result)
                     )
+        elif type(x) is Recorded and current_graph() is None:
+            if x._array.dtype.num in numbers:
+                found: EagerTensor | None = attempt(kernel, x._array)
+                if found is not None:
+                    record(op, (x,), {}, (found,))
+                    return found
         tensor = x if is_operator and isinstance(x, Tensor) else as_tensor(x)
         if tensor.dtype.np_dtype.num not in numbers:
             infer_specs(get(op), (tensor.spec,), {})  # Raises.
@@ -317,6 +323,10 @@ def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> A
         except FALL_BACK:
             pass  # Promotion or inference says what is wrong.
     graph = current_graph()
+    if graph is None:
+        found = _run_recorded(op, x, y)
+        if found is not None:
+            return found
     # The constants of the node are named after it: add_1/y.
     unique = graph.unique_name(name) + "/" if graph else None
     pair = promote_or_leave(x, y, op, unique, reflected)
@@ -326,6 +336,41 @@ def apply_binary(op: str, x: Any, y: Any, name: str, reflected: str | None) -> A
     if left.dtype.np_dtype.num not in get(op).numbers:
         infer_specs(get(op), (left.spec, right.spec), {})  # Raises.
     return apply_one(op, left, right, name=unique)
+
+
+def _run_recorded(op: str, x: Any, y: Any) -> EagerTensor | None:
+    """The quick way for what tapes know: eager operands of one dtype, or one of them
+    and a number; None where the general way is to be gone.
+    """
+    if type(x) in _EAGER:
+        dtype = x._array.dtype
+        if type(y) not in _EAGER:
+            y = _number_beside(y, dtype)
+    elif type(y) in _EAGER:
+        dtype = y._array.dtype
+        x = _number_beside(x, dtype)
+    else:
+        return None
+    if x is None or y is None or y._array.dtype is not x._array.dtype:
+        return None
+    definition = get(op)
+    if dtype.num not in definition.numbers:
+        return None
+    try:
+        result = run_quietly(definition.kernel, x._array, y._array)
+    except FALL_BACK:
+        return None
+    record(op, (x, y), {}, (result,))
+    return result
+
+
+_EAGER = frozenset({EagerTensor, Recorded})
+
+
+def _number_beside(value: Any, dtype: np.dtype[Any]) -> EagerTensor | None:
+    """A number of Python as a tensor of the dtype."""
+    array = beside(value, dtype) if type(value) in (int, float) else None
+    return None if array is None else EagerTensor(array)
 
 
 def _describe(function: Any, name: str, doc: str) -> None:

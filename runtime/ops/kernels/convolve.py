@@ -31,10 +31,17 @@ from runtime.ops.kernels.image_blocks import (
     padded,
     strided_windows,
 )
-from runtime.ops.kernels.small_products import is_small, multiply
+from runtime.ops.kernels.small_products import deep_product, is_small, multiply
 from runtime.ops.kernels.threads import allowed_threads, share
 
-__all__ = ["NOTHING", "After", "convolve", "convolve_depthwise", "spread"]
+__all__ = [
+    "NOTHING",
+    "After",
+    "convolve",
+    "convolve_depthwise",
+    "correlate_windows",
+    "spread",
+]
 
 Array = np.ndarray[Any, Any]
 Ints = Sequence[int]
@@ -320,6 +327,47 @@ def spread(
 def _lie_within(pads: Pads, spans: Ints) -> bool:
     """Whether all that is added around is in a window with some element."""
     return all(max(pad) <= span for pad, span in zip(pads, spans))
+
+
+# --- the gradient of the filters
+
+
+def correlate_windows(
+    x: Array, y: Array, sizes: Ints, strides: Ints, pads: Pads, dilations: Ints
+) -> Array:
+    """The sums over all windows of the batch (number, space..., channels) of their
+    elements times those of `y` that belong to them: (window..., channels, out).
+    """
+    if x.dtype == np.float16:
+        wide = (x.astype(np.float32), y.astype(np.float32))
+        return correlate_windows(*wide, sizes, strides, pads, dilations).astype(x.dtype)
+    inside, outside = x.shape[-1], y.shape[-1]
+    width = math.prod(sizes) * inside
+    if not (width and y.size):
+        return np.zeros((*sizes, inside, outside), y.dtype)
+    lengths = y.shape[1:-1]
+    windows = strided_windows(padded(x, pads), sizes, strides, dilations, lengths)
+    axes = len(sizes) + 1
+    # As in `_columns` and `_rows`: long runs are copied, or whole windows.
+    is_narrow = width <= FEW
+    bytes_of_row = math.prod(lengths[1:]) * width * x.itemsize
+    parts = list(blocks(len(x), lengths[0], bytes_of_row, BLOCK))
+    sums = np.empty((len(parts), width, outside), y.dtype)
+
+    def fill(index: int) -> None:
+        found = windows[parts[index]]
+        if is_narrow:
+            found = found.transpose(*range(axes, 2 * axes), *range(axes))
+        scratch = borrow(found.size, x.dtype)
+        scratch.reshape(found.shape)[...] = found
+        matrix = scratch.reshape((width, -1) if is_narrow else (-1, width))
+        given = y[parts[index]].reshape(-1, outside)
+        sums[index] = matrix.dot(given) if is_narrow else deep_product(matrix, given)
+        give_back([scratch])
+
+    share(fill, len(parts), allowed_threads() if y.size * width >= MANY else 1)
+    total: Array = np.add.reduce(sums, axis=0)
+    return total.reshape(*sizes, inside, outside)
 
 
 # --- Convolutions with one filter for each channel: no products of matrices

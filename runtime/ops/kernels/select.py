@@ -3,7 +3,7 @@
 ``np.where`` and ``np.copyto`` with a mask look at each element of the condition, and
 processors that guess what comes next guess wrong at every other element of a random
 one. ``y ^ ((x ^ y) * c)`` is `x` where `c` is 1 and `y` where it is 0, for all the bits
-of a number, and takes as long for any condition.
+of a number, and takes as long for any condition. Where `y` is 0 it is ``x * c``.
 """
 
 from __future__ import annotations
@@ -36,12 +36,15 @@ def select(condition: Any, x: Any, y: Any, out: Array | None = None) -> Any:
     """
     if type(condition) is not np.ndarray or condition.size < FEW:
         return _one_by_one(condition, x, y, out)
-    x, y, shape = np.asarray(x), np.asarray(y), condition.shape
+    shape = condition.shape
+    x, y = _written_out(x, shape), _written_out(y, shape)
     if not _are_alike(condition, x, y, out):
         return _one_by_one(condition, x, y, out)
     result = new_result(shape, x.dtype) if out is None else out
     bits = _BITS[x.itemsize]
-    flat = [_flat(array.view(bits)) for array in (x, y, result)]
+    flat: list[Any] = [_flat(array.view(bits)) for array in (x, y, result)]
+    if not flat[1].ndim and not flat[1]:
+        flat[1] = None  # all bits of 0.0 are 0, and no others are
     chosen = condition.reshape(-1)
     size = min(chosen.size, BLOCK)
     scratch = [borrow(size, bits) for _ in range(2)]
@@ -50,7 +53,7 @@ def select(condition: Any, x: Any, y: Any, out: Array | None = None) -> Any:
             part = slice(start, start + BLOCK)
             _choose(
                 chosen[part],
-                *(array[part] if array.ndim else array for array in flat),
+                *(array[part] if np.ndim(array) else array for array in flat),
                 *scratch,
             )
     finally:
@@ -80,13 +83,26 @@ def _are_alike(condition: Array, x: Array, y: Array, out: Array | None) -> bool:
     )
 
 
+def _written_out(value: Any, shape: tuple[int, ...]) -> Array:
+    """An array, copied where it has the shape by repeating fewer elements."""
+    array = np.asarray(value)
+    if array.shape == shape and 0 in array.strides:
+        return np.ascontiguousarray(array)
+    return array
+
+
 def _flat(array: Array) -> Array:
     return array.reshape(-1) if array.ndim else array
 
 
-def _choose(c: Array, x: Array, y: Array, out: Array, mask: Array, t: Array) -> None:
+def _choose(
+    c: Array, x: Array, y: Array | None, out: Array, mask: Array, t: Array
+) -> None:
     mask, t = mask[: c.size], t[: c.size]
     np.copyto(mask, c)
+    if y is None:
+        np.multiply(x, mask, out=out)
+        return
     np.bitwise_xor(x, y, out=t)
     np.multiply(t, mask, out=t)
     np.bitwise_xor(t, y, out=out)

@@ -19,7 +19,14 @@ import numpy as np
 from runtime.ops.kernels.buffers import borrow, give_back, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
 
-__all__ = ["is_small", "may_take_pieces", "multiply", "product", "stacked_product"]
+__all__ = [
+    "deep_product",
+    "is_small",
+    "may_take_pieces",
+    "multiply",
+    "product",
+    "stacked_product",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -103,6 +110,25 @@ def _pieces(x: Array, each: int) -> Array:
     """The rows, so many at a time: a view, since an axis is split."""
     *stack, _, width = x.shape
     return x.reshape(*stack, -1, each, width)
+
+
+def deep_product(left: Array, right: Array) -> Array:
+    """The product of the transposed `left` with `right`, both of which have many rows.
+
+    >>> deep_product(np.ones((100, 2)), np.ones((100, 1))).ravel()
+    array([100., 100.])
+    """
+    rows = len(left)
+    most = SMALL // (left.shape[1] * right.shape[1])
+    if most < LEAST or rows <= most:
+        return left.T.dot(right)  # type: ignore[no-any-return]
+    each = rows // -(-rows // most)
+    whole = rows - rows % each
+    pieces = _pieces(left[:whole], each).swapaxes(1, 2)
+    found = np.add.reduce(np.matmul(pieces, _pieces(right[:whole], each)), axis=0)
+    if whole < rows:
+        found += left[whole:].T.dot(right[whole:])
+    return found  # type: ignore[no-any-return]
 
 
 def product(left: Array, right: Array) -> Array:

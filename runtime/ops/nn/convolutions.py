@@ -16,6 +16,7 @@ from runtime.ops.kernels.convolve import (
     After,
     convolve,
     convolve_depthwise,
+    correlate_windows,
     spread,
 )
 from runtime.ops.nn.windows import (
@@ -358,6 +359,53 @@ define(
     family="window",
     export=Export(inputs=((0, "input_sizes", "input_sizes"),)),
 )
+
+
+# --- The gradient of the filters
+
+
+def _infer_filters(
+    x: TensorSpec, y: TensorSpec, *, filter_sizes: Any, **attrs: Any
+) -> TensorSpec:
+    rank = len(attrs["strides"])
+    dims = dims_or_unknown(x, rank, "the input")
+    given = dims_or_unknown(y, rank, "the gradient")
+    *sizes, inside, outside = filter_sizes
+    try:
+        wanted = (dims[0], *places(dims, tuple(sizes), attrs), outside)
+        merge_dims(wanted, given)
+        merge_dims((dims[-1],), (inside,))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"a convolution of a tensor of shape {show(dims)} with filters of shape "
+            f"{show(filter_sizes)} does not give the shape of its gradient, "
+            f"{show(given)}"
+        ) from None
+    return spec(tuple(filter_sizes), y.dtype)
+
+
+def _filters(x: Array, y: Array, *, filter_sizes: Any, **attrs: Any) -> Array:
+    _infer_filters(
+        TensorSpec(x.shape), TensorSpec(y.shape), filter_sizes=filter_sizes, **attrs
+    )
+    sizes = filter_sizes[:-2]
+    pads = paddings(x.shape, sizes, attrs)
+    steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
+    return correlate_windows(x, y, sizes, steps, pads, dilations)
+
+
+for _name in ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2"):
+    define(
+        _name,
+        _filters,
+        _infer_filters,
+        takes="f",
+        family="window",
+        export=Export(inputs=((1, "filter_sizes", "filter_sizes"),)),
+    )
+
+
+# --- what users call
 
 
 def _transposed(

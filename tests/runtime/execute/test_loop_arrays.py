@@ -456,3 +456,83 @@ def test_an_item_that_is_not_there_is_still_an_error() -> None:
 
     with pytest.raises(IndexError, match="list index out of range"):
         f(tf.constant(1))
+
+
+# --- rows of arrays -------------------------------------------------------------------
+
+
+def gradient_of_a_loop(x: Any) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x[0]
+        for i in tf.range(4):
+            y = tf.tanh(y * x[i])
+    return tape.gradient(y, x)
+
+
+def rows_backwards(x: Any) -> Any:
+    rows = tf.TensorArray(tf.float32, 4).unstack(x)
+    y = tf.zeros([2, 3])
+    for i in tf.range(4):
+        y = y * 0.5 + rows.read(3 - i)
+    return y
+
+
+def last_row_then_a_write(x: Any) -> Any:
+    rows = tf.TensorArray(tf.float32, 4).unstack(x)
+    y = tf.zeros([2, 3])
+    for i in tf.range(4):
+        y = rows.read(i)
+    return rows.write(3, -y).stack(), y
+
+
+def rows_that_the_loop_writes(x: Any) -> Any:
+    rows = tf.TensorArray(tf.float32, 4).unstack(x)
+    for i in tf.range(3):
+        rows = rows.write(i, rows.read(i) + rows.read(i + 1))
+    return rows.stack()
+
+
+def rows_in_a_branch(x: Any) -> Any:
+    rows = tf.TensorArray(tf.float32, 4).unstack(x)
+    for i in tf.range(4):
+        row = rows.read(i) if i % 2 == 0 else rows.read(0)
+        rows = rows.write(i, -row)
+    return rows.stack()
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        gradient_of_a_loop,
+        rows_backwards,
+        last_row_then_a_write,
+        rows_that_the_loop_writes,
+        rows_in_a_branch,
+    ],
+)
+def test_rows_that_are_there(fn: Callable[..., Any]) -> None:
+    _, source = run_both(fn, X)
+
+    assert "TensorArrayReadV3" not in source
+
+
+def test_rows_are_not_copied_where_nobody_writes() -> None:
+    _, source = run_both(rows_backwards, X)
+    assert ".copy()" not in source
+    _, source = run_both(rows_that_the_loop_writes, X)
+    assert ".copy()" in source
+
+
+def test_a_row_that_may_not_be_there_is_still_an_error() -> None:
+    @tf.function
+    def read(x: Any, n: Any) -> Any:
+        rows = tf.TensorArray(tf.float32, 4).unstack(x)
+        y = tf.zeros([2, 3])
+        for i in tf.range(n):
+            y = y + rows.read(i)
+        return y
+
+    assert read(X, tf.constant(4)).shape == [2, 3]
+    with pytest.raises(tf.errors.OutOfRangeError, match="index 4 of a TensorArray"):
+        read(X, tf.constant(5))

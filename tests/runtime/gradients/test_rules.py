@@ -173,6 +173,11 @@ BINARY: dict[str, tuple[Callable[[Any, Any], Any], Any, Any]] = {
         sample(1, 2, 2, 4),
         sample(2, 2, 2, 2, seed=4),
     ),
+    "conv2d_transpose": (
+        lambda a, b: tf.nn.conv2d_transpose(a, b, [1, 4, 4, 2], 2, "SAME"),
+        sample(1, 2, 2, 2),
+        sample(3, 2, 2, 2, seed=4),
+    ),
     "depthwise": (
         lambda a, b: tf.nn.depthwise_conv2d(a, b, [1, 1, 1, 1], "SAME"),
         sample(1, 3, 3, 2),

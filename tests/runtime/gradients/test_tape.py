@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import runtime as tf
 from runtime.errors import GradientError
+from runtime.ops import apply
+from runtime.ops.eager import use_quick_way
 from runtime.tensor import EagerTensor, Recorded
 
 
@@ -159,6 +162,63 @@ def test_tensors_take_their_quick_ways_again() -> None:
     del tape
     x + 1.0
     assert type(x) is EagerTensor
+
+
+def test_backwards_operations_take_their_quick_ways(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = tf.constant([0.5, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.tanh(x * x) * 3.0 + x
+    monkeypatch.setattr(apply, "_run_eagerly", None)  # the general way
+    assert tape.gradient(y, x, x).shape == [2]
+
+
+@pytest.mark.parametrize("other", [2, -0.5, tf.constant([3.0, 4.0]), np.float32(2)])
+def test_what_is_recorded_goes_either_way(
+    other: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gradients() -> Any:
+        x = tf.constant([0.5, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.exp(other - x) * (x + other) / x + (2 - -x) ** 2 * tf.sigmoid(x)
+        return y.numpy(), tape.gradient(y, x).numpy()
+
+    quick = gradients()
+    use_quick_way(False)
+    try:
+        general = gradients()
+    finally:
+        use_quick_way(True)
+    for one, way in zip(quick, general, strict=True):
+        assert one.tobytes() == way.tobytes()
+
+
+def test_what_does_not_go_together_is_named_under_a_tape() -> None:
+    x, y = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="AddV2"):
+            x + y
+        with pytest.raises(TypeError, match="float64"):
+            x + tf.constant(1.0, tf.float64)
+
+
+def test_gradients_do_not_outlive_their_use() -> None:
+    """The gradients of intermediate results are let go on the way back."""
+    x = tf.zeros([1 << 20])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        for _ in range(20):
+            y = y + 1.0 * y
+    tracemalloc.start()
+    tape.gradient(y, x)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * 4 * (1 << 20)
 
 
 def test_iterating_and_unpacking_is_recorded() -> None:

@@ -30,8 +30,8 @@ TensorScatterMin Range Shape Identity StopGradient
 Sum Prod Max Min Any All ArgMax ArgMin MatMul Cumsum Cumprod CumulativeLogsumexp Sort
 ArgSort TopKV2 Where UniqueWithCounts SearchSorted
 
-Conv2D Conv3D DepthwiseConv2dNative Conv2DBackpropInput Conv3DBackpropInputV2 MaxPool
-AvgPool
+Conv2D Conv3D DepthwiseConv2dNative Conv2DBackpropInput Conv3DBackpropInputV2
+Conv2DBackpropFilter Conv3DBackpropFilterV2 MaxPool AvgPool
 
 Cholesky MatrixSolve MatrixTriangularSolve Qr Svd SelfAdjointEigV2 LogMatrixDeterminant
 

@@ -42,6 +42,21 @@ def test_all_bits(dtype, shape):
         assert found.tobytes() == np.where(c, x, y).tobytes()
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_zeros(zero):
+    c, x = any_bits((7, 13), "?", 0), any_bits((7, 13), "f4", 1)
+    y = np.float32(zero)
+    assert select(c, x, y).tobytes() == np.where(c, x, y).tobytes()
+
+
+def test_repeated_elements(monkeypatch):
+    c, row = any_bits((7, 13), "?", 0), any_bits((13,), "f4", 1)
+    rows = np.broadcast_to(row, (7, 13))
+    expected = np.where(c, rows, np.float32(0))
+    monkeypatch.setattr(module, "_one_by_one", None)  # it is slow
+    assert select(c, rows, np.float32(0)).tobytes() == expected.tobytes()
+
+
 def test_what_is_left_to_numpy():
     c = np.array([[True], [False]])
     x = np.arange(6).reshape(2, 3)

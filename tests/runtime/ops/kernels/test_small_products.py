@@ -9,7 +9,12 @@ import pytest
 
 import runtime as tf
 from runtime.ops.kernels import small_products as kernels
-from runtime.ops.kernels.small_products import is_small, multiply, product
+from runtime.ops.kernels.small_products import (
+    deep_product,
+    is_small,
+    multiply,
+    product,
+)
 
 Array = np.ndarray[Any, Any]
 RANDOM = np.random.default_rng(0)
@@ -39,6 +44,13 @@ def test_products(small_pieces: None, height: int, width: int, dtype: str) -> No
     assert found.dtype == dtype
     np.testing.assert_allclose(found, left.astype("f8") @ right, rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(product(left, right), found)
+
+
+@pytest.mark.parametrize("rows", [1, 19, 80, 83])
+def test_deep_products(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr(kernels, "SMALL", 20 * 3 * 5)
+    left, right = draw(rows, 3, dtype="float64"), draw(rows, 5, dtype="float64")
+    np.testing.assert_allclose(deep_product(left, right), left.T @ right)
 
 
 def test_what_is_not_taken_to_pieces(small_pieces: None) -> None:

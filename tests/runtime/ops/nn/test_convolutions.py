@@ -244,6 +244,52 @@ def test_transposed_rows_and_volumes() -> None:
     np.testing.assert_allclose(np.vdot(y, y), np.vdot(x, back))
 
 
+@pytest.mark.parametrize("channels", [(1, 4), (3, 4), (5, 16)])
+@pytest.mark.parametrize("padding", ["SAME", [(0, 0), (1, 0), (0, 2), (0, 0)]])
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_the_gradient_of_filters_is_the_adjoint(
+    monkeypatch: Any, channels: Any, padding: Any, dtype: str
+) -> None:
+    x, w = batch(5, 6, 7, channels[0], dtype=dtype), batch(3, 2, *channels, dtype=dtype)
+    options: Any = {"strides": [2, 1], "padding": padding, "dilations": [1, 2]}
+    y = tf.nn.conv2d(x, w, **options).numpy().astype("f8")
+    g = batch(*y.shape, dtype=dtype)
+    tolerance = 1e-9 if dtype == "float64" else 0.05
+    for block, small, many in ((1, 1, 1), (3000, 900, 1), (1 << 20, 1 << 20, 1 << 30)):
+        monkeypatch.setattr(convolve, "BLOCK", block)
+        monkeypatch.setattr(convolve, "MANY", many)
+        monkeypatch.setattr(small_products, "SMALL", small)
+        monkeypatch.setattr(small_products, "LEAST", 2)
+
+        v = tf.constant(w)
+        with tf.GradientTape() as tape:
+            tape.watch(v)
+            y_again = tf.nn.conv2d(x, v, **options)
+        back = tape.gradient(y_again, v, g).numpy()
+
+        assert back.dtype == dtype
+        wanted = np.vdot(w.astype("f8"), back.astype("f8"))
+        np.testing.assert_allclose(
+            wanted, np.vdot(y, g.astype("f8")), tolerance, 20 * tolerance
+        )
+
+
+def test_gradients_for_images_of_any_size() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, None, None, 2], "float64")])
+    def gradients(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = tf.nn.conv2d(x, w, [2, 1], "SAME")
+        return tape.gradient(y, [x, w])
+
+    w = tf.constant(batch(3, 3, 2, 4, dtype="float64"))
+    x = batch(2, 5, 4, 2, dtype="float64")
+    total = np.sum(tf.nn.conv2d(x, w, [2, 1], "SAME"))
+    by_x, by_w = gradients(x)
+    np.testing.assert_allclose([np.vdot(by_x, x), np.vdot(by_w, w)], [total, total])
+    assert not gradients(x[:0])[1].numpy().any()
+
+
 def test_the_transpose_for_a_shape_that_is_known_later(agree: Any) -> None:
     y, w = batch(2, 3, 3, 4), batch(3, 3, 2, 4)
 
