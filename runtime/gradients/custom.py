@@ -34,6 +34,7 @@ from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
 
 __all__ = [
+    "GradientGraph",
     "Rule",
     "custom_gradient",
     "grad_pass_through",
@@ -86,8 +87,30 @@ class Rule:
     function: Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
+@dataclass
+class GradientGraph:
+    """The gradient of a node: a graph of its own, from gradients to gradients."""
+
+    graph: Graph
+    #: How many results and then how many arguments stand before the inputs of a node
+    #: that the graph takes, after the gradients of the results.
+    count: int
+    arguments: int
+    #: Whether it gives a gradient, for each argument and each variable.
+    given: Sequence[bool]
+
+    def __call__(self, step: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+        """The gradients of the operands of a step, of those of its results."""
+        used = step.inputs[self.count + self.arguments :]
+        results = iter(run(self.graph, [*gradients, *used]))
+        found = [next(results) if is_given else None for is_given in self.given]
+        of_arguments, of_variables = found[: self.arguments], found[self.arguments :]
+        rest = [None] * len(used)
+        return [*[None] * self.count, *of_arguments, *rest, *of_variables]
+
+
 def lost_rule(name: str, count: int) -> Rule:
-    """That of a function whose gradient was not saved: it raises GradientError."""
+    """That of a function whose gradient is no data: it raises GradientError."""
 
     def refuse(step: Any, gradients: Sequence[Any]) -> Sequence[Any]:
         raise GradientError(
@@ -339,17 +362,9 @@ def _add(graph: Graph, of: _Gradients, values: Sequence[Any]) -> Sequence[Any]:
             if gradient is not None:
                 back.outputs.append(identity(back.capture(convert_to_tensor(gradient))))
     kept = closed(back)
-    count, tensors = len(values), of.tensors
-
-    def backwards(step: Any, gradients: Sequence[Any]) -> list[Any]:
-        used = step.inputs[count + len(tensors) :]
-        results = iter(run(back, [*gradients, *used]))
-        found = [next(results) if is_given else None for is_given in given]
-        split = len(tensors)
-        rest = [None] * len(used)
-        return [*[None] * count, *found[:split], *rest, *found[split:]]
-
-    rule = Rule(of.name, count, of.read, backwards)
+    tensors = of.tensors
+    gradient_graph = GradientGraph(back, len(values), len(tensors), given)
+    rule = Rule(of.name, len(values), of.read, gradient_graph)
     specs = [TensorSpec(value.shape, value.dtype) for value in values]
     inputs = [*values, *tensors, *kept]
     return graph.add("CustomGradient", inputs, {"rule": rule}, specs, of.name)

@@ -17,7 +17,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.errors import UnimplementedError
-from runtime.gradients.custom import lost_rule
+from runtime.gradients.custom import GradientGraph, Rule, lost_rule
 from runtime.graph import Graph, Node
 from runtime.ops.define import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
@@ -160,6 +160,16 @@ class ProgramReader:
             return OptionalFill(*items)
         return SequenceFill({"list": list, "tuple": tuple}[tag], items)
 
+    def _rule(self, inner: Any) -> Rule:
+        name, count = _text(inner["name"]), _index(inner["count"])
+        if "graph" not in inner:
+            return lost_rule(name, count)
+        variables = [_item(self.variables, number) for number in inner["variables"]]
+        graph = _item(self.graphs, inner["graph"])
+        given = [bool(is_given) for is_given in inner["given"]]
+        function = GradientGraph(graph, count, _index(inner["arguments"]), given)
+        return Rule(name, count, variables, function)
+
     # --- objects that are referred to -------------------------------------------------
 
     def _variable(self, entry: dict[str, Any]) -> Variable:
@@ -262,7 +272,7 @@ _READERS: dict[str, Callable[[ProgramReader, Any], Any]] = {
     "variable": lambda reader, number: _item(reader.variables, number),
     "generator": lambda reader, number: _item(reader.generators, number),
     "stream": lambda reader, number: _item(reader._streams, number),
-    "own_gradient": lambda _, found: lost_rule(_text(found[0]), _index(found[1])),
+    "own_gradient": ProgramReader._rule,
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from runtime import errors
 from runtime.errors import UnsavableError
 from runtime.execute.labels import find_labels
-from runtime.gradients.custom import Rule
+from runtime.gradients.custom import GradientGraph, Rule
 from runtime.graph import Graph, Node
 from runtime.graph.text import attr_text
 from runtime.ops.define import Operand, Slice
@@ -119,9 +119,26 @@ class ProgramWriter:
         if isinstance(value, BaseException):
             return {"exception": self._exception(value)}
         if isinstance(value, Rule):
-            # Its gradient is the program's, and stays there.
-            return {"own_gradient": [value.name, value.count]}
+            return {"own_gradient": self._rule(value)}
         raise TypeError(f"{attr_text(value)}, which is no data")
+
+    def _rule(self, rule: Rule) -> dict[str, Any]:
+        """A gradient that a program wrote; without its graph if that is no data."""
+        found: dict[str, Any] = {"name": rule.name, "count": rule.count}
+        own = rule.function
+        if not isinstance(own, GradientGraph):
+            return found
+        try:
+            ProgramWriter().graph(own.graph)
+        except UnsavableError:
+            return found
+        return {
+            **found,
+            "graph": self.graph(own.graph),
+            "arguments": own.arguments,
+            "given": list(own.given),
+            "variables": [self.variable(variable) for variable in rule.variables],
+        }
 
     def _known(self, value: Any) -> Any:
         """What tracing knew of an operand: an aid, which may be left out."""

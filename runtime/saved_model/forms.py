@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
+import functools
 import inspect
 import keyword
 from collections.abc import Callable, Mapping, Sequence
@@ -41,28 +43,49 @@ class Unsaved:
 # --- structures -----------------------------------------------------------------------
 
 
-def structure(value: Any, leaf: Leaf) -> Any:
+def structure(value: Any, leaf: Leaf, is_result: bool = False) -> Any:
     """A list, tuple, dict or named tuple as JSON, around what `leaf` gives.
 
-    Raises TypeError for a structure of another class.
+    So is a dataclass in a result. Raises TypeError for a structure of another class.
     """
     kind = type(value)
     if nest.children(value) is None:
         return {"leaf": leaf(value)}
+
+    def inner(item: Any) -> Any:
+        return structure(item, leaf, is_result)
+
     if kind is list or kind is tuple:
-        return {kind.__name__: [structure(item, leaf) for item in value]}
+        return {kind.__name__: [inner(item) for item in value]}
     if kind in _PARTS.values():
-        items = [structure(item, leaf) for item in value]
+        items = [inner(item) for item in value]
         return {"part": kind.__name__, "items": items}
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         pairs = zip(kind._fields, value)
-        fields = [[name, structure(item, leaf)] for name, item in pairs]
+        fields = [[name, inner(item)] for name, item in pairs]
         return {"namedtuple": kind.__name__, "fields": fields}
     if kind in (dict, collections.OrderedDict, collections.defaultdict):
         # The leaves are counted in the order of sorted keys.
-        found = {key: structure(value[key], leaf) for key in sorted(_keys(value))}
+        found = {key: inner(value[key]) for key in sorted(_keys(value))}
         return {"dict": [[key, found[key]] for key in value]}
+    if is_result and _is_plain_dataclass(value):
+        fields = [[f.name, inner(getattr(value, f.name))] for f in _fields(value)]
+        return {"dataclass": kind.__name__, "fields": fields}
     raise TypeError(f"a {kind.__name__}, a class that another process does not have")
+
+
+def _is_plain_dataclass(value: Any) -> bool:
+    """Whether the fields of an object, in this order, are all that there is to it."""
+    if not dataclasses.is_dataclass(value) or hasattr(value, "__tf_flatten__"):
+        return False
+    names = [field.name for field in _fields(value)]
+    return all(field.init for field in _fields(value)) and not nest.other_attributes(
+        value, names
+    )
+
+
+def _fields(value: Any) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(value)
 
 
 def _keys(value: Mapping[Any, Any]) -> list[Any]:
@@ -85,13 +108,21 @@ def read_structure(value: dict[str, Any], leaf: Leaf) -> Any:
     if "dict" in value:
         pairs = value["dict"]
         return {_key(key): read_structure(item, leaf) for key, item in pairs}
-    names = [name for name, _ in value["fields"]]
-    for name in [value["namedtuple"], *names]:
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise ValueError(f"{name!r} is no name")
-    factory: Any = collections.namedtuple
-    make = factory(value["namedtuple"], names)
+    kind = "dataclass" if "dataclass" in value else "namedtuple"
+    names = tuple([name for name, _ in value["fields"]])
+    make = _class(kind, value[kind], names)
     return make(*[read_structure(item, leaf) for _, item in value["fields"]])
+
+
+@functools.cache
+def _class(kind: str, name: str, names: tuple[str, ...]) -> Any:
+    """A class in the place of one of the program: with the fields, and nothing else."""
+    for text in (name, *names):
+        if not text.isidentifier() or keyword.iskeyword(text):
+            raise ValueError(f"{text!r} is no name")
+    if kind == "dataclass":
+        return dataclasses.make_dataclass(name, names)
+    return collections.namedtuple(name, names)
 
 
 def _key(key: Any) -> Any:

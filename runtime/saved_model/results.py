@@ -58,7 +58,7 @@ def results(found: Results, name: str, writer: ProgramWriter) -> Any:
         return {"tensors": form.size, **_composite(value, form, writer)}
 
     try:
-        return structure(found.structure, leaf)
+        return structure(found.structure, leaf, is_result=True)
     except TypeError as error:
         raise UnsavableError(
             f"AG340: {name!r} cannot be saved: its result has {error}. Return tensors, "

@@ -180,12 +180,49 @@ def test_what_is_no_data_is_refused(value: Any) -> None:
         ProgramWriter().value(value)
 
 
-def test_a_gradient_of_its_own_stays_with_the_program(tmp_path: Path) -> None:
+def test_a_gradient_of_its_own_is_saved(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    module = tf.Module()
+    module.rate = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def double(x: Any, y: Any) -> Any:
+        def gradient(upstream: Any, variables: Any = None) -> Any:
+            slope = tf.cond(x > 2, lambda: x, lambda: -x)
+            return (upstream * slope * 5, None), [upstream * y * 7]
+
+        return x * y * 2 * module.rate, gradient
+
+    spec = tf.TensorSpec([], tf.float32)
+    module.f = tf.function(double, input_signature=[spec, spec])
+    tf.saved_model.save(module, tmp_path / "model")
+    loaded = tf.saved_model.load(tmp_path / "model")
+    for of in (module, loaded):
+        x, y = tf.constant(3.0), tf.constant(4.0)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch([x, y])
+                z = of.f(x, y)
+            found = tape.gradient(z, [x, y, of.rate])
+        assert (float(z), float(found[0]), found[1], float(found[2])) == (
+            72.0,
+            15.0,
+            None,
+            28.0,
+        )
+        assert float(outer.gradient(found[0], x)) == 5.0
+
+
+def test_a_gradient_of_its_own_that_is_no_data_stays(tmp_path: Path) -> None:
     pytest.importorskip("safetensors")
 
     @tf.custom_gradient
     def double(x: Any) -> Any:
-        return x * 2, lambda upstream: upstream * 5
+        def gradient(upstream: Any) -> Any:
+            return tf.py_function(lambda value: value * 5, [upstream], tf.float32)
+
+        return x * 2, gradient
 
     module = tf.Module()
     module.f = tf.function(double, input_signature=[tf.TensorSpec([], tf.float32)])

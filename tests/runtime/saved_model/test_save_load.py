@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections import namedtuple
 from pathlib import Path
 from random import Random
@@ -371,6 +372,50 @@ def test_signature_that_gives_none(tmp_path: Path) -> None:
 
     with pytest.raises(UnsavableError, match=r"AG340.*gives None"):
         tf.saved_model.save(holder(), tmp_path, signatures=f)
+
+
+# --- results of classes ---------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: Any
+    y: Any = 0
+
+    def norm(self) -> Any:
+        return tf.sqrt(self.x**2 + self.y**2)
+
+
+@dataclasses.dataclass
+class Counted:
+    x: Any
+    count: int = dataclasses.field(init=False, default=0)
+
+
+def nearest(x: Any) -> Any:
+    best = Point(x, x)
+    if best.norm() > 2:
+        best = Point(x / 2)
+    return {"best": best, "all": [Point(x, Pair(best, x))]}
+
+
+def test_a_dataclass_is_loaded_as_one_of_its_fields(tmp_path: Path) -> None:
+    model = holder(f=tf.function(nearest, input_signature=[tf.TensorSpec([])]))
+    tf.saved_model.save(model, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+
+    for x in (1.0, 3.0):
+        found = loaded.f(x)
+        assert repr(found) == repr(model.f(x))
+        assert type(found["best"]) is type(found["all"][0]) is not Point
+        assert not hasattr(found["best"], "norm")
+
+
+def test_an_object_that_is_more_than_its_fields_is_refused(tmp_path: Path) -> None:
+    model = holder(f=tf.function(Counted, input_signature=[tf.TensorSpec([])]))
+
+    with pytest.raises(UnsavableError, match=r"AG340: .* a Counted, a class that"):
+        tf.saved_model.save(model, tmp_path)
 
 
 # --- what is refused ------------------------------------------------------------------

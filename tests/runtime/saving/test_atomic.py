@@ -46,13 +46,22 @@ def test_files_can_be_read_by_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="ends processes that it forks")
-@pytest.mark.parametrize("seed", by_turns(range(8)))
-def test_a_killed_process_leaves_whole_checkpoints(tmp_path: Path, seed: int) -> None:
-    """200 processes in all are killed while they save: see `killing.py`."""
+@pytest.mark.parametrize(
+    ("what", "seed", "count"),
+    [
+        *(("checkpoints", seed, 100) for seed in by_turns(range(8))),
+        *(("models", seed, 30) for seed in by_turns(range(4))),
+    ],
+)
+def test_a_killed_process_leaves_whole_files(
+    tmp_path: Path, what: str, seed: int, count: int
+) -> None:
+    """Processes are killed while they save, 200 on a Python: see `killing.py`."""
     pytest.importorskip("safetensors")
 
+    folder, numbers = str(tmp_path / "saved"), [str(seed), str(count)]
     done = subprocess.run(
-        [sys.executable, str(HERE / "killing.py"), str(tmp_path), str(seed), "100"],
+        [sys.executable, str(HERE / "killing.py"), what, folder, *numbers],
         capture_output=True,
         text=True,
         cwd=ROOT,
