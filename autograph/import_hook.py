@@ -188,13 +188,19 @@ _busy = threading.local()
 def _compiling() -> Iterator[None]:
     """The time in which a module is converted (in this thread).
 
-    The compiler imports for itself, then and later, modules that a hook may be meant
-    for, even the very module that is being imported. It gets them plain and complete,
-    and leaves no trace of them: others get the converted ones.
+    The compiler imports for itself, then and later, modules of Python's library that a
+    hook may be meant for, even the very module that is being imported. It gets them
+    plain and complete, and leaves no trace of them: others get the converted ones.
+    All else stays in `sys.modules`, where other threads look for it.
     """
     nested = getattr(_busy, "compiling", False)
     present = dict(sys.modules)
-    unfinished = {n: m for n, m in present.items() if _is_unfinished_here(m)}
+    unfinished = {
+        name: module
+        for name, module in present.items()
+        if name.partition(".")[0] in sys.stdlib_module_names
+        and _is_unfinished_here(module)
+    }
     for name in unfinished:
         del sys.modules[name]
     _busy.compiling = True

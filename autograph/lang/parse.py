@@ -8,9 +8,11 @@ next to nothing.
 from __future__ import annotations
 
 import ast
+import os
+import threading
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import gast
 
@@ -134,10 +136,17 @@ def _to_gast(tree: ast.AST, source: Source) -> Any:
         raise too_deep(source, tree) from error
 
 
+#: Threads that parse at once confuse the interpreter (a SystemError until Python
+#: 3.12.2) and the filters of warnings, which all threads share.
+_parsing = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: cast(Any, _parsing)._at_fork_reinit())
+
+
 def _parse(source: Source) -> ast.Module:
     """The standard library's tree, with errors located and warnings left out."""
     try:
-        with warnings.catch_warnings():
+        with _parsing, warnings.catch_warnings():
             # Python warned about a `"\d"` when it compiled the file for its user.
             warnings.simplefilter("ignore")
             return ast.parse(source.text, source.filename)

@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -541,6 +542,26 @@ def test_threads_that_import_at_once(package: Path) -> None:
 
     assert [is_converted(module) for module in modules] == [True] * 8
     assert [sys.modules[name] for name in names] == modules
+
+
+def test_a_package_stays_where_other_threads_look_for_it(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python asks for the parent of a module more than once while it imports it."""
+    from autograph import pipeline
+
+    there: list[bool] = []
+
+    def noted(*args: Any) -> Any:
+        there.append("shop" in sys.modules)
+        return convert(*args)
+
+    convert = pipeline.convert_module
+    monkeypatch.setattr(pipeline, "convert_module", noted)
+    with install_import_hook(["shop"]):
+        importlib.import_module("shop.till")
+
+    assert there == [True, True]
 
 
 # --- a process of its own -------------------------------------------------------------
