@@ -148,6 +148,8 @@ def backprop(
         if all(gradient is None for gradient in given):
             continue
         results = step_back(step, given, flags)
+        if any(flags[len(results) :]):
+            raise _no_rule(step)  # by what stands in an attribute
         for operand, flag, result in zip(needed, flags, results):
             if flag and result is not None and has_gradient(operand):
                 known = found.get(id(operand))
@@ -217,7 +219,7 @@ def _by_partials(node: Applied, gradient: Any) -> list[Any]:
             continue
         factor = partial(*node.inputs, *node.outputs)
         through = None if factor is None else scaled(gradient, factor, True)
-        if through is not None:
+        if through is not None and len(node.inputs) > 1:
             others = [x for i, x in enumerate(node.inputs) if i != place]
             through = sum_to(through, node.inputs[place], others)
         results.append(through)

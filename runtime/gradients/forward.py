@@ -32,9 +32,9 @@ from runtime.graph.recording import (
     recorded_by,
     recorders,
 )
-from runtime.ops.apply import apply
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.define import run
 from runtime.tensor import Tensor
 from runtime.types import nest
 from runtime.variable import Variable
@@ -199,7 +199,7 @@ def _by_itself(node: Applied, tangents: Sequence[Any]) -> Sequence[Any]:
         x if not has_gradient(x) else zeros_like(x) if tangent is None else tangent
         for x, tangent in zip(node.inputs, tangents)
     ]
-    found = apply(node.op, *moved, **node.attrs)
+    found = run(node.op, *moved, **node.attrs)
     return found if isinstance(found, tuple) else (found,)
 
 
@@ -216,11 +216,13 @@ def _by_transposing(step: Any, tangents: Sequence[Any]) -> Sequence[Any]:
         recording.watch(seed)
     with recorded_by(*recorders(), recording):
         mark_recorded(own)
-        found = step_back(step, seeds, wanted)
+        found = [
+            None if gradient is None else dense(gradient)
+            for gradient in step_back(step, seeds, wanted)
+        ]
     along: dict[int, Any] = {}
     for gradient, tangent in zip(found, tangents):
         if gradient is not None and tangent is not None:
-            gradient = dense(gradient)
             known = along.get(id(gradient))
             along[id(gradient)] = tangent if known is None else known + tangent
     results = iter(backprop(recording.steps, along, own))

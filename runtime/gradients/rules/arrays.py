@@ -196,16 +196,21 @@ def _apart(g: Any, lengths: Sequence[Any], steps: Sequence[int]) -> Any:
     return g
 
 
-@linear("PadV2")
+@gradient("PadV2")
 def _pad(node: Applied, g: Any) -> Any:
-    x, paddings = node.inputs[0], node.attrs["paddings"]
+    x, paddings, value = node.inputs[0], node.attrs["paddings"], node.attrs["value"]
     if node.attrs["mode"] != "CONSTANT" or x.shape.rank is None:
         return NotImplemented
     key = []
     for axis in range(x.shape.rank):
         begin = paddings[axis][0]
         key.append(Slice(begin, begin + length(x, axis), None))
-    return [run("StridedSlice", g, key=tuple(key))]
+    inner = run("StridedSlice", g, key=tuple(key))
+    if not isinstance(value, Tensor):
+        return [inner]
+    # It is the last of the operands that stand in attributes.
+    rest = [None] * (len(node.wanted) - 2)
+    return [inner, *rest, reduce_sum(g) - reduce_sum(inner)]
 
 
 @linear("GatherV2")
@@ -287,10 +292,14 @@ def _sort(node: Applied, g: Any) -> Any:
     direction = "DESCENDING" if node.attrs["descending"] else "ASCENDING"
     order = argsort(x, axis, direction, stable=True)
     back = argsort(order, axis, stable=True)
-    last = axis == -1 or axis == x.shape.rank - 1 if x.shape.rank else axis == -1
-    if not last:
+    rank = x.shape.rank
+    if rank is None:
         return NotImplemented
-    return [gather(g, back, axis=-1, batch_dims=x.shape.rank - 1)]
+    # What is sorted goes to the end and back again.
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    moved = gather(transpose(g, perm), transpose(back, perm), batch_dims=rank - 1)
+    return [transpose(moved, perm)]
 
 
 @gradient("TopKV2")

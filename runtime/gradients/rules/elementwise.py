@@ -17,6 +17,7 @@ from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.arrays.gather import where
 from runtime.ops.convert import cast
 from runtime.ops.elementwise.arithmetic import (
+    divide_no_nan,
     floordiv,
     greater_equal,
     less,
@@ -26,6 +27,7 @@ from runtime.ops.elementwise.arithmetic import (
     truncatediv,
 )
 from runtime.ops.elementwise.functions import (
+    abs,
     complex,
     conj,
     cos,
@@ -173,7 +175,9 @@ def _conj(node: Applied, g: Any) -> Any:
 
 @linear("Complex")
 def _complex(node: Applied, g: Any) -> Any:
-    return [real(g), imag(g)]
+    x, y = node.inputs
+    by_x = sum_to(real(g), x, [y]) if node.wanted[0] else None
+    return [by_x, sum_to(imag(g), y, [x]) if node.wanted[1] else None]
 
 
 @gradient("Abs")
@@ -183,19 +187,33 @@ def _abs(node: Applied, g: Any) -> Any:
 
 @gradient("ComplexAbs")
 def _complex_abs(node: Applied, g: Any) -> Any:
-    return [complex(g, zeros_like(g)) * sign(node.inputs[0])]
+    each = divide_no_nan(g, node.outputs[0])
+    return [complex(each, zeros_like(each)) * node.inputs[0]]
+
+
+@gradient("Sign")
+def _sign(node: Applied, g: Any) -> Any:
+    if not node.inputs[0].dtype.is_complex:
+        return [None]
+    # Along the unit circle alone.
+    x, y = node.inputs[0], node.outputs[0]
+    across = divide_no_nan(imag(g * conj(y)), abs(x))
+    return [y * complex(zeros_like(across), across)]
 
 
 @gradient("SquaredDifference")
 def _squared_difference(node: Applied, g: Any) -> Any:
     x, y = node.inputs
+    if x.dtype.is_complex:
+        # It is real: (x - y) * conj(x - y).
+        g = complex(real(g), zeros_like(real(g)))
     each = 2 * g * (x - y)
     by_x = sum_to(each, x, [y]) if node.wanted[0] else None
     return [by_x, negative(sum_to(each, y, [x])) if node.wanted[1] else None]
 
 
 without_gradient(
-    *("Ceil", "Floor", "Rint", "Round", "Sign", "FloorDiv", "TruncateDiv"),
+    *("Ceil", "Floor", "Rint", "Round", "FloorDiv", "TruncateDiv"),
     *("IsNan", "IsInf", "IsFinite", "Equal", "NotEqual", "Less", "LessEqual"),
     *("Greater", "GreaterEqual", "LogicalAnd", "LogicalOr", "LogicalNot"),
     *("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert", "LeftShift", "RightShift"),

@@ -1,4 +1,4 @@
-"""Gradients of eigenvalues, singular values and QR, of real matrices.
+"""Gradients of eigenvalues, singular values and QR.
 
 They exist where no two eigenvalues, or singular values, are equal; values alone always
 have one.
@@ -13,7 +13,7 @@ from runtime.ops.arrays.creation import ones_like
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import expand_dims
 from runtime.ops.convert import cast
-from runtime.ops.elementwise.functions import reciprocal
+from runtime.ops.elementwise.functions import real, reciprocal
 from runtime.ops.linalg.factorizations import svd, triangular_solve
 from runtime.ops.linalg.matrices import (
     adjoint,
@@ -55,11 +55,11 @@ def _like(x: Any, other: Any) -> Any:
 def _svd(node: Applied, *gradients: Any) -> Any:
     # J. Townsend, "Differentiating the singular value decomposition", 2016.
     x, by_s = node.inputs[0], gradients[0]
-    if x.dtype.is_complex:
-        return NotImplemented
     if not node.attrs["compute_uv"]:
         _, u, v = svd(x)
-        return [matmul(u * expand_dims(by_s, -2), v, adjoint_b=True)]
+        return [matmul(u * _like(expand_dims(by_s, -2), u), v, adjoint_b=True)]
+    if x.dtype.is_complex:
+        return NotImplemented  # each pair of vectors has a phase that is arbitrary
     square = x.shape.rank is not None and x.shape[-1] == x.shape[-2] is not None
     if node.attrs["full"] and not square:
         return NotImplemented
@@ -85,7 +85,7 @@ def _qr(node: Applied, by_q: Any, by_r: Any) -> Any:
     # one and columns that follow from its Q.
     x = node.inputs[0]
     q, r = node.outputs
-    if x.dtype.is_complex or x.shape.rank is None or None in x.shape[-2:].as_list():
+    if x.shape.rank is None or None in x.shape[-2:].as_list():
         return NotImplemented
     rows, columns = x.shape[-2:].as_list()
     if node.attrs["full"] and rows > columns:
@@ -99,12 +99,15 @@ def _qr(node: Applied, by_q: Any, by_r: Any) -> Any:
 
 
 def _tall(q: Any, r: Any, by_q: Any, by_r: Any) -> Any:
-    inner = matmul(q, by_q, adjoint_a=True)
-    middle = matmul(r, by_r, adjoint_b=True)
-    strict = inner - adjoint(inner) + middle - adjoint(middle)
-    strict = band_part(strict, -1, 0)
-    outside = by_q - matmul(q, inner)
-    return matmul(q, by_r + _over(strict, r)) + _over(outside, r)
+    # The diagonal of R is real.
+    middle = matmul(r, by_r, adjoint_b=True) - matmul(by_q, q, adjoint_a=True)
+    middle = band_part(middle, -1, 0)
+    both = set_diag(middle + adjoint(middle), _real(diag_part(middle)))
+    return _over(by_q + matmul(q, both), r)
+
+
+def _real(x: Any) -> Any:
+    return cast(real(x), x.dtype) if x.dtype.is_complex else x
 
 
 def _over(x: Any, r: Any) -> Any:

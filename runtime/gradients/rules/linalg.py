@@ -7,7 +7,7 @@ from typing import Any
 from runtime.gradients.registry import Applied, gradient
 from runtime.gradients.shapes import sum_to
 from runtime.ops.arrays.shape import expand_dims
-from runtime.ops.elementwise.functions import conj
+from runtime.ops.elementwise.functions import complex, conj, imag, real
 from runtime.ops.linalg.factorizations import inv, solve, triangular_solve
 from runtime.ops.linalg.matrices import adjoint, band_part, diag_part, set_diag
 from runtime.ops.linalg.products import matmul
@@ -73,11 +73,25 @@ def _determinant(node: Applied, g: Any) -> Any:
 
 
 @gradient("LogMatrixDeterminant")
-def _log_determinant(node: Applied, _: Any, g: Any) -> Any:
+def _log_determinant(node: Applied, by_sign: Any, g: Any) -> Any:
+    factor = g
     if node.inputs[0].dtype.is_complex:
-        return NotImplemented
-    factor = expand_dims(expand_dims(g, -1), -1)
+        # By the angle of the determinant, too.
+        angle = imag(by_sign * conj(node.outputs[0]))
+        factor = complex(real(g), angle)
+    factor = expand_dims(expand_dims(factor, -1), -1)
     return [factor * adjoint(inv(node.inputs[0]))]
+
+
+@gradient("PseudoInverse")
+def _pseudo_inverse(node: Applied, g: Any) -> Any:
+    # G. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear
+    # least squares problems whose variables separate", 1973: where the rank stays.
+    x, y, g = node.inputs[0], node.outputs[0], adjoint(g)
+    flipped = adjoint(y)
+    left, right = matmul(g, matmul(y, flipped)), matmul(matmul(flipped, y), g)
+    found = left - matmul(x, matmul(y, left)) + right - matmul(matmul(right, y), x)
+    return [found - matmul(flipped, matmul(adjoint(g), flipped))]
 
 
 @gradient("MatrixSolve")

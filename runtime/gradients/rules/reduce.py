@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from runtime.control_flow.while_loops import while_loop
 from runtime.gradients.registry import Applied, gradient, linear, without_gradient
 from runtime.gradients.shapes import shape_of
-from runtime.ops.arrays.creation import fill, ones_like, zeros_like
-from runtime.ops.arrays.dimensions import ALL
+from runtime.ops.arrays.creation import fill, ones, ones_like, zeros_like
+from runtime.ops.arrays.dimensions import ALL, length
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.rearrange import broadcast_to, pad, reverse
-from runtime.ops.arrays.shape import reshape, size
+from runtime.ops.arrays.shape import ensure_shape, reshape, size
 from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
-from runtime.ops.elementwise.arithmetic import equal, maximum
+from runtime.ops.elementwise.arithmetic import equal, maximum, minimum
 from runtime.ops.elementwise.functions import conj, exp, log
+from runtime.ops.elementwise.logical import logical_or
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.ops.reduce.scans import cumprod, cumsum, cumulative_logsumexp
 from runtime.types import dtypes
+from runtime.types.shapes import TensorShape
 
 __all__: list[str] = []
 
@@ -31,8 +34,10 @@ def _cumulative_logsumexp(node: Applied, g: Any) -> Any:
     turned = {**attrs, "reverse": not attrs["reverse"]}
 
     def shares(weights: Any) -> Any:
-        none = weights <= 0
-        logs = log(where(none, ones_like(weights), weights)) - y
+        # A sum of nothing, -inf, has no shares either.
+        none = logical_or(weights <= 0, equal(y, -math.inf))
+        logs = log(where(none, ones_like(weights), weights))
+        logs -= where(none, zeros_like(y), y)
         logs = where(none, fill(shape_of(x), cast(-math.inf, x.dtype)), logs)
         return exp(cumulative_logsumexp(logs, **turned) + x)
 
@@ -117,6 +122,8 @@ def _prod(node: Applied, g: Any) -> Any:
 
 def _others_along(x: Any, axes: list[int]) -> Any:
     """For each element the product of all others along several axes."""
+    if not axes:
+        return ones_like(x)
     first, *rest = axes
     along = cumprod(x, first, exclusive=True) * cumprod(
         x, first, exclusive=True, reverse=True
@@ -140,29 +147,38 @@ def _cumprod(node: Applied, g: Any) -> Any:
     x, axis = conj(node.inputs[0]), node.attrs["axis"]
     if type(axis) is not int or x.shape.rank is None:
         return NotImplemented
-    axis, length = axis % x.shape.rank, x.shape[axis]
-    if length is None:
-        return NotImplemented
+    axis %= x.shape.rank
     if node.attrs["reverse"]:
         x, g = reverse(x, [axis]), reverse(g, [axis])
     if node.attrs["exclusive"]:
         g = _later(g, axis, 1)
+
     # Element i is in all products from the i-th on. Their gradients, without what lies
     # before i, are s[i] = g[i] + x[i + 1] * s[i + 1]: no division, as x may be 0.
-    factor, total, step = _later(x, axis, 1), g, 1
-    while step < length:
+    def doubled(step: Any, factor: Any, total: Any) -> Any:
         total = total + factor * _later(total, axis, step)
-        factor = factor * _later(factor, axis, step)
-        step *= 2
-    found = cumprod(x, axis, exclusive=True) * total
+        return step * 2, factor * _later(factor, axis, step), total
+
+    count, state = x.shape[axis], (1, _later(x, axis, 1), g)
+    if count is None:
+        count = length(x, axis)
+        state = (ones((), count.dtype), *state[1:])
+        dims = [TensorShape([]), x.shape, x.shape]
+        state = while_loop(lambda step, *_: step < count, doubled, state, dims)
+    else:
+        while state[0] < count:
+            state = doubled(*state)
+    found = cumprod(x, axis, exclusive=True) * state[2]
     return [reverse(found, [axis]) if node.attrs["reverse"] else found]
 
 
-def _later(x: Any, axis: int, step: int) -> Any:
+def _later(x: Any, axis: int, step: Any) -> Any:
     """At each place what lies `step` places after it, and 0 at the end."""
-    if step >= x.shape[axis]:
+    step = minimum(step, length(x, axis)) if x.shape[axis] is None else step
+    if type(step) is int and step >= x.shape[axis]:
         return zeros_like(x)
     key = (*[ALL] * axis, Slice(step, None, None))
     paddings = [(0, 0)] * x.shape.rank
     paddings[axis] = (0, step)
-    return pad(run("StridedSlice", x, key=key), paddings)
+    found = pad(run("StridedSlice", x, key=key), paddings)
+    return found if x.shape[axis] is not None else ensure_shape(found, x.shape)

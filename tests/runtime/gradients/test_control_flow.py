@@ -266,20 +266,6 @@ def test_shapes_that_change_to_the_second_order() -> None:
     np.testing.assert_allclose(staged, second(f), rtol=1e-9)
 
 
-def test_a_recursion_that_a_tensor_decides_has_no_gradient() -> None:
-    def square(y: Any, n: Any) -> Any:
-        if n == 0:
-            return y
-        return square(y * y, n - 1)
-
-    f = tf.function(lambda x, n: square(x, n))
-    with tf.GradientTape() as tape:
-        tape.watch(X)
-        y = f(X, tf.constant(2))
-    with pytest.raises(GradientError, match="AG330: 'square' calls itself"):
-        tape.gradient(y, X)
-
-
 def test_graphs_with_gradients_are_collected() -> None:
     def graph_of_a_step() -> Any:
         def step(x: Any) -> Any:
@@ -380,7 +366,7 @@ def _none_at_first(x: Any, n: Any) -> Any:
     return best * 2.0
 
 
-_BUFFERS = [
+BUFFERS = [
     _list_of_a_tensor,
     _list_made_in_a_branch,
     _two_lists_of_one,
@@ -391,7 +377,7 @@ _BUFFERS = [
 ]
 
 
-@pytest.mark.parametrize("f", _BUFFERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", BUFFERS, ids=lambda f: f.__name__)
 def test_buffers_with_room_for_more(f: Any) -> None:
     x, n = tf.constant([1.1, 2.3, 0.7], tf.float64), tf.constant(3)
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from tests.runtime.gradients import test_rules
 
 
 def jvp(f: Any, primals: Any, tangents: Any) -> Any:
@@ -89,30 +88,3 @@ def test_tangents_that_do_not_fit() -> None:
         tf.autodiff.ForwardAccumulator(tf.zeros([2]), tf.zeros([3]))
     with pytest.raises(ValueError, match="a primal is"):
         tf.autodiff.ForwardAccumulator(tf.constant(1), tf.constant(1))
-
-
-@pytest.mark.parametrize("name", test_rules.UNARY)
-def test_rules_of_one_operand(name: str) -> None:
-    f, x = test_rules.UNARY[name]
-    check_jvp(f, [x])
-
-
-@pytest.mark.parametrize("name", test_rules.BINARY)
-def test_rules_of_two_operands(name: str) -> None:
-    f, x, y = test_rules.BINARY[name]
-    check_jvp(f, [x, y])
-
-
-def check_jvp(f: Any, primals: list[Any]) -> None:
-    """Compare with the product of the Jacobian, which a tape gives."""
-    tangents = [tf.cos(3 * primal + 1) for primal in primals]
-    found = jvp(f, primals, tangents)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(primals)
-        y = tf.convert_to_tensor(f(*primals))
-    jacobians = tape.jacobian(y, primals, unconnected_gradients="zero")
-    wanted = sum(
-        tf.tensordot(by, tangent, len(tangent.shape)).numpy()
-        for by, tangent in zip(jacobians, tangents)
-    )
-    np.testing.assert_allclose(found, wanted, 1e-9, 1e-9)
