@@ -20,6 +20,7 @@ from runtime.gradients.control_flow import (
     control_flow_rule,
     variables_in,
 )
+from runtime.gradients.recursion import recursive_call
 from runtime.gradients.residuals import replace_tensors
 from runtime.gradients.sparse import dense
 from runtime.graph import Graph
@@ -132,8 +133,6 @@ def _plain(graph: Graph) -> Forward:
 
 def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
     """A copy of a graph that also gives what its gradients need."""
-    if graph.is_recursive:
-        raise _recursive(graph)
     copy = copy_graph(graph)
     forward = Forward(copy)
     while True:
@@ -148,13 +147,6 @@ def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
     forward.full = wanted, seeded
     forward.backward[forward.full] = found
     return forward
-
-
-def _recursive(graph: Graph) -> GradientError:
-    return GradientError(
-        f"AG330: {graph.name!r} calls itself as a tensor decides, and has no gradient; "
-        "write it as a loop, or let a Python number decide where it ends"
-    )
 
 
 def kept_by(graph: Graph, wanted: Mask) -> tuple[Graph, list[SymbolicTensor]]:
@@ -211,6 +203,8 @@ def closed(back: Graph) -> tuple[SymbolicTensor, ...]:
 @control_flow_rule("PartitionedCall")
 def _call(step: Any, gradients: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
     graph: Graph = step.attrs["graph"]
+    if graph.is_recursive:
+        return recursive_call(step, gradients, wanted)
     forward: Forward | None = graph.gradient_facts.get("forward")
     if step.graph is not None:
         forward = _of_node(step)
@@ -257,8 +251,6 @@ def _of_node(node: Any) -> Forward:
     # A forward graph that belongs to one node, which has not run.
     known: Forward | None = graph.gradient_facts.get("own")
     if known is None:
-        if graph.is_recursive:
-            raise _recursive(graph)
         known = Forward(copy_graph(graph))
         node.attrs = {**node.attrs, "graph": known.graph}
         known.graph.gradient_facts["own"] = known

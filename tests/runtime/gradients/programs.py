@@ -834,6 +834,57 @@ def recursion(m: Any, x: Any) -> Any:
     return m.sum(power(x, 5))
 
 
+@twice
+def recursion_of_a_tensor(m: Any, x: Any) -> Any:
+    def power(y: Any, n: Any) -> Any:
+        if n == 0:
+            return y
+        return m.sin(y) * power(y * x, n - 1) + y
+
+    return m.sum(power(x, m.int(m.sum(x) + 3.0)))
+
+
+@program
+def recursion_until_it_is_small(m: Any, x: Any) -> Any:
+    def halved(y: Any, z: Any) -> Any:
+        if m.sum(y * y) < 0.1:
+            return y, z * x
+        a, b = halved(y * 0.5, z + m.tanh(y))
+        return a + y * b, m.cos(b)
+
+    one, other = halved(x, x * x)
+    return m.sum(one * other)
+
+
+@program
+def recursion_of_two(m: Any, x: Any) -> Any:
+    def even(y: Any, n: Any) -> Any:
+        if n == 0:
+            return m.exp(y)
+        return odd(y * x, n - 1) * y
+
+    def odd(y: Any, n: Any) -> Any:
+        if n == 0:
+            return y * y
+        total = y
+        for v in x:
+            total = total * v + even(m.sin(y), n - 1)
+        return total
+
+    return m.sum(even(x, m.int(m.sum(x) + 2.0)))
+
+
+@program
+def recursion_over_a_tree(m: Any, x: Any) -> Any:
+    def product(low: Any, high: Any) -> Any:
+        if high - low < 1:
+            return x[low] * x[low]
+        middle = (low + high) // 2
+        return product(low, middle) * product(middle + 1, high) + m.sin(x[middle])
+
+    return product(m.int(x[0] * 0.0), m.int(x[0] * 0.0 + 3.0))
+
+
 @program
 def closure(m: Any, x: Any) -> Any:
     total = x[0] * 0.0
