@@ -44,14 +44,18 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
 
     def assign_add(self, variable: Any, value: Any) -> None:
         """Add to a variable, or to some of its rows."""
-        if isinstance(value, tf.IndexedSlices) and not in_stateless_scope():
-            underlying(variable).scatter_add(cast(value, variable.dtype))
-        else:
-            variable.assign_add(convert_to_tensor(value, variable.dtype))
+        _changed(variable, value, "assign_add", "scatter_add")
 
     def assign_sub(self, variable: Any, value: Any) -> None:
         """Subtract from a variable, or from some of its rows."""
-        if isinstance(value, tf.IndexedSlices) and not in_stateless_scope():
-            underlying(variable).scatter_sub(cast(value, variable.dtype))
-        else:
-            variable.assign_sub(convert_to_tensor(value, variable.dtype))
+        _changed(variable, value, "assign_sub", "scatter_sub")
+
+
+def _changed(variable: Any, value: Any, whole: str, rows: str) -> None:
+    if in_stateless_scope():
+        # The scope has the value of the variable.
+        getattr(variable, whole)(convert_to_tensor(value, variable.dtype))
+        return
+    is_of_rows = isinstance(value, tf.IndexedSlices)
+    value = cast(value, variable.dtype)
+    getattr(underlying(variable), rows if is_of_rows else whole)(value)

@@ -14,6 +14,7 @@ Exact: of two nodes of the same op, inputs and attributes the second one gives w
 first gave, and would fail only where that has failed before. A branch or a loop takes
 over what is computed in front of it; nothing is moved out of a branch. Ops with effects
 are never shared, nor are random ones and the buffers of arrays that are being filled.
+A variable is read once in a graph until something may assign it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from runtime.optimize.editing import (
     first_captured,
 )
 from runtime.optimize.facts import is_pure
+from runtime.optimize.loops import assigned_in
 from runtime.tensor import SymbolicTensor
 from runtime.types.dtypes import DType
 
@@ -71,17 +73,24 @@ class _Search:
         self.known.append({})
         editor = Editor(graph)
         self.nodes += graph.nodes
+        #: What variables hold, by their `id`.
+        reads: dict[int, tuple[SymbolicTensor, ...]] = {}
         total = 0
         for node in graph.nodes:
             if editor.replaced:
                 node.inputs = editor.resolve(node.inputs)
+            values = None
             if node.op in CONTROL_FLOW:
                 total += self._go_into(node)
             elif is_pure(node):
                 values = self._find(node)
-                if values is not None:
-                    editor.replace(node.outputs, values)
-                    continue
+            elif node.op == "ReadVariableOp":
+                values = _read(node, reads)
+            if values is not None:
+                editor.replace(node.outputs, values)
+                continue
+            if reads:
+                _forget_assigned(node, reads)
             editor.nodes.append(node)
         if editor.changes:
             graph.nodes = editor.nodes
@@ -153,6 +162,32 @@ class _Search:
             tensors = tuple([inputs[place] for inputs in captured])
             self.known[depth + 1][key] = tensors
         return tensors
+
+
+def _read(
+    node: Node, reads: dict[int, tuple[SymbolicTensor, ...]]
+) -> tuple[SymbolicTensor, ...] | None:
+    """What was read before; else it is what this node reads, from now."""
+    key = id(node.attrs["variable"])
+    found = reads.get(key)
+    if found is None or found[0].shape != node.outputs[0].shape:
+        reads[key] = node.outputs
+        return None
+    return found
+
+
+def _forget_assigned(node: Node, reads: dict[int, Any]) -> None:
+    """Forget what variables hold that a node may assign."""
+    if node.op in CONTROL_FLOW:
+        assigned = assigned_in(bodies_of(node))
+    elif get(node.op).calls_python:
+        assigned = None
+    elif "variable" in node.attrs and node.op != "ReadVariableOp":
+        assigned = {id(node.attrs["variable"])}
+    else:
+        return
+    for key in list(reads) if assigned is None else assigned & reads.keys():
+        del reads[key]
 
 
 def _frozen(value: Any) -> Any:

@@ -74,7 +74,9 @@ register(
 
 
 def _assign(value: Array, variable: Storage) -> Array:
-    if not variable.shape.is_compatible_with(value.shape):
+    # What has the shape of the old value fits.
+    is_new = value.shape != variable._array.shape
+    if is_new and not variable.shape.is_compatible_with(value.shape):
         raise InvalidArgumentError(
             f"a value of shape {value.shape} does not fit the variable "
             f"{variable.name!r} of shape {variable.shape}"

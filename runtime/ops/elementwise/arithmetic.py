@@ -114,7 +114,7 @@ def _pow(x: Array, y: Array) -> Any:
     if y.dtype.kind == "i" and np.any(y < 0):
         raise InvalidArgumentError(_NEGATIVE_POWER)
     result = np.power(x, y)
-    if y.dtype.kind != "f" or not np.any(half := y == 0.5):
+    if y.dtype.kind != "f" or not (half := y == 0.5).any():
         return result
     # NumPy takes the square root there, which differs where there is no power.
     return np.where(half & ((x == 0) | (x == -np.inf)), np.abs(x), result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -109,6 +110,46 @@ def test_where_a_variable_is_read(program: Callable[..., Any], where: str) -> No
     assert found == expected
     (line, *_) = [line for line in source.split("\n") if "= ReadVariableOp(" in line]
     assert line.startswith(where), source
+
+
+@pytest.mark.parametrize(
+    ("change", "count"),
+    [
+        (lambda w, v, x: v.assign(w), 2),
+        (lambda w, v, x: w.assign(2 * w), 3),
+        (lambda w, v, x: w.scatter_add(tf.IndexedSlices([1.0], [0])), 3),
+        (lambda w, v, x: w[1].assign(x), 3),
+        (lambda w, v, x: tf.cond(x > 0, lambda: v.assign(w), lambda: v + 1.0), 2),
+        (lambda w, v, x: tf.cond(x > 0, lambda: w.assign(w), lambda: w + 1.0), 3),
+        (
+            lambda w, v, x: tf.py_function(
+                lambda: w.assign([5.0, 6.0]), [], tf.float32
+            ),
+            3,
+        ),
+    ],
+)
+def test_a_variable_is_read_once_until_it_is_assigned(change: Any, count: int) -> None:
+    w, v = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0])
+
+    def program(x: Any) -> Any:
+        first = w * x
+        second = w + v
+        change(w, v, x)
+        return first, second, w - x
+
+    staged = tf.function(program)
+    source = staged.get_concrete_function(tf.constant(3.0)).to_source()
+    found = staged(tf.constant(3.0))
+    left = w.numpy().tolist(), v.numpy().tolist()
+    w.assign([1.0, 2.0])
+    v.assign([0.0, 0.0])
+    expected = program(tf.constant(3.0))
+
+    assert len(re.findall(r"^    \w+ = ReadVariableOp", source, re.M)) == count, source
+    for one, other in zip(found, expected):
+        np.testing.assert_array_equal(one, other)
+    assert left == (w.numpy().tolist(), v.numpy().tolist())
 
 
 def test_a_number_is_read_each_time() -> None:
