@@ -75,6 +75,6 @@ def in_float(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x: function(as_float(x))
 
 
-def in_common(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_common(function: Callable[..., Any], at_least: Any = None) -> Callable[..., Any]:
     """A function of two operands, computed in the dtype of both."""
-    return lambda x1, x2: function(*together(x1, x2))
+    return lambda x1, x2: function(*together(x1, x2, at_least=at_least))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from runtime.keras_backend.promotion import (
 )
 from runtime.keras_backend.rows import of_rows, of_rows_and_tensor
 
-# --- of one tensor --------------------------------------------------------------------
+LOG_2, LOG_10 = math.log(2), math.log(10)
+
+# --- of one tensor, in floating point -------------------------------------------------
 
 arccos = in_float(tf.acos)
 arccosh = in_float(tf.acosh)
@@ -35,8 +38,8 @@ cos = in_float(tf.cos)
 cosh = in_float(tf.cosh)
 log = in_float(tf.math.log)
 log1p = in_float(tf.math.log1p)
-log2 = in_float(lambda x: tf.math.log(x) / _number(math.log(2.0), x))
-log10 = in_float(lambda x: tf.math.log(x) / _number(math.log(10.0), x))
+log2 = in_float(lambda x: tf.math.log(x) / LOG_2)
+log10 = in_float(lambda x: tf.math.log(x) / LOG_10)
 sin = in_float(tf.sin)
 sinh = in_float(tf.sinh)
 sqrt = in_float(tf.sqrt)
@@ -47,33 +50,71 @@ floor = in_float(tf.floor)
 angle = in_float(tf.math.angle)
 
 
-def _number(value: float, like: Any) -> Any:
-    return tf.cast(tf.constant(value, tf.float64), like.dtype)
+def _in_floatx(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function of integers in Keras's own dtype, of other numbers as they are."""
+
+    def compute(x: Any) -> Any:
+        x = convert_to_tensor(x)
+        return function(tf.cast(x, config.floatx()) if is_exact(x) else x)
+
+    return compute
 
 
-def _as_floatx(x: Any) -> Any:
-    """Integers in Keras's own dtype, other numbers as they are."""
-    x = convert_to_tensor(x)
-    return tf.cast(x, config.floatx()) if is_exact(x) else x
+exp = _in_floatx(tf.exp)
+exp2 = _in_floatx(lambda x: tf.exp(x * LOG_2))
+expm1 = _in_floatx(tf.math.expm1)
+fabs = _in_floatx(tf.abs)
 
 
-def _in_double(x: Any) -> Any:
+def _as_double(x: Any) -> Any:
     """Integers in floating point, those of 64 bits in float64."""
     x = convert_to_tensor(x)
     return tf.cast(x, "float64") if dtype_of(x) == "int64" else as_float(x)
 
 
-def exp(x: Any) -> Any:
-    return tf.exp(_as_floatx(x))
+def cbrt(x: Any) -> Any:
+    x = _as_double(x)
+    return tf.sign(x) * tf.pow(tf.abs(x), 1 / 3)
 
 
-def exp2(x: Any) -> Any:
-    x = _as_floatx(x)
-    return tf.exp(x * _number(math.log(2.0), x))
+def deg2rad(x: Any) -> Any:
+    return _as_double(x) * (math.pi / 180)
 
 
-def expm1(x: Any) -> Any:
-    return tf.math.expm1(_as_floatx(x))
+def rad2deg(x: Any) -> Any:
+    return _as_double(x) * (180 / math.pi)
+
+
+def sinc(x: Any) -> Any:
+    x = as_float(x) * math.pi
+    is_zero = tf.equal(x, 0)
+    safe = tf.where(is_zero, 1.0, x)
+    return tf.where(is_zero, 1.0, tf.sin(safe) / safe)
+
+
+def i0(x: Any) -> Any:
+    """The modified Bessel function of order 0: a series, and its limit far out."""
+    x = tf.abs(_as_double(x))
+    kind = x.dtype
+    x = tf.cast(x, "float64")
+    quarter = tf.square(tf.minimum(x, 20.0) / 2)
+    total = term = tf.ones_like(x)
+    for k in range(1, 60):
+        term = term * quarter / (k * k)
+        total = total + term
+    far = tf.maximum(x, 20.0)
+    tail = factor = tf.ones_like(far)
+    for k in range(1, 15):
+        factor = factor * ((2 * k - 1) ** 2 / (8.0 * k)) / far
+        tail = tail + factor
+    limit = tf.exp(far) / tf.sqrt(2 * math.pi * far) * tail
+    return tf.cast(tf.where(x <= 20.0, total, limit), kind)
+
+
+# --- of one tensor --------------------------------------------------------------------
+
+negative = of_rows(lambda x: tf.negative(convert_to_tensor(x)))
+square = of_rows(lambda x: tf.square(as_number(x)))
 
 
 def absolute(x: Any) -> Any:
@@ -84,141 +125,60 @@ def absolute(x: Any) -> Any:
 abs = absolute
 
 
-def fabs(x: Any) -> Any:
-    return tf.abs(_as_floatx(x))
-
-
-negative = of_rows(lambda x: tf.negative(convert_to_tensor(x)))
-
-
 def reciprocal(x: Any) -> Any:
     return tf.math.reciprocal(convert_to_tensor(x))
 
 
-square = of_rows(lambda x: tf.square(as_number(x)))
-
-
-def cbrt(x: Any) -> Any:
-    x = _in_double(x)
-    return tf.sign(x) * tf.pow(tf.abs(x), _number(1 / 3, x))
-
-
-def deg2rad(x: Any) -> Any:
-    x = _in_double(x)
-    return x * _number(math.pi / 180, x)
-
-
-def rad2deg(x: Any) -> Any:
-    x = _in_double(x)
-    return x * _number(180 / math.pi, x)
-
-
 def sign(x: Any) -> Any:
     x = convert_to_tensor(x)
-    if "uint" in dtype_of(x) or dtype_of(x) in ("bool", "int8", "int16"):
-        return tf.cast(tf.sign(tf.cast(x, "int64")), x.dtype)
-    return tf.sign(x)
+    return tf.cast(tf.sign(tf.cast(x, "int64") if is_exact(x) else x), x.dtype)
 
 
 def signbit(x: Any) -> Any:
     x = convert_to_tensor(x)
-    if dtype_of(x) == "bool" or "uint" in dtype_of(x):
-        return tf.zeros_like(x, "bool")
-    if is_exact(x):
-        return x < tf.zeros([], x.dtype)
+    if dtype_of(x) == "bool" or is_exact(x):
+        return as_number(x) < 0
     # atan2 tells the zeros apart.
-    below = x < tf.zeros([], x.dtype)
-    is_zero = tf.equal(x, tf.zeros([], x.dtype))
-    return below | (is_zero & (tf.atan2(x, -tf.ones_like(x)) < tf.zeros([], x.dtype)))
-
-
-def sinc(x: Any) -> Any:
-    x = as_float(x) * _number(math.pi, as_float(x))
-    is_zero = tf.equal(x, tf.zeros_like(x))
-    safe = tf.where(is_zero, tf.ones_like(x), x)
-    return tf.where(is_zero, tf.ones_like(x), tf.sin(safe) / safe)
-
-
-def i0(x: Any) -> Any:
-    """The modified Bessel function of order 0: a series, and its limit far out."""
-    x = tf.abs(_in_double(x))
-    kind = x.dtype
-    x = tf.cast(x, "float64")
-    quarter = tf.square(tf.minimum(x, tf.constant(20.0, tf.float64)) / 2)
-    term = tf.ones_like(x)
-    total = term
-    for k in range(1, 60):
-        term = term * quarter / (k * k)
-        total = total + term
-    far = tf.maximum(x, tf.constant(20.0, tf.float64))
-    factor = tf.ones_like(far)
-    tail = factor
-    for k in range(1, 15):
-        factor = factor * ((2 * k - 1) ** 2 / (8.0 * k)) / far
-        tail = tail + factor
-    limit = tf.exp(far) / tf.sqrt(2 * math.pi * far) * tail
-    return tf.cast(tf.where(x <= 20.0, total, limit), kind)
+    return (x < 0) | (tf.equal(x, 0) & (tf.atan2(x, -tf.ones_like(x)) < 0))
 
 
 def round(x: Any, decimals: int = 0) -> Any:
     x = as_number(x)
-    if decimals == 0:
+    if decimals == 0 or (is_exact(x) and decimals > 0):
         return tf.round(x)
-    kind = x.dtype
-    if is_exact(x):
-        if decimals > 0:
-            return x
-        x = tf.cast(x, "float64")
-    factor = _number(10.0**decimals, x)
-    return tf.cast(tf.round(x * factor) / factor, kind)
+    wide = tf.cast(x, "float64") if is_exact(x) else x
+    factor = tf.constant(10.0**decimals, wide.dtype)
+    return tf.cast(tf.round(wide * factor) / factor, x.dtype)
 
 
 def trunc(x: Any) -> Any:
     x = convert_to_tensor(x)
-    if is_exact(x):
-        return x
-    return tf.where(x < tf.zeros([], x.dtype), tf.math.ceil(x), tf.floor(x))
+    return x if is_exact(x) else tf.where(x < 0, tf.math.ceil(x), tf.floor(x))
 
 
 def clip(x: Any, x_min: Any, x_max: Any) -> Any:
     x = as_number(x)
-    low = None if x_min is None else convert_to_tensor(x_min)
-    high = None if x_max is None else convert_to_tensor(x_max)
-    if low is not None:
-        x = tf.maximum(x, tf.cast(low, x.dtype))
-    return x if high is None else tf.minimum(x, tf.cast(high, x.dtype))
+    if x_min is not None:
+        x = tf.maximum(x, convert_to_tensor(x_min, x.dtype))
+    return x if x_max is None else tf.minimum(x, convert_to_tensor(x_max, x.dtype))
 
 
-def isfinite(x: Any) -> Any:
-    x = convert_to_tensor(x)
-    return tf.ones_like(x, "bool") if is_exact(x) else tf.math.is_finite(x)
+def _test(of_floats: Callable[[Any], Any], of_others: Any) -> Callable[[Any], Any]:
+    """A test of each number, whose outcome is known for integers and bools."""
+
+    def test(x: Any) -> Any:
+        x = convert_to_tensor(x)
+        return of_others(x, "bool") if is_exact(x) else of_floats(x)
+
+    return test
 
 
-def isinf(x: Any) -> Any:
-    x = convert_to_tensor(x)
-    return tf.zeros_like(x, "bool") if is_exact(x) else tf.math.is_inf(x)
-
-
-def isnan(x: Any) -> Any:
-    x = convert_to_tensor(x)
-    return tf.zeros_like(x, "bool") if is_exact(x) else tf.math.is_nan(x)
-
-
-def isneginf(x: Any) -> Any:
-    x = convert_to_tensor(x)
-    return isinf(x) & (x < tf.zeros([], x.dtype)) if not is_exact(x) else isinf(x)
-
-
-def isposinf(x: Any) -> Any:
-    x = convert_to_tensor(x)
-    return isinf(x) & (x > tf.zeros([], x.dtype)) if not is_exact(x) else isinf(x)
-
-
-def isreal(x: Any) -> Any:
-    x = convert_to_tensor(x)
-    if "complex" in dtype_of(x):
-        return tf.equal(tf.math.imag(x), 0)
-    return tf.ones_like(x, "bool")
+isfinite = _test(tf.math.is_finite, tf.ones_like)
+isinf = _test(tf.math.is_inf, tf.zeros_like)
+isnan = _test(tf.math.is_nan, tf.zeros_like)
+isneginf = _test(lambda x: tf.equal(x, float("-inf")), tf.zeros_like)
+isposinf = _test(lambda x: tf.equal(x, float("inf")), tf.zeros_like)
+isreal = _test(lambda x: tf.equal(imag(x), 0), tf.ones_like)
 
 
 def real(x: Any) -> Any:
@@ -243,13 +203,11 @@ def nan_to_num(
     x = convert_to_tensor(x)
     if is_exact(x):
         return x
-
-    def full(value: Any) -> Any:
-        return tf.fill(tf.shape(x), tf.cast(value, x.dtype))
-
-    x = tf.where(tf.math.is_nan(x), full(nan), x)
-    x = tf.where(isposinf(x), full(x.dtype.max if posinf is None else posinf), x)
-    return tf.where(isneginf(x), full(x.dtype.min if neginf is None else neginf), x)
+    x = tf.where(isnan(x), tf.constant(nan, x.dtype), x)
+    high = x.dtype.max if posinf is None else posinf
+    x = tf.where(isposinf(x), tf.constant(high, x.dtype), x)
+    low = x.dtype.min if neginf is None else neginf
+    return tf.where(isneginf(x), tf.constant(low, x.dtype), x)
 
 
 def logical_not(x: Any) -> Any:
@@ -265,172 +223,55 @@ bitwise_not = bitwise_invert
 
 # --- of two operands ------------------------------------------------------------------
 
-
-def add(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    return tf.logical_or(x1, x2) if dtype_of(x1) == "bool" else tf.add(x1, x2)
+Binary = Callable[[Any, Any], Any]
 
 
-def _multiply(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    return tf.logical_and(x1, x2) if dtype_of(x1) == "bool" else tf.multiply(x1, x2)
+def _or_of_bools(of_numbers: Binary, of_bools: Binary) -> Binary:
+    """A function of two operands in the dtype of both, with another one for bools."""
+
+    def combine(x1: Any, x2: Any) -> Any:
+        x1, x2 = together(x1, x2)
+        return (of_bools if dtype_of(x1) == "bool" else of_numbers)(x1, x2)
+
+    return combine
 
 
-multiply = of_rows_and_tensor(_multiply, commutes=True)
+def _of_numbers(function: Binary) -> Binary:
+    """A function of two operands, for which bools are integers."""
+    return lambda x1, x2: function(*map(as_number, together(x1, x2)))
 
 
-def subtract(x1: Any, x2: Any) -> Any:
-    return tf.subtract(*together(x1, x2))
-
-
-divide = true_divide = of_rows_and_tensor(
-    lambda x1, x2: tf.divide(*together(x1, x2, at_least=float))
+add = _or_of_bools(tf.add, tf.logical_or)
+multiply = of_rows_and_tensor(_or_of_bools(tf.multiply, tf.logical_and), commutes=True)
+maximum = _or_of_bools(tf.maximum, tf.logical_or)
+minimum = _or_of_bools(tf.minimum, tf.logical_and)
+bitwise_and = _or_of_bools(tf.bitwise.bitwise_and, tf.logical_and)
+bitwise_or = _or_of_bools(tf.bitwise.bitwise_or, tf.logical_or)
+bitwise_xor = _or_of_bools(tf.bitwise.bitwise_xor, tf.math.logical_xor)
+floor_divide = _or_of_bools(
+    tf.math.floordiv,
+    lambda x, y: tf.math.floordiv(tf.cast(x, "int8"), tf.cast(y, "int8")),
 )
 
-
-def divide_no_nan(x1: Any, x2: Any) -> Any:
-    return tf.math.divide_no_nan(*together(x1, x2, at_least=float))
-
-
-def floor_divide(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    if dtype_of(x1) == "bool":
-        return tf.cast(tf.math.floordiv(as_number(x1), as_number(x2)), "int8")
-    return tf.math.floordiv(x1, x2)
-
-
-def mod(x1: Any, x2: Any) -> Any:
-    x1, x2 = (as_number(x) for x in together(x1, x2))
-    return tf.math.floormod(x1, x2)
-
-
-def fmod(x1: Any, x2: Any) -> Any:
-    x1, x2 = (as_number(x) for x in together(x1, x2))
-    return tf.truncatemod(x1, x2)
-
-
-def power(x1: Any, x2: Any) -> Any:
-    x1, x2 = (as_number(x) for x in together(x1, x2))
-    return tf.pow(x1, x2)
-
-
-def maximum(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    return tf.logical_or(x1, x2) if dtype_of(x1) == "bool" else tf.maximum(x1, x2)
-
-
-def minimum(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    return tf.logical_and(x1, x2) if dtype_of(x1) == "bool" else tf.minimum(x1, x2)
-
-
-def fmax(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    larger = tf.where(isnan(x2), x1, maximum(x1, x2))
-    return tf.where(isnan(x1), x2, larger)
-
-
-def fmin(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    smaller = tf.where(isnan(x2), x1, minimum(x1, x2))
-    return tf.where(isnan(x1), x2, smaller)
-
-
-def arctan2(x1: Any, x2: Any) -> Any:
-    return tf.atan2(*together(x1, x2, at_least=float))
-
-
-def hypot(x1: Any, x2: Any) -> Any:
-    x1, x2 = (tf.abs(_in_double(x)) for x in together(x1, x2))
-    large, small = tf.maximum(x1, x2), tf.minimum(x1, x2)
-    ratio = tf.math.divide_no_nan(small, large)
-    return large * tf.sqrt(tf.ones_like(ratio) + tf.square(ratio))
-
-
-def heaviside(x1: Any, x2: Any) -> Any:
-    x1, x2 = (_in_double(x) for x in together(x1, x2))
-    zero = tf.zeros([], x1.dtype)
-    steps = tf.where(x1 < zero, zero, tf.ones_like(x1))
-    return tf.where(tf.equal(x1, zero), x2, steps)
-
-
-def logaddexp(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2, at_least=float)
-    larger = tf.maximum(x1, x2)
-    distance = tf.where(tf.equal(x1, x2), tf.zeros_like(larger), tf.abs(x1 - x2))
-    return larger + tf.math.log1p(tf.exp(-distance))
-
-
-def logaddexp2(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2, at_least=float)
-    factor = _number(math.log(2.0), x1)
-    return logaddexp(x1 * factor, x2 * factor) / factor
-
-
-def ldexp(x1: Any, x2: Any) -> Any:
-    x1, x2 = convert_to_tensor(x1), convert_to_tensor(x2)
-    if "int" not in dtype_of(x2):
-        raise TypeError(
-            f"ldexp exponent must be an integer type. Received: x2 dtype={x2.dtype}"
-        )
-    dtype = common_dtype(x1, x2, float)
-    two = tf.cast(2.0, dtype)
-    return tf.cast(x1, dtype) * tf.pow(two, tf.cast(x2, dtype))
-
-
-def nextafter(x1: Any, x2: Any) -> Any:
-    dtype = common_dtype(convert_to_tensor(x1), convert_to_tensor(x2), float)
-    wide = "float64" if dtype == "float64" else "float32"
-    found = tf.math.nextafter(convert_to_tensor(x1, wide), convert_to_tensor(x2, wide))
-    return tf.cast(found, dtype)
-
-
-def gcd(x1: Any, x2: Any) -> Any:
-    x1, x2 = together(x1, x2)
-    x1, x2 = tf.broadcast_to(absolute(x1), _joint(x1, x2)), absolute(x2)
-    x2 = tf.broadcast_to(x2, tf.shape(x1))
-
-    def step(a: Any, b: Any) -> Any:
-        is_zero = tf.equal(b, tf.zeros_like(b))
-        rest = tf.math.floormod(a, tf.where(is_zero, tf.ones_like(b), b))
-        return tf.where(is_zero, a, b), tf.where(is_zero, b, rest)
-
-    zero = tf.zeros([], x1.dtype)
-    return tf.while_loop(
-        lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (x1, x2)
-    )[0]
-
-
-def lcm(x1: Any, x2: Any) -> Any:
-    x1, x2 = (absolute(x) for x in together(x1, x2))
-    common = gcd(x1, x2)
-    one = tf.ones_like(common)
-    return x1 // tf.where(tf.equal(common, 0 * one), one, common) * x2
-
-
-def _joint(x: Any, y: Any) -> Any:
-    return tf.shape(tf.broadcast_to(x, np.broadcast_shapes(shape(x), shape(y))))
-
-
-def _compared(function: Any) -> Any:
-    def compare(x1: Any, x2: Any) -> Any:
-        x1, x2 = together(x1, x2)
-        if dtype_of(x1) == "bool":
-            x1, x2 = tf.cast(x1, "uint8"), tf.cast(x2, "uint8")
-        return function(x1, x2)
-
-    return compare
-
+mod = _of_numbers(tf.math.floormod)
+fmod = _of_numbers(tf.truncatemod)
+power = _of_numbers(tf.pow)
+bitwise_left_shift = left_shift = _of_numbers(tf.bitwise.left_shift)
+bitwise_right_shift = right_shift = _of_numbers(tf.bitwise.right_shift)
+greater = _of_numbers(tf.greater)
+greater_equal = _of_numbers(tf.greater_equal)
+less = _of_numbers(tf.less)
+less_equal = _of_numbers(tf.less_equal)
 
 equal = in_common(tf.equal)
 not_equal = in_common(tf.not_equal)
-greater = _compared(tf.greater)
-greater_equal = _compared(tf.greater_equal)
-less = _compared(tf.less)
-less_equal = _compared(tf.less_equal)
+subtract = in_common(tf.subtract)
+divide = true_divide = of_rows_and_tensor(in_common(tf.divide, float))
+divide_no_nan = in_common(tf.math.divide_no_nan, float)
+arctan2 = in_common(tf.atan2, float)
 
 
-def _logical(function: Any) -> Any:
+def _logical(function: Binary) -> Binary:
     return lambda x1, x2: function(
         convert_to_tensor(x1, "bool"), convert_to_tensor(x2, "bool")
     )
@@ -441,23 +282,79 @@ logical_or = _logical(tf.logical_or)
 logical_xor = _logical(tf.math.logical_xor)
 
 
-def _of_bits(of_ints: Any, of_bools: Any) -> Any:
-    def combine(x: Any, y: Any) -> Any:
-        x, y = together(x, y)
-        return (of_bools if dtype_of(x) == "bool" else of_ints)(x, y)
+def _unless_nan(choose: Binary) -> Binary:
+    """The one of two numbers that a function chooses, but NaN only of two NaNs."""
+
+    def combine(x1: Any, x2: Any) -> Any:
+        x1, x2 = together(x1, x2)
+        return tf.where(isnan(x1), x2, tf.where(isnan(x2), x1, choose(x1, x2)))
 
     return combine
 
 
-bitwise_and = _of_bits(tf.bitwise.bitwise_and, tf.logical_and)
-bitwise_or = _of_bits(tf.bitwise.bitwise_or, tf.logical_or)
-bitwise_xor = _of_bits(tf.bitwise.bitwise_xor, tf.math.logical_xor)
-bitwise_left_shift = left_shift = in_common(
-    lambda x, y: tf.bitwise.left_shift(as_number(x), as_number(y))
-)
-bitwise_right_shift = right_shift = in_common(
-    lambda x, y: tf.bitwise.right_shift(as_number(x), as_number(y))
-)
+fmax = _unless_nan(maximum)
+fmin = _unless_nan(minimum)
+
+
+def hypot(x1: Any, x2: Any) -> Any:
+    x1, x2 = (tf.abs(_as_double(x)) for x in together(x1, x2))
+    large, small = tf.maximum(x1, x2), tf.minimum(x1, x2)
+    return large * tf.sqrt(1 + tf.square(tf.math.divide_no_nan(small, large)))
+
+
+def heaviside(x1: Any, x2: Any) -> Any:
+    x1, x2 = (_as_double(x) for x in together(x1, x2))
+    return tf.where(tf.equal(x1, 0), x2, tf.where(x1 < 0, tf.zeros_like(x1), 1.0))
+
+
+def logaddexp(x1: Any, x2: Any) -> Any:
+    x1, x2 = together(x1, x2, at_least=float)
+    distance = tf.where(tf.equal(x1, x2), 0.0, tf.abs(x1 - x2))
+    return tf.maximum(x1, x2) + tf.math.log1p(tf.exp(-distance))
+
+
+def logaddexp2(x1: Any, x2: Any) -> Any:
+    x1, x2 = together(x1, x2, at_least=float)
+    return logaddexp(x1 * LOG_2, x2 * LOG_2) / LOG_2
+
+
+def ldexp(x1: Any, x2: Any) -> Any:
+    x1, x2 = convert_to_tensor(x1), convert_to_tensor(x2)
+    if "int" not in dtype_of(x2):
+        raise TypeError(
+            f"ldexp exponent must be an integer type. Received: x2 dtype={x2.dtype}"
+        )
+    dtype = common_dtype(x1, x2, float)
+    return tf.cast(x1, dtype) * tf.pow(2.0, tf.cast(x2, dtype))
+
+
+def nextafter(x1: Any, x2: Any) -> Any:
+    x1, x2 = convert_to_tensor(x1), convert_to_tensor(x2)
+    dtype = common_dtype(x1, x2, float)
+    wide = "float64" if dtype == "float64" else "float32"
+    return tf.cast(tf.math.nextafter(tf.cast(x1, wide), tf.cast(x2, wide)), dtype)
+
+
+def gcd(x1: Any, x2: Any) -> Any:
+    x1, x2 = map(absolute, together(x1, x2))
+    dims = np.broadcast_shapes(shape(x1), shape(x2))
+
+    def step(a: Any, b: Any) -> Any:
+        is_zero = tf.equal(b, 0)
+        rest = tf.math.floormod(a, tf.where(is_zero, 1, b))
+        return tf.where(is_zero, a, b), tf.where(is_zero, b, rest)
+
+    return tf.while_loop(
+        lambda a, b: tf.reduce_any(tf.not_equal(b, 0)),
+        step,
+        (tf.broadcast_to(x1, dims), tf.broadcast_to(x2, dims)),
+    )[0]
+
+
+def lcm(x1: Any, x2: Any) -> Any:
+    x1, x2 = map(absolute, together(x1, x2))
+    common = gcd(x1, x2)
+    return x1 // tf.where(tf.equal(common, 0), 1, common) * x2
 
 
 def isclose(

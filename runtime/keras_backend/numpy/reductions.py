@@ -9,7 +9,12 @@ from keras.src.backend.common.dtypes import result_type
 
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor, shape
-from runtime.keras_backend.numpy.arrays import flattened, ravel, take_along_axis
+from runtime.keras_backend.numpy.arrays import (
+    flattened,
+    moveaxis,
+    ravel,
+    take_along_axis,
+)
 from runtime.keras_backend.numpy.elementwise import isnan, signbit
 from runtime.keras_backend.promotion import (
     as_float,
@@ -19,6 +24,8 @@ from runtime.keras_backend.promotion import (
     is_exact,
     widened,
 )
+
+INF, NAN = float("inf"), float("nan")
 
 
 def _axes(x: Any, axis: Any) -> list[int]:
@@ -59,42 +66,25 @@ def std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return tf.math.reduce_std(x, axis, keepdims)
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
-    return _extreme(
-        tf.reduce_max, tf.reduce_any, tf.maximum, x, axis, keepdims, initial
-    )
+def _extreme(reduce: Any, of_bools: Any, join: Any) -> Any:
+    def extreme(
+        x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None
+    ) -> Any:
+        x = convert_to_tensor(x)
+        if dtype_of(x) == "bool":
+            return of_bools(x, axis, keepdims)
+        if initial is None and 0 in x.shape:
+            raise ValueError(
+                "zero-size array to reduction operation which has no identity"
+            )
+        found = reduce(x, axis, keepdims)
+        return found if initial is None else join(found, tf.cast(initial, x.dtype))
+
+    return extreme
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
-    return _extreme(
-        tf.reduce_min, tf.reduce_all, tf.minimum, x, axis, keepdims, initial
-    )
-
-
-def _extreme(
-    reduce: Any,
-    of_bools: Any,
-    join: Any,
-    x: Any,
-    axis: Any,
-    keepdims: bool,
-    initial: Any,
-) -> Any:
-    x = convert_to_tensor(x)
-    if dtype_of(x) == "bool":
-        return of_bools(x, axis, keepdims)
-    if initial is None and 0 in x.shape:
-        raise ValueError("zero-size array to reduction operation which has no identity")
-    found = reduce(x, axis, keepdims)
-    return found if initial is None else join(found, tf.cast(initial, x.dtype))
-
-
-def amax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return max(x, axis, keepdims)
-
-
-def amin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return min(x, axis, keepdims)
+max = amax = _extreme(tf.reduce_max, tf.reduce_any, tf.maximum)
+min = amin = _extreme(tf.reduce_min, tf.reduce_all, tf.minimum)
 
 
 def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -113,30 +103,26 @@ def count_nonzero(x: Any, axis: Any = None) -> Any:
     return tf.reduce_sum(tf.cast(convert_to_tensor(x, "bool"), "int32"), axis)
 
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    return _place(tf.argmax, -1.0, x, axis, keepdims)
+def _place(function: Any) -> Any:
+    def place(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+        x = as_number(x)
+        if not is_exact(x) and len(x.shape):
+            # -0.0 comes before 0.0.
+            x = tf.cast(x, result_type(x.dtype, "float32"))
+            x = tf.where(tf.equal(x, 0) & signbit(x), -(2.0**-126), x)
+        flat, along = flattened(x, axis)
+        found = (
+            function(flat, along, "int32") if len(x.shape) else tf.zeros([], "int32")
+        )
+        if not keepdims:
+            return found
+        dims = [1 if a in _axes(x, axis) else d for a, d in enumerate(shape(x))]
+        return tf.reshape(found, dims)
+
+    return place
 
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    return _place(tf.argmin, -1.0, x, axis, keepdims)
-
-
-def _place(function: Any, sign: float, x: Any, axis: Any, keepdims: bool) -> Any:
-    x = as_number(x)
-    if not is_exact(x) and len(x.shape):
-        # -0.0 comes before 0.0.
-        x = tf.cast(x, result_type(x.dtype, "float32"))
-        is_zero = tf.equal(x, tf.zeros_like(x))
-        smallest = tf.cast(2.0**-126, x.dtype)
-        x = tf.where(is_zero & signbit(x), -smallest, x)
-    rank = len(x.shape)
-    flat, place = flattened(x, axis)
-    found = function(flat, place, "int32") if rank else tf.zeros([], "int32")
-    if not keepdims:
-        return found
-    return (
-        tf.reshape(found, [1] * rank) if axis is None else tf.expand_dims(found, axis)
-    )
+argmax, argmin = _place(tf.argmax), _place(tf.argmin)
 
 
 def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
@@ -158,92 +144,68 @@ def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
 # --- running totals -------------------------------------------------------------------
 
 
-def _running(function: Any, x: Any, axis: int | None, dtype: Any) -> Any:
-    x = as_number(convert_to_tensor(x, dtype))
-    flat, place = flattened(x, axis)
-    return function(flat, place)
+def _running(function: Any) -> Any:
+    def total(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+        return function(*flattened(as_number(convert_to_tensor(x, dtype)), axis))
+
+    return total
 
 
-def cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    return _running(tf.cumsum, x, axis, dtype)
-
-
-def cumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    return _running(tf.math.cumprod, x, axis, dtype)
+cumsum, cumprod = _running(tf.cumsum), _running(tf.math.cumprod)
 
 
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    a = convert_to_tensor(a)
+    a = moveaxis(a, axis, -1)
     for _ in range(n):
-        length = shape(a)[axis]
-        later = tf.gather(a, tf.range(1, length), axis=axis % len(a.shape))
-        earlier = tf.gather(a, tf.range(0, length - 1), axis=axis % len(a.shape))
-        is_bool = dtype_of(a) == "bool"
-        a = tf.not_equal(later, earlier) if is_bool else later - earlier
-    return a
+        change = tf.not_equal if dtype_of(a) == "bool" else tf.subtract
+        a = change(a[..., 1:], a[..., :-1])
+    return moveaxis(a, -1, axis)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    y = as_float(y)
-    y = _moved(y, axis)
+    y = moveaxis(as_float(y), axis, -1)
+    widths = convert_to_tensor(dx, y.dtype)
     if x is not None:
-        x = tf.cast(convert_to_tensor(x), y.dtype)
-        widths = diff(_moved(x, axis) if len(x.shape) > 1 else x)
-    else:
-        widths = tf.cast(convert_to_tensor(dx), y.dtype)
+        x = convert_to_tensor(x, y.dtype)
+        widths = diff(moveaxis(x, axis, -1) if len(x.shape) > 1 else x)
     return tf.reduce_sum(widths * (y[..., 1:] + y[..., :-1]) / 2, -1)
-
-
-def _moved(x: Any, axis: int) -> Any:
-    """The tensor with an axis at the end."""
-    order = [a for a in range(len(x.shape)) if a != axis % len(x.shape)]
-    return tf.transpose(x, [*order, axis % len(x.shape)])
 
 
 # --- NaN counts as missing ------------------------------------------------------------
 
 
-def _filled(x: Any, value: Any) -> Any:
+def _filled(x: Any, value: float) -> Any:
     x = convert_to_tensor(x)
-    if is_exact(x):
-        return x
-    return tf.where(isnan(x), tf.cast(value, x.dtype), x)
+    return x if is_exact(x) else tf.where(isnan(x), tf.cast(value, x.dtype), x)
 
 
-def nansum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return sum(_filled(x, 0), axis, keepdims)
+def _without_nan(function: Any, value: float) -> Any:
+    """A function for which NaN is a number that changes nothing."""
+    return lambda x, *args, **kwargs: function(_filled(x, value), *args, **kwargs)
 
 
-def nanprod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return prod(_filled(x, 1), axis, keepdims)
+nansum, nanprod = _without_nan(sum, 0), _without_nan(prod, 1)
+nancumsum, nancumprod = _without_nan(cumsum, 0), _without_nan(cumprod, 1)
 
 
-def nancumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    return cumsum(_filled(x, 0), axis, dtype)
+def _unless_all(function: Any, value: float, result: float) -> Any:
+    """`_without_nan`, which gives a result of its own where all numbers are NaN."""
+
+    def reduce(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        x = convert_to_tensor(x)
+        found = function(_filled(x, value), axis, keepdims)
+        if is_exact(x):
+            return found
+        is_empty = tf.reduce_all(isnan(x), axis, keepdims)
+        return tf.where(is_empty, tf.cast(result, found.dtype), found)
+
+    return reduce
 
 
-def nancumprod(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
-    return cumprod(_filled(x, 1), axis, dtype)
-
-
-def _of_the_rest(found: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """NaN where all elements are."""
-    if is_exact(x):
-        return found
-    empty = tf.reduce_all(isnan(x), axis, keepdims)
-    return tf.where(empty, tf.cast(float("nan"), found.dtype), found)
-
-
-def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    x = convert_to_tensor(x)
-    found = max(_filled(x, float("-inf")), axis, keepdims)
-    return _of_the_rest(found, x, axis, keepdims)
-
-
-def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    x = convert_to_tensor(x)
-    found = min(_filled(x, float("inf")), axis, keepdims)
-    return _of_the_rest(found, x, axis, keepdims)
+nanmax = _unless_all(max, -INF, NAN)
+nanmin = _unless_all(min, INF, NAN)
+nanargmax = _unless_all(argmax, -INF, -1)
+nanargmin = _unless_all(argmin, INF, -1)
 
 
 def nanmean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -264,22 +226,6 @@ def nanstd(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return tf.sqrt(nanvar(x, axis, keepdims))
 
 
-def _nan_place(function: Any, missing: float, x: Any, axis: Any, keepdims: bool) -> Any:
-    x = convert_to_tensor(x)
-    if is_exact(x):
-        return function(x, axis, keepdims)
-    found = function(_filled(x, missing), axis, keepdims)
-    return tf.where(tf.reduce_all(isnan(x), axis, keepdims), -1, found)
-
-
-def nanargmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    return _nan_place(argmax, float("-inf"), x, axis, keepdims)
-
-
-def nanargmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    return _nan_place(argmin, float("inf"), x, axis, keepdims)
-
-
 # --- quantiles ------------------------------------------------------------------------
 
 
@@ -296,7 +242,6 @@ def _quantile(
 ) -> Any:
     x = as_float(x)
     kind = x.dtype
-    q = tf.cast(convert_to_tensor(q), "float64")
     rows = _rows(x, axis)
     # NaN sorts to the end, where it is not counted.
     missing = isnan(rows)
@@ -335,40 +280,26 @@ def _quantile(
     return found
 
 
-def quantile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    return _quantile(x, q, axis, method, keepdims, skip_nan=False)
+def _quantiles(skip_nan: bool, scale: float) -> Any:
+    def quantiles(
+        x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+    ) -> Any:
+        q = tf.cast(convert_to_tensor(q), "float64") / scale
+        return _quantile(x, q, axis, method, keepdims, skip_nan)
+
+    return quantiles
 
 
-def nanquantile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    return _quantile(x, q, axis, method, keepdims, skip_nan=True)
-
-
-def _hundredths(q: Any) -> Any:
-    return tf.cast(convert_to_tensor(q), "float64") / 100
-
-
-def percentile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    return quantile(x, _hundredths(q), axis, method, keepdims)
-
-
-def nanpercentile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    return nanquantile(x, _hundredths(q), axis, method, keepdims)
+quantile, nanquantile = _quantiles(False, 1), _quantiles(True, 1)
+percentile, nanpercentile = _quantiles(False, 100), _quantiles(True, 100)
 
 
 def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return quantile(x, 0.5, axis, "linear", keepdims)
+    return quantile(x, 0.5, axis, keepdims=keepdims)
 
 
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return nanquantile(x, 0.5, axis, "linear", keepdims)
+    return nanquantile(x, 0.5, axis, keepdims=keepdims)
 
 
 def bincount(
