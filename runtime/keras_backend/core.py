@@ -375,57 +375,68 @@ def scan(
     init = tree.map_structure(convert_to_tensor, init)
     xs = None if xs is None else tree.map_structure(convert_to_tensor, xs)
     count = length if length is not None else shape(tree.flatten(xs)[0])[0]
+    if isinstance(count, int) and not count:
+        empty = tree.map_structure(lambda c: tf.zeros((0, *shape(c)), c.dtype), init)
+        return init, empty
 
-    def step(index: Any, carry: Any) -> Any:
+    def step(index: Any, carry: Any, _: Any) -> Any:
         place = count - 1 - index if reverse else index
         x = None if xs is None else tree.map_structure(lambda x: x[place], xs)
         carry, y = f(carry, x)
-        return carry, y
+        return tree.map_structure(tf.zeros_like, carry) if y is None else y, carry
 
-    if tf.executing_eagerly() or (isinstance(count, int) and count <= 1):
-        return _scanned(step, init, int(count), reverse)
-    return _scanned_in_graph(step, init, count, reverse)
-
-
-def _scanned(step: Any, carry: Any, count: int, reverse: bool) -> Any:
-    ys = []
-    for index in range(count):
-        carry, y = step(index, carry)
-        ys.append(tree.map_structure(tf.zeros_like, carry) if y is None else y)
-    if not ys:
-        empty = tree.map_structure(lambda c: tf.zeros((0, *shape(c)), c.dtype), carry)
-        return carry, empty
+    _, ys, carry = run_steps(step, init, count)
     if reverse:
-        ys.reverse()
-    return carry, tree.map_structure(lambda *parts: tf.stack(parts), *ys)
+        ys = tree.map_structure(lambda y: tf.reverse(y, [0]), ys)
+    return carry, ys
 
 
-def _scanned_in_graph(step: Any, init: Any, count: Any, reverse: bool) -> Any:
-    """The first step is made outside of the loop, to know what a step gives."""
-    carry, y = step(0, init)
-    y = tree.map_structure(tf.zeros_like, carry) if y is None else y
-    first = [convert_to_tensor(part) for part in tree.flatten(y)]
+def run_steps(
+    step: Callable[[Any, Any, Any], Any],
+    states: Any,
+    count: Any,
+    in_python: bool = False,
+    keeps_all: bool = True,
+) -> tuple[Any, Any, Any]:
+    """``output, states = step(index, states, previous output)``, so many times.
 
-    def place(index: Any) -> Any:
-        return count - 1 - index if reverse else index
+    Gives the last output, all outputs stacked (if they are not kept the last one
+    alone), and the last states. For the first step the previous output is None.
+    """
+    if in_python or tf.executing_eagerly() or (isinstance(count, int) and count == 1):
+        outputs: list[Any] = [None]
+        for index in range(int(count)):
+            output, states = step(index, states, outputs[-1])
+            outputs = [*outputs, output] if keeps_all else [output]
+        kept = outputs[1:] if keeps_all else outputs
+        stacked = tree.map_structure(lambda *parts: tf.stack(parts), *kept)
+        return outputs[-1], stacked, states
+    # The first step is made outside of the loop, to know what a step gives.
+    output, states = step(0, states, None)
+    last = [convert_to_tensor(part) for part in tree.flatten(output)]
+
+    def packed(parts: Any) -> Any:
+        return tree.pack_sequence_as(output, list(parts))
 
     arrays = [
-        tf.TensorArray(part.dtype, size=count, element_shape=part.shape).write(
-            place(0), part
-        )
-        for part in first
+        tf.TensorArray(part.dtype, size=count, element_shape=part.shape).write(0, part)
+        for part in last
+        if keeps_all
     ]
 
-    def body(index: Any, carry: Any, arrays: Any) -> Any:
-        carry, y = step(index, carry)
-        parts = [tf.zeros_like(p) for p in first] if y is None else tree.flatten(y)
-        arrays = [array.write(place(index), p) for array, p in zip(arrays, parts)]
-        return index + 1, carry, arrays
+    def body(index: Any, states: Any, last: Any, arrays: Any) -> Any:
+        found, states = step(index, states, packed(last))
+        last = tree.flatten(found)
+        arrays = [array.write(index, part) for array, part in zip(arrays, last)]
+        return index + 1, states, last, arrays
 
-    _, carry, arrays = tf.while_loop(
-        lambda index, carry, arrays: index < count, body, (1, carry, arrays)
+    _, states, last, arrays = tf.while_loop(
+        lambda index, states, last, arrays: index < count,
+        body,
+        (1, states, last, arrays),
     )
-    return carry, tree.pack_sequence_as(y, [array.stack() for array in arrays])
+    stacked = [array.stack() for array in arrays] or [part[None] for part in last]
+    return packed(last), packed(stacked), states
 
 
 def associative_scan(

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from keras.src import tree
 
 import runtime as tf
-from runtime.keras_backend.core import convert_to_tensor, shape
+from runtime.keras_backend.core import convert_to_tensor, run_steps, shape
 
 
 def _swapped(x: Any) -> Any:
@@ -45,19 +45,16 @@ def rnn(
         place = count - 1 - index if go_backwards else index
         item = tree.map_structure(lambda x: x[place], inputs)
         output, new = step_function(item, (*states, *rest))
+        new = tree.pack_sequence_as(states, tree.flatten(new))
         if mask is None:
             return output, new
         live = mask[place]
         if previous is None or zero_output_for_mask:
             previous = tree.map_structure(tf.zeros_like, output)
-        output = _chosen(live, output, previous)
-        return output, tree.pack_sequence_as(states, _all_chosen(live, new, states))
+        return _chosen(live, output, previous), _chosen(live, new, states)
 
     states = tree.map_structure(convert_to_tensor, tuple(initial_states))
-    if unroll or tf.executing_eagerly() or (isinstance(count, int) and count == 1):
-        last, outputs, states = _in_python(step, states, int(count), return_all_outputs)
-    else:
-        last, outputs, states = _in_graph(step, states, count, return_all_outputs)
+    last, outputs, states = run_steps(step, states, count, unroll, return_all_outputs)
     if not time_major:
         outputs = tree.map_structure(_swapped, outputs)
     return last, outputs, states
@@ -73,52 +70,6 @@ def _chosen(live: Any, new: Any, old: Any) -> Any:
         return tf.where(marks, x, y)
 
     return tree.map_structure(choose, new, old)
-
-
-def _all_chosen(live: Any, new: Any, old: Any) -> list[Any]:
-    pairs = zip(tree.flatten(new), tree.flatten(old))
-    return [_chosen(live, x, y) for x, y in pairs]
-
-
-def _in_python(step: Any, states: Any, count: int, all_outputs: bool) -> Any:
-    outputs: list[Any] = []
-    output = None
-    for index in range(count):
-        output, states = step(index, states, output)
-        outputs = [*outputs, output] if all_outputs else [output]
-    stacked = tree.map_structure(lambda *parts: tf.stack(parts), *outputs)
-    return output, stacked, states
-
-
-def _in_graph(step: Any, states: Any, count: Any, all_outputs: bool) -> Any:
-    """The first step is made outside of the loop, to know what a step gives."""
-    output, new = step(0, states, None)
-    states = tree.pack_sequence_as(states, tree.flatten(new))
-    flat = tree.flatten(output)
-
-    def unpacked(parts: Any) -> Any:
-        return tree.pack_sequence_as(output, list(parts))
-
-    arrays = [
-        tf.TensorArray(part.dtype, size=count, element_shape=part.shape).write(0, part)
-        for part in flat
-        if all_outputs
-    ]
-
-    def body(index: Any, states: Any, last: Any, arrays: Any) -> Any:
-        found, new = step(index, states, unpacked(last))
-        parts = tree.flatten(found)
-        arrays = [array.write(index, part) for array, part in zip(arrays, parts)]
-        states = tree.pack_sequence_as(states, tree.flatten(new))
-        return index + 1, states, parts, arrays
-
-    _, states, last, arrays = tf.while_loop(
-        lambda index, states, last, arrays: index < count,
-        body,
-        (1, states, flat, arrays),
-    )
-    stacked = [array.stack() for array in arrays] or [part[None] for part in last]
-    return unpacked(last), unpacked(stacked), states
 
 
 def _not_fused(*args: Any, **kwargs: Any) -> NoReturn:

@@ -12,6 +12,7 @@ from keras.src.backend.common.backend_utils import canonicalize_axis
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
 from runtime.keras_backend.core import shape as shape_of
+from runtime.keras_backend.numpy.elementwise import where
 from runtime.keras_backend.promotion import dtype_of, together, widened
 
 # --- shapes ---------------------------------------------------------------------------
@@ -27,11 +28,7 @@ def size(x: Any) -> Any:
 
 
 def reshape(x: Any, newshape: Any) -> Any:
-    dims = newshape
-    if isinstance(dims, (int, np.integer)):
-        dims = [dims]
-    elif isinstance(dims, tf.TensorShape):
-        dims = dims.as_list()
+    dims = newshape.as_list() if isinstance(newshape, tf.TensorShape) else newshape
     if isinstance(dims, (tuple, list)):
         dims = [-1 if dim is None else dim for dim in dims]
     return tf.reshape(convert_to_tensor(x), dims)
@@ -56,13 +53,11 @@ def expand_dims(x: Any, axis: Any) -> Any:
 
 
 def squeeze(x: Any, axis: Any = None) -> Any:
-    x = convert_to_tensor(x)
-    axes = None if axis is None else axis if isinstance(axis, (tuple, list)) else [axis]
-    return tf.squeeze(x, axes)
+    return tf.squeeze(convert_to_tensor(x), axis)
 
 
 def transpose(x: Any, axes: Any = None) -> Any:
-    return tf.transpose(convert_to_tensor(x), None if axes is None else list(axes))
+    return tf.transpose(convert_to_tensor(x), axes)
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
@@ -75,9 +70,10 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     x = convert_to_tensor(x)
     rank = len(x.shape)
-    sources = [source] if isinstance(source, int) else list(source)
-    places = [destination] if isinstance(destination, int) else list(destination)
-    sources, places = [s % rank for s in sources], [p % rank for p in places]
+    sources, places = (
+        [axis % rank for axis in np.atleast_1d(axes).tolist()]
+        for axes in (source, destination)
+    )
     order = [axis for axis in range(rank) if axis not in sources]
     for place, axis in sorted(zip(places, sources)):
         order.insert(place, axis)
@@ -159,11 +155,6 @@ def pad(
     else:
         width = np.broadcast_to(np.asarray(pad_width), (len(x.shape), 2)).tolist()
     if mode == "constant":
-        if dtype_of(x) == "bool":
-            value = int(bool(constant_values))
-            return tf.cast(
-                tf.pad(tf.cast(x, "int32"), width, constant_values=value), "bool"
-            )
         filler = tf.cast(constant_values or 0, x.dtype)
         return tf.pad(x, width, constant_values=filler)
     return tf.pad(x, width, mode=mode.upper())
@@ -225,13 +216,8 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
         places = np.asarray(indices_or_sections)
     ends = [*np.clip(places, None, total).tolist(), total]
     starts = [0, *ends[:-1]]
-    place = axis % len(x.shape)
-    parts = []
-    for start, end in zip(starts, ends):
-        index: list[Any] = [slice(None)] * len(x.shape)
-        index[place] = slice(start, end)
-        parts.append(x[tuple(index)])
-    return parts
+    before = [slice(None)] * (axis % len(x.shape))
+    return [x[(*before, slice(*part))] for part in zip(starts, ends)]
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
@@ -262,9 +248,7 @@ def _from_the_end(indices: Any, length: Any) -> Any:
     indices = convert_to_tensor(indices)
     if dtype_of(indices) not in ("int32", "int64"):
         indices = tf.cast(indices, "int32")
-    length = tf.cast(length, indices.dtype)
-    zero = tf.zeros([], indices.dtype)
-    return tf.where(indices < zero, indices + length, indices)
+    return tf.where(indices < 0, indices + tf.cast(length, indices.dtype), indices)
 
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Any:
@@ -294,20 +278,16 @@ def take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:
     return tf.transpose(found, back)
 
 
-def nonzero(x: Any) -> Any:
-    places = tf.where(convert_to_tensor(x, "bool"))
-    return tuple(tf.unstack(tf.cast(places, "int32"), axis=1))
+nonzero = where
 
 
 def unravel_index(indices: Any, shape: Any) -> Any:
     rest = convert_to_tensor(indices)
-    total = tf.cast(math.prod(shape), rest.dtype)
-    rest = tf.where(rest < tf.zeros([], rest.dtype), rest + total, rest)
+    rest = tf.where(rest < 0, rest + math.prod(shape), rest)
     found = []
     for length in reversed(shape):
-        size = tf.cast(length, rest.dtype)
-        found.append(tf.math.floormod(rest, size))
-        rest = tf.math.floordiv(rest, size)
+        found.append(tf.math.floormod(rest, length))
+        rest = tf.math.floordiv(rest, length)
     return tuple(reversed(found))
 
 
@@ -340,21 +320,19 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return tf.reduce_sum(widened(diagonal(x, offset, axis1, axis2)), -1)
 
 
-def _band(x: Any) -> tuple[Any, Any]:
-    """The tensor, and how far each element is to the right of the diagonal."""
-    x = convert_to_tensor(x)
-    rows, columns = tf.shape(x)[-2], tf.shape(x)[-1]
-    return x, tf.range(columns)[None, :] - tf.range(rows)[:, None]
+def _band(keeps: Any) -> Any:
+    """A function that keeps elements by their distance to the right of the diagonal."""
+
+    def band(x: Any, k: int = 0) -> Any:
+        x = convert_to_tensor(x)
+        rows, columns = tf.shape(x)[-2], tf.shape(x)[-1]
+        distance = tf.range(columns)[None, :] - tf.range(rows)[:, None]
+        return tf.where(keeps(distance, k), x, tf.zeros_like(x))
+
+    return band
 
 
-def tril(x: Any, k: int = 0) -> Any:
-    x, distance = _band(x)
-    return tf.where(distance <= k, x, tf.zeros_like(x))
-
-
-def triu(x: Any, k: int = 0) -> Any:
-    x, distance = _band(x)
-    return tf.where(distance >= k, x, tf.zeros_like(x))
+tril, triu = _band(tf.less_equal), _band(tf.greater_equal)
 
 
 def view(x: Any, dtype: Any = None) -> Any:

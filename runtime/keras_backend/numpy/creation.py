@@ -130,19 +130,19 @@ def geomspace(
     axis: int = 0,
 ) -> Any:
     dtype = dtype or common_dtype(_kind(start), _kind(stop), float)
-    start, stop = (
-        convert_to_tensor(start, "float64"),
-        convert_to_tensor(stop, "float64"),
-    )
-    sign = tf.sign(start)
-    first, last = (tf.math.log(tf.abs(x)) for x in (start, stop))
+    ends = [convert_to_tensor(end, "float64") for end in (start, stop)]
+    first, last = (tf.math.log(tf.abs(end)) for end in ends)
     steps = linspace(first, last, num, endpoint, dtype="float64", axis=axis)
-    return tf.cast(tf.exp(steps) * sign, dtype)
+    return tf.cast(tf.exp(steps) * tf.sign(ends[0]), dtype)
+
+
+def _diagonal(compare: Any, N: Any, M: Any, k: int, dtype: Any) -> Any:
+    rows, columns = tf.range(N)[:, None], tf.range(N if M is None else M)[None, :]
+    return tf.cast(compare(columns - rows, k), _dtype(dtype))
 
 
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
-    rows, columns = tf.range(N)[:, None], tf.range(N if M is None else M)[None, :]
-    return tf.cast(tf.equal(columns - rows, k), _dtype(dtype))
+    return _diagonal(tf.equal, N, M, k, dtype)
 
 
 def identity(n: Any, dtype: Any = None) -> Any:
@@ -150,8 +150,7 @@ def identity(n: Any, dtype: Any = None) -> Any:
 
 
 def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
-    rows, columns = tf.range(N)[:, None], tf.range(N if M is None else M)[None, :]
-    return tf.cast(columns - rows <= k, _dtype(dtype))
+    return _diagonal(tf.less_equal, N, M, k, dtype)
 
 
 def meshgrid(*x: Any, indexing: str = "xy") -> Any:
@@ -171,40 +170,33 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 # --- windows of signals ---------------------------------------------------------------
 
 
-def _window(x: Any, weights: Any) -> Any:
-    """The values of a function of 2πi / (n - 1)."""
-    length = tf.cast(convert_to_tensor(x), "int32")
-    places = tf.cast(tf.range(length), "float64")
-    last = tf.cast(tf.maximum(length - 1, 1), "float64")
-    found = weights(places / last)
-    found = tf.where(length > 1, found, tf.ones_like(found))
-    return tf.cast(found, config.floatx())
+def _window(weights: Any) -> Any:
+    """A function of a length, which gives those of each i / (n - 1)."""
+
+    def window(x: Any, *parameters: Any) -> Any:
+        length = tf.cast(convert_to_tensor(x), "int32")
+        places = tf.cast(tf.range(length), "float64")
+        last = tf.cast(tf.maximum(length - 1, 1), "float64")
+        found = weights(places / last, *parameters)
+        return tf.cast(tf.where(length > 1, found, 1.0), config.floatx())
+
+    return window
 
 
-def bartlett(x: Any) -> Any:
-    return _window(x, lambda t: 1 - tf.abs(2 * t - 1))
-
-
-def hamming(x: Any) -> Any:
-    return _window(x, lambda t: 0.54 - 0.46 * tf.cos(2 * math.pi * t))
-
-
-def hanning(x: Any) -> Any:
-    return _window(x, lambda t: 0.5 - 0.5 * tf.cos(2 * math.pi * t))
-
-
-def blackman(x: Any) -> Any:
+def _cosines(*factors: float) -> Any:
+    """The window of a sum of cosines of 0, 1, … turns, with these factors."""
     return _window(
-        x,
-        lambda t: 0.42 - 0.5 * tf.cos(2 * math.pi * t) + 0.08 * tf.cos(4 * math.pi * t),
+        lambda t: sum(a * tf.cos(2 * math.pi * k * t) for k, a in enumerate(factors))
     )
 
 
-def kaiser(x: Any, beta: Any) -> Any:
+bartlett = _window(lambda t: 1 - tf.abs(2 * t - 1))
+hamming = _cosines(0.54, -0.46)
+hanning = _cosines(0.5, -0.5)
+blackman = _cosines(0.42, -0.5, 0.08)
+
+
+@_window
+def kaiser(t: Any, beta: Any) -> Any:
     beta = tf.cast(convert_to_tensor(beta), "float64")
-    return _window(
-        x,
-        lambda t: (
-            i0(beta * tf.sqrt(tf.maximum(1 - tf.square(2 * t - 1), 0.0))) / i0(beta)
-        ),
-    )
+    return i0(beta * tf.sqrt(tf.maximum(1 - tf.square(2 * t - 1), 0.0))) / i0(beta)

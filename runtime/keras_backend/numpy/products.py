@@ -13,56 +13,63 @@ from runtime.keras_backend.numpy.arrays import moveaxis, ravel
 from runtime.keras_backend.promotion import common_dtype, dtype_of, together
 
 
-def _products(*operands: Any) -> tuple[list[Any], str]:
+def _product(multiply: Any) -> Any:
+    """A product of two operands, in a dtype that is wide enough for the sums."""
+
+    def product(x1: Any, x2: Any, *args: Any, **kwargs: Any) -> Any:
+        (x1, x2), result = _widened(x1, x2)
+        return tf.cast(multiply(x1, x2, *args, **kwargs), result)
+
+    return product
+
+
+def _widened(*operands: Any) -> tuple[list[Any], str]:
     """Operands in the dtype in which they are multiplied, and that of the result."""
-    tensors = together(*[convert_to_tensor(x) for x in operands])
-    result = dtype_of(tensors[0])
-    if all(dtype_of(convert_to_tensor(x)) == "int8" for x in operands):
-        result = "int32"
-    wide = "int32" if result in ("bool", "int8", "uint8", "int16", "uint16") else result
+    tensors = [convert_to_tensor(x) for x in operands]
+    is_int8 = all(dtype_of(x) == "int8" for x in tensors)
+    tensors = together(*tensors)
+    result = "int32" if is_int8 else dtype_of(tensors[0])
+    narrow = ("bool", "int8", "uint8", "int16", "uint16")
+    wide = "int32" if result in narrow else result
     return [tf.cast(x, wide) for x in tensors], result
 
 
+@_product
 def matmul(x1: Any, x2: Any) -> Any:
-    (x1, x2), result = _products(x1, x2)
     one, other = len(x1.shape) == 1, len(x2.shape) == 1
-    x1 = x1[None, :] if one else x1
-    x2 = x2[:, None] if other else x2
-    found = tf.matmul(x1, x2)
-    found = tf.squeeze(found, [-2]) if one else found
-    return tf.cast(tf.squeeze(found, [-1]) if other else found, result)
+    found = tf.matmul(x1[None, :] if one else x1, x2[:, None] if other else x2)
+    found = tf.squeeze(found, -2) if one else found
+    return tf.squeeze(found, -1) if other else found
 
 
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
-    tensors, result = _products(*operands)
+    tensors, result = _widened(*operands)
     return tf.cast(tf.einsum(subscripts, *tensors, **kwargs), result)
 
 
+@_product
 def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
-    (x1, x2), result = _products(x1, x2)
-    return tf.cast(tf.tensordot(x1, x2, axes), result)
+    return tf.tensordot(x1, x2, axes)
 
 
+@_product
 def dot(x1: Any, x2: Any) -> Any:
-    (x1, x2), result = _products(x1, x2)
     if not len(x1.shape) or not len(x2.shape):
-        return tf.cast(x1 * x2, result)
-    axes = [[-1], [-1 if len(x2.shape) == 1 else -2]]
-    axes = [[a[0] % len(x.shape)] for a, x in zip(axes, (x1, x2))]
-    return tf.cast(tf.tensordot(x1, x2, axes), result)
+        return x1 * x2
+    axes = [[len(x1.shape) - 1], [max(len(x2.shape) - 2, 0)]]
+    return tf.tensordot(x1, x2, axes)
 
 
+@_product
 def inner(x1: Any, x2: Any) -> Any:
-    (x1, x2), result = _products(x1, x2)
     if not len(x1.shape) or not len(x2.shape):
-        return tf.cast(x1 * x2, result)
-    axes = [[len(x1.shape) - 1], [len(x2.shape) - 1]]
-    return tf.cast(tf.tensordot(x1, x2, axes), result)
+        return x1 * x2
+    return tf.tensordot(x1, x2, [[len(x1.shape) - 1], [len(x2.shape) - 1]])
 
 
+@_product
 def vdot(x1: Any, x2: Any) -> Any:
-    (x1, x2), result = _products(x1, x2)
-    return tf.cast(tf.reduce_sum(ravel(x1) * ravel(x2)), result)
+    return tf.reduce_sum(ravel(x1) * ravel(x2))
 
 
 def outer(x1: Any, x2: Any) -> Any:
@@ -111,14 +118,14 @@ def cross(
     )
 
 
+def _as_float(x: Any) -> Any:
+    """Integers of 64 bits in float64, others in Keras's own dtype."""
+    dtype = {"int64": "float64"}.get(dtype_of(x), dtype_of(x))
+    return tf.cast(x, dtype if dtype in ("float16", "float64") else config.floatx())
+
+
 def correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
-    x1, x2 = together(x1, x2)
-    dtype = dtype_of(x1)
-    if dtype == "int64":
-        dtype = "float64"
-    elif dtype not in ("float16", "float64"):
-        dtype = "float32"
-    x1, x2 = tf.cast(x1, dtype), tf.cast(x2, dtype)
+    x1, x2 = map(_as_float, together(x1, x2))
     swapped = shape_of(x2)[0] > shape_of(x1)[0] and mode != "full"
     if swapped:
         x1, x2 = x2, x1
@@ -136,13 +143,7 @@ def correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
 
 
 def corrcoef(x: Any) -> Any:
-    x = convert_to_tensor(x)
-    dtype = dtype_of(x)
-    if dtype == "int64":
-        dtype = "float64"
-    elif dtype not in ("float16", "float64"):
-        dtype = config.floatx()
-    x = tf.cast(x, dtype)
+    x = _as_float(convert_to_tensor(x))
     x = x[None, :] if len(x.shape) == 1 else x
     x = x - tf.reduce_mean(x, -1, keepdims=True)
     covariance = tf.matmul(x, x, transpose_b=True)
