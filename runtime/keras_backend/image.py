@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from runtime.keras_backend.core import convert_to_tensor
 from runtime.keras_backend.core import shape as shape_of
 from runtime.keras_backend.nn.convolutions import depthwise_conv
 from runtime.keras_backend.numpy.arrays import moveaxis
-from runtime.keras_backend.promotion import dtype_of
+from runtime.keras_backend.promotion import dtype_of, is_exact
 
 RESIZE_INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
 AFFINE_TRANSFORM_INTERPOLATIONS = {"nearest": 0, "bilinear": 1}
@@ -88,26 +90,24 @@ def rgb_to_hsv(images: Any, data_format: str | None = None) -> Any:
     (red, green, blue), axis = _channels(images, data_format)
     value = tf.maximum(tf.maximum(red, green), blue)
     spread = value - tf.minimum(tf.minimum(red, green), blue)
-    zero, one = tf.zeros_like(value), tf.ones_like(value)
-    saturation = tf.where(value > 0, spread / tf.where(value > 0, value, one), zero)
-    unit = 1 / (6 * tf.where(spread > 0, spread, one))
-    hue = tf.where(
-        tf.equal(value, green),
-        unit * (blue - red) + 2 / 6,
-        unit * (red - green) + 4 / 6,
+    saturation = tf.where(value > 0, spread / tf.where(value > 0, value, 1.0), 0.0)
+    unit = 1 / (6 * tf.where(spread > 0, spread, 1.0))
+    is_red, is_green = tf.equal(value, red), tf.equal(value, green)
+    others = tf.where(
+        is_green, unit * (blue - red) + 2 / 6, unit * (red - green) + 4 / 6
     )
-    hue = tf.where(tf.equal(value, red), unit * (green - blue), hue)
-    hue = tf.where(spread > 0, hue, zero)
+    hue = tf.where(is_red, unit * (green - blue), others)
+    hue = tf.where(spread > 0, hue, 0.0)
     hue = hue + tf.cast(hue < 0, hue.dtype)
     return tf.stack([hue, saturation, value], axis)
 
 
 def hsv_to_rgb(images: Any, data_format: str | None = None) -> Any:
     (hue, saturation, value), axis = _channels(images, data_format)
-    sixths = tf.math.floormod(hue, tf.ones_like(hue)) * 6
+    sixths = tf.math.floormod(hue, 1.0) * 6
 
     def share(shift: float) -> Any:
-        distance = tf.math.floormod(sixths + shift, 6 * tf.ones_like(sixths))
+        distance = tf.math.floormod(sixths + shift, 6.0)
         ramp = tf.minimum(distance, 4 - distance)
         return value - value * saturation * tf.clip_by_value(ramp, 0, 1)
 
@@ -333,19 +333,13 @@ def map_coordinates(
             "Invalid value for argument `order`. Expected one of [0, 1]. "
             f"Received: order={order}"
         )
-    exact = "float" not in dtype_of(inputs)
-    kind = inputs.dtype
-    wide = (
-        tf.cast(inputs, "float32") if exact or dtype_of(inputs) == "float16" else inputs
-    )
+    is_narrow = is_exact(inputs) or dtype_of(inputs) == "float16"
+    wide = tf.cast(inputs, "float32") if is_narrow else inputs
+    if is_exact(coordinates):
+        coordinates = tf.cast(coordinates, wide.dtype)
     points = tf.unstack(coordinates)
-    points = [
-        tf.cast(p, wide.dtype) if "float" not in dtype_of(p) else p for p in points
-    ]
     found = _interpolated(wide, points, order, fill_mode, fill_value)
-    if exact and order:
-        found = tf.round(found)
-    return tf.cast(found, kind)
+    return tf.cast(tf.round(found) if is_exact(inputs) else found, inputs.dtype)
 
 
 def _interpolated(
@@ -405,24 +399,42 @@ def _batched(images: Any, data_format: str | None) -> tuple[Any, Any]:
     return batch, back
 
 
-def _grid(height: int, width: int, dtype: Any) -> tuple[Any, Any]:
-    columns, rows = np.meshgrid(np.arange(width), np.arange(height))
-    return tf.cast(columns, dtype), tf.cast(rows, dtype)
-
-
-def _transformed(
-    images: Any, transform: Any, order: int, mode: str, fill: float
+def _sampled(
+    images: Any,
+    points_of: Callable[[Any, Any, Any], list[Any]],
+    interpolation: str,
+    fill_mode: str,
+    fill_value: float,
+    data_format: str | None,
 ) -> Any:
-    """Images whose points ``(x, y)`` come from a projective map of eight numbers."""
-    count, height, width, _ = shape_of(images)
-    x, y = _grid(height, width, transform.dtype)
-    transform = tf.broadcast_to(transform, [count, 8])
+    """Images whose points come from ``points_of(batch, x, y)``, as rows and columns.
+
+    `x` and `y` are the columns and rows of all points, of the dtype to compute in.
+    """
+    _one_of(interpolation, AFFINE_TRANSFORM_INTERPOLATIONS, "interpolation")
+    _one_of(fill_mode, AFFINE_TRANSFORM_FILL_MODES, "fill_mode")
+    images = _checked(images)
+    batch, back = _batched(images, data_format)
+    batch = tf.cast(batch, result_type(dtype_of(images), "float32"))
+    _, height, width, _ = shape_of(batch)
+    grid = tf.meshgrid(tf.range(width), tf.range(height))
+    points = points_of(batch, *(tf.cast(part, batch.dtype) for part in grid))
+    order = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
+    return back(
+        _interpolated(batch, points, order, fill_mode, fill_value, in_batch=True)
+    )
+
+
+def _projected(transform: Any, batch: Any, x: Any, y: Any) -> list[Any]:
+    """The points that a projective map of eight numbers takes all points to."""
+    transform = tf.broadcast_to(
+        tf.cast(transform, batch.dtype), [shape_of(batch)[0], 8]
+    )
     a0, a1, a2, b0, b1, b2, c0, c1 = (
         part[:, None, None] for part in tf.unstack(transform, axis=1)
     )
     depth = c0 * x + c1 * y + 1
-    points = [(b0 * x + b1 * y + b2) / depth, (a0 * x + a1 * y + a2) / depth]
-    return _interpolated(images, points, order, mode, fill, in_batch=True)
+    return [(b0 * x + b1 * y + b2) / depth, (a0 * x + a1 * y + a2) / depth]
 
 
 def affine_transform(
@@ -433,24 +445,17 @@ def affine_transform(
     fill_value: float = 0,
     data_format: str | None = None,
 ) -> Any:
-    _one_of(interpolation, AFFINE_TRANSFORM_INTERPOLATIONS, "interpolation")
-    _one_of(fill_mode, AFFINE_TRANSFORM_FILL_MODES, "fill_mode")
-    images, transform = _checked(images), convert_to_tensor(transform)
+    transform = convert_to_tensor(transform)
     if len(transform.shape) not in (1, 2):
         raise ValueError(
             "Invalid transform rank: expected rank 1 (single transform) or rank 2 "
             "(batch of transforms). Received input with shape: "
             f"transform.shape={tuple(transform.shape)}"
         )
-    batch, back = _batched(images, data_format)
-    kind = result_type(dtype_of(images), "float32")
-    transform = tf.cast(
-        transform if len(transform.shape) == 2 else transform[None], kind
-    )
-    order = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
+    transform = tf.reshape(transform, [-1, 8])
     affine = tf.concat([transform[:, :6], tf.zeros_like(transform[:, :2])], 1)
-    found = _transformed(tf.cast(batch, kind), affine, order, fill_mode, fill_value)
-    return back(found)
+    points = functools.partial(_projected, affine)
+    return _sampled(images, points, interpolation, fill_mode, fill_value, data_format)
 
 
 def perspective_transform(
@@ -461,8 +466,6 @@ def perspective_transform(
     fill_value: float = 0,
     data_format: str | None = None,
 ) -> Any:
-    _one_of(interpolation, AFFINE_TRANSFORM_INTERPOLATIONS, "interpolation")
-    images = _checked(images)
     starts, ends = convert_to_tensor(start_points), convert_to_tensor(end_points)
     for name, points in (("start_points", starts), ("end_points", ends)):
         if len(points.shape) not in (2, 3) or tuple(points.shape[-2:]) != (4, 2):
@@ -476,43 +479,37 @@ def perspective_transform(
             f"start_points.shape={tuple(starts.shape)}, "
             f"end_points.shape={tuple(ends.shape)}"
         )
-    batch, back = _batched(images, data_format)
-    kind = result_type(dtype_of(images), "float32")
-    transforms = compute_homography_matrix(
+    transform = compute_homography_matrix(
         tf.reshape(starts, [-1, 4, 2]), tf.reshape(ends, [-1, 4, 2])
     )
-    order = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
-    found = _transformed(
-        tf.cast(batch, kind), tf.cast(transforms, kind), order, "constant", fill_value
-    )
-    return back(found)
+    points = functools.partial(_projected, transform)
+    return _sampled(images, points, interpolation, "constant", fill_value, data_format)
 
 
 def compute_homography_matrix(start_points: Any, end_points: Any) -> Any:
     starts, ends = convert_to_tensor(start_points), convert_to_tensor(end_points)
     dtype = result_type(starts.dtype, ends.dtype, float)
     wide = result_type(dtype, "float32")
-    starts, ends = tf.cast(starts, wide), tf.cast(ends, wide)
-    rows, targets = [], []
-    for corner in range(4):
-        x, y = ends[:, corner, 0], ends[:, corner, 1]
-        u, v = starts[:, corner, 0], starts[:, corner, 1]
-        one, zero = tf.ones_like(x), tf.zeros_like(x)
-        rows.append(tf.stack([x, y, one, zero, zero, zero, -u * x, -u * y], -1))
-        rows.append(tf.stack([zero, zero, zero, x, y, one, -v * x, -v * y], -1))
-        targets += [u, v]
-    found = tf.linalg.solve(tf.stack(rows, 1), tf.stack(targets, -1)[..., None])
-    return tf.cast(tf.reshape(found, [-1, 8]), dtype)
+    u, v = tf.unstack(tf.cast(starts, wide), axis=-1)
+    x, y = tf.unstack(tf.cast(ends, wide), axis=-1)
+    one, zero = tf.ones_like(x), tf.zeros_like(x)
+    rows = [
+        tf.stack([x, y, one, zero, zero, zero, -u * x, -u * y], -1),
+        tf.stack([zero, zero, zero, x, y, one, -v * x, -v * y], -1),
+    ]
+    # Two equations for each of the four corners.
+    matrix = tf.reshape(tf.stack(rows, 2), [-1, 8, 8])
+    targets = tf.reshape(tf.stack([u, v], 2), [-1, 8, 1])
+    return tf.cast(tf.linalg.solve(matrix, targets)[..., 0], dtype)
 
 
 # --- filters --------------------------------------------------------------------------
 
 
-def _filtered(images: Any, kernel: Any) -> Any:
+def _filtered(images: Any, kernel: Any, padding: str) -> Any:
     """Each channel of a batch convolved with a window."""
-    channels = images.shape[-1]
-    window = tf.tile(kernel[:, :, None, None], [1, 1, channels, 1])
-    return depthwise_conv(images, window, 1, "same", "channels_last")
+    window = tf.tile(kernel[:, :, None, None], [1, 1, images.shape[-1], 1])
+    return depthwise_conv(images, window, 1, padding, "channels_last")
 
 
 def gaussian_blur(
@@ -533,7 +530,7 @@ def gaussian_blur(
 
     across, down = (bell(kernel_size[i], sigma[i]) for i in range(2))
     kernel = down[:, None] * across[None, :]
-    return back(_filtered(tf.cast(batch, kind), kernel))
+    return back(_filtered(tf.cast(batch, kind), kernel, "same"))
 
 
 def sobel_edges(images: Any, data_format: str | None = None) -> Any:
@@ -541,11 +538,10 @@ def sobel_edges(images: Any, data_format: str | None = None) -> Any:
     first = _is_first(data_format)
     batch = tf.transpose(images, [0, 2, 3, 1]) if first else images
     padded = tf.pad(batch, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="SYMMETRIC")
-    weights = tf.cast(np.outer([-1, 0, 1], [1, 2, 1]), images.dtype)
-    edges = []
-    for kernel in (weights, tf.transpose(weights)):
-        window = tf.tile(kernel[:, :, None, None], [1, 1, batch.shape[-1], 1])
-        edges.append(depthwise_conv(padded, window, 1, "valid", "channels_last"))
+    down = tf.cast(np.outer([-1, 0, 1], [1, 2, 1]), images.dtype)
+    edges = [
+        _filtered(padded, kernel, "valid") for kernel in (down, tf.transpose(down))
+    ]
     found = tf.stack(edges, -1)
     return tf.transpose(found, [0, 3, 1, 2, 4]) if first else found
 
@@ -560,24 +556,18 @@ def elastic_transform(
     seed: Any = None,
     data_format: str | None = None,
 ) -> Any:
-    _one_of(interpolation, AFFINE_TRANSFORM_INTERPOLATIONS, "interpolation")
-    _one_of(fill_mode, AFFINE_TRANSFORM_FILL_MODES, "fill_mode")
-    images = _checked(images)
-    batch, back = _batched(images, data_format)
-    kind = result_type(dtype_of(images), "float32")
-    count, height, width, _ = shape_of(batch)
-    alpha, sigma = convert_to_tensor(alpha, kind), convert_to_tensor(sigma, kind)
-    size = tf.cast(6 * sigma, "int32") | 1
-    seeds = tf.unstack(tf.random.split(convert_to_tensor(draw_seed(seed), "int64")))
-    shifts = []
-    for key in seeds:
-        noise = tf.random.stateless_normal([count, height, width, 1], key, dtype=kind)
-        spread = tf.stack([sigma, sigma])
-        blurred = gaussian_blur(noise * sigma, (size, size), spread, "channels_last")
-        shifts.append(alpha * blurred[..., 0])
-    x, y = _grid(height, width, kind)
-    order = AFFINE_TRANSFORM_INTERPOLATIONS[interpolation]
-    points = [y + shifts[1], x + shifts[0]]
-    wide = tf.cast(batch, kind)
-    found = _interpolated(wide, points, order, fill_mode, fill_value, in_batch=True)
-    return back(found)
+    def shifted(batch: Any, x: Any, y: Any) -> list[Any]:
+        kind = batch.dtype
+        factor, width = (convert_to_tensor(v, kind) for v in (alpha, sigma))
+        size, spread = tf.cast(6 * width, "int32") | 1, tf.stack([width, width])
+        dims = [*shape_of(batch)[:3], 1]
+        shifts = []
+        for key in tf.unstack(
+            tf.random.split(convert_to_tensor(draw_seed(seed), "int64"))
+        ):
+            noise = width * tf.random.stateless_normal(dims, key, dtype=kind)
+            blurred = gaussian_blur(noise, (size, size), spread, "channels_last")
+            shifts.append(factor * blurred[..., 0])
+        return [y + shifts[1], x + shifts[0]]
+
+    return _sampled(images, shifted, interpolation, fill_mode, fill_value, data_format)
