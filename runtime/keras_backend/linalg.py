@@ -9,7 +9,7 @@ from keras.src.backend.common.backend_utils import canonicalize_axis
 
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
-from runtime.keras_backend.numpy.arrays import moveaxis, swapaxes
+from runtime.keras_backend.numpy.arrays import expand_dims, moveaxis, swapaxes
 from runtime.keras_backend.promotion import as_float, dtype_of, in_float, is_exact
 
 det = in_float(tf.linalg.det)
@@ -86,40 +86,28 @@ def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     size = tf.abs(x)
     if isinstance(ord, str):
         raise ValueError(f"Invalid `ord` argument for vector norm. Received: ord={ord}")
-    if ord == float("inf"):
-        return tf.reduce_max(size, axis, keepdims)
     if ord == float("-inf"):
         return tf.reduce_min(size, axis, keepdims)
     if ord == 0:
-        nonzero = tf.cast(tf.not_equal(x, tf.zeros_like(x)), size.dtype)
-        return tf.reduce_sum(nonzero, axis, keepdims)
-    if ord == 1:
-        return tf.reduce_sum(size, axis, keepdims)
-    if ord == 2:
-        return tf.sqrt(tf.reduce_sum(tf.square(size), axis, keepdims))
-    power = tf.cast(ord, size.dtype)
-    return tf.pow(tf.reduce_sum(tf.pow(size, power), axis, keepdims), 1 / power)
+        return tf.reduce_sum(tf.cast(size > 0, size.dtype), axis, keepdims)
+    if ord < 0:
+        return tf.pow(tf.reduce_sum(tf.pow(size, ord), axis, keepdims), 1 / ord)
+    return tf.norm(size, ord, axis, keepdims)
 
 
 def _matrix_norm(x: Any, ord: Any, axes: list[int], keepdims: bool) -> Any:
+    if ord in ("fro", 1, float("inf")):
+        return tf.norm(tf.abs(x), ord, axes, keepdims)
     x = moveaxis(x, axes, (-2, -1))
-    size = tf.abs(x)
-    if ord == "fro":
-        found = tf.sqrt(tf.reduce_sum(tf.square(size), [-2, -1]))
-    elif ord in (1, -1, float("inf"), float("-inf")):
-        totals = tf.reduce_sum(size, -2 if abs(ord) == 1 else -1)
-        found = (tf.reduce_max if ord > 0 else tf.reduce_min)(totals, -1)
-    elif ord in (2, -2, "nuc"):
+    if ord in (2, -2, "nuc"):
         values = tf.linalg.svd(x, compute_uv=False)
-        reduce = {2: tf.reduce_max, -2: tf.reduce_min, "nuc": tf.reduce_sum}[ord]
-        found = reduce(values, -1)
+    elif ord in (-1, float("-inf")):
+        values = tf.reduce_sum(tf.abs(x), -2 if ord == -1 else -1)
     else:
         raise ValueError(f"Invalid `ord` argument for matrix norm. Received: ord={ord}")
-    if keepdims:
-        rank = len(x.shape)
-        for place in sorted(axis % rank for axis in axes):
-            found = tf.expand_dims(found, place)
-    return found
+    reduce = {2: tf.reduce_max, "nuc": tf.reduce_sum}.get(ord, tf.reduce_min)
+    found = reduce(values, -1)
+    return expand_dims(found, axes) if keepdims else found
 
 
 def qr(x: Any, mode: str = "reduced") -> Any:
@@ -131,19 +119,23 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     return tuple(tf.linalg.qr(as_float(x), full_matrices=mode == "complete"))
 
 
-def solve(a: Any, b: Any) -> Any:
-    a, b = as_float(a), as_float(b)
-    if len(b.shape) == len(a.shape) - 1:
-        return tf.squeeze(tf.linalg.solve(a, b[..., None]), [-1])
-    return tf.linalg.solve(a, b)
+def _with_vectors(solve: Any) -> Any:
+    """A function that solves for a matrix, for a vector as well."""
+
+    def solved(a: Any, b: Any, **options: Any) -> Any:
+        a, b = as_float(a), as_float(b)
+        if len(b.shape) == len(a.shape) - 1:
+            return tf.squeeze(solve(a, b[..., None], **options), -1)
+        return solve(a, b, **options)
+
+    return solved
+
+
+solve = _with_vectors(tf.linalg.solve)
 
 
 def solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
-    a, b = as_float(a), as_float(b)
-    if len(b.shape) == len(a.shape) - 1:
-        found = tf.linalg.triangular_solve(a, b[..., None], lower=lower)
-        return tf.squeeze(found, [-1])
-    return tf.linalg.triangular_solve(a, b, lower=lower)
+    return _with_vectors(tf.linalg.triangular_solve)(a, b, lower=lower)
 
 
 def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
@@ -168,9 +160,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     a, b = as_float(a), as_float(b)
     if rcond is None:
         rcond = np.finfo(dtype_of(a)).eps * max(a.shape)
-    is_vector = len(b.shape) == 1
-    found = tf.matmul(pinv(a, rcond), b[:, None] if is_vector else b)
-    return tf.squeeze(found, [-1]) if is_vector else found
+    return _with_vectors(lambda a, b: tf.matmul(pinv(a, rcond), b))(a, b)
 
 
 def matrix_rank(x: Any, tol: Any = None) -> Any:

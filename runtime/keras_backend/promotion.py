@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -71,8 +72,13 @@ def widened(x: Any) -> Any:
 
 
 def in_float(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of one tensor, computed in floating point."""
-    return lambda x: function(as_float(x))
+    """A function whose first operand is a tensor in floating point."""
+
+    @functools.wraps(function)
+    def compute(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(as_float(x), *args, **kwargs)
+
+    return compute
 
 
 def in_common(function: Callable[..., Any], at_least: Any = None) -> Callable[..., Any]:

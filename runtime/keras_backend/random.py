@@ -35,20 +35,23 @@ def _seed(seed: Any) -> Any:
     return convert_to_tensor(draw_seed(seed), "int64")
 
 
-def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None
-) -> Any:
-    dtype = dtype or floatx()
-    unit = tf.random.stateless_normal(shape, _seed(seed), dtype=dtype)
-    return unit * tf.cast(stddev, dtype) + tf.cast(mean, dtype)
+def _normal(draw: Any) -> Any:
+    def numbers(
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = None,
+        seed: Any = None,
+    ) -> Any:
+        dtype = dtype or floatx()
+        unit = draw(shape, _seed(seed), dtype=dtype)
+        return unit * tf.cast(stddev, dtype) + tf.cast(mean, dtype)
+
+    return numbers
 
 
-def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None
-) -> Any:
-    dtype = dtype or floatx()
-    unit = tf.random.stateless_truncated_normal(shape, _seed(seed), dtype=dtype)
-    return unit * tf.cast(stddev, dtype) + tf.cast(mean, dtype)
+normal = _normal(tf.random.stateless_normal)
+truncated_normal = _normal(tf.random.stateless_truncated_normal)
 
 
 def uniform(
@@ -124,10 +127,8 @@ def binomial(
 def beta(shape: Any, alpha: Any, beta: Any, dtype: Any = None, seed: Any = None) -> Any:
     dtype = dtype or floatx()
     first, second = tf.unstack(tf.random.split(_seed(seed)))
-    one = tf.random.stateless_gamma(
-        shape, first, convert_to_tensor(alpha, dtype), dtype=dtype
-    )
-    other = tf.random.stateless_gamma(
-        shape, second, convert_to_tensor(beta, dtype), dtype=dtype
+    one, other = (
+        tf.random.stateless_gamma(shape, key, convert_to_tensor(a, dtype), dtype=dtype)
+        for key, a in ((first, alpha), (second, beta))
     )
     return one / (one + other)

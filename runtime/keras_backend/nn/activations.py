@@ -7,15 +7,10 @@ from typing import Any
 
 import runtime as tf
 from runtime.keras_backend.core import cast, convert_to_tensor
-from runtime.keras_backend.promotion import as_float, dtype_of, in_float
+from runtime.keras_backend.promotion import dtype_of, in_float
 
-
-def _of_tensor(function: Any) -> Any:
-    return lambda x: function(convert_to_tensor(x))
-
-
-relu = _of_tensor(tf.nn.relu)
-relu6 = _of_tensor(tf.nn.relu6)
+relu = tf.nn.relu
+relu6 = tf.nn.relu6
 sigmoid = in_float(tf.sigmoid)
 tanh = in_float(tf.tanh)
 softplus = in_float(tf.math.softplus)
@@ -26,74 +21,57 @@ selu = in_float(tf.nn.selu)
 tanh_shrink = in_float(lambda x: x - tf.tanh(x))
 
 
-def _number(value: float, like: Any) -> Any:
-    return tf.cast(value, like.dtype)
+sparse_sigmoid = in_float(lambda x: clipped(0.5 * (x + 1), 0.0, 1.0))
+hard_sigmoid = in_float(lambda x: tf.nn.relu6(x + 3.0) / 6.0)
+hard_silu = in_float(lambda x: x * (tf.nn.relu6(x + 3.0) / 6.0))
+hard_tanh = in_float(lambda x: clipped(x, -1.0, 1.0))
 
 
 def clipped(x: Any, low: float, high: float) -> Any:
-    return tf.minimum(tf.maximum(x, _number(low, x)), _number(high, x))
+    return tf.minimum(tf.maximum(x, low), high)
 
 
-def sparse_sigmoid(x: Any) -> Any:
-    x = as_float(x)
-    return clipped(0.5 * (x + 1), 0.0, 1.0)
+@in_float
+def sparse_plus(x: Any) -> Any:
+    return tf.where(x <= -1, 0.0, tf.where(x < 1, 0.25 * tf.square(x + 1), x))
 
 
+@in_float
+def squareplus(x: Any, b: float = 4) -> Any:
+    return (x + tf.sqrt(tf.square(x) + b)) / 2
+
+
+@in_float
 def soft_shrink(x: Any, threshold: float = 0.5) -> Any:
-    x = as_float(x)
-    zero = tf.zeros_like(x)
-    below = tf.where(x < -threshold, x + threshold, zero)
+    below = tf.where(x < -threshold, x + threshold, 0.0)
     return tf.where(x > threshold, x - threshold, below)
 
 
+@in_float
 def hard_shrink(x: Any, threshold: float = 0.5) -> Any:
-    x = as_float(x)
-    return tf.where(tf.abs(x) > threshold, x, tf.zeros_like(x))
+    return tf.where(tf.abs(x) > threshold, x, 0.0)
 
 
-def sparse_plus(x: Any) -> Any:
-    x = as_float(x)
-    middle = tf.where(x < 1, 0.25 * tf.square(x + 1), x)
-    return tf.where(x <= -1, tf.zeros_like(x), middle)
-
-
-def squareplus(x: Any, b: float = 4) -> Any:
-    x = as_float(x)
-    return (x + tf.sqrt(tf.square(x) + _number(b, x))) / 2
-
-
+@in_float
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
-    return tf.nn.leaky_relu(as_float(x), alpha=negative_slope)
+    return tf.nn.leaky_relu(x, alpha=negative_slope)
 
 
-def hard_sigmoid(x: Any) -> Any:
-    x = as_float(x)
-    return tf.nn.relu6(x + _number(3.0, x)) / _number(6.0, x)
-
-
-def hard_silu(x: Any) -> Any:
-    return as_float(x) * hard_sigmoid(x)
-
-
-def hard_tanh(x: Any) -> Any:
-    return clipped(as_float(x), -1.0, 1.0)
-
-
+@in_float
 def elu(x: Any, alpha: float = 1.0) -> Any:
-    x = as_float(x)
     found = tf.nn.elu(x)
     return found if alpha == 1 else tf.where(x > 0, found, alpha * found)
 
 
+@in_float
 def celu(x: Any, alpha: float = 1.0) -> Any:
-    x = as_float(x)
-    zero = tf.zeros_like(x)
-    below = alpha * tf.math.expm1(tf.minimum(x, zero) / alpha)
-    return tf.maximum(x, zero) + below
+    below = alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
+    return tf.maximum(x, 0.0) + below
 
 
+@in_float
 def gelu(x: Any, approximate: bool = True) -> Any:
-    return tf.nn.gelu(as_float(x), approximate=approximate)
+    return tf.nn.gelu(x, approximate=approximate)
 
 
 def glu(x: Any, axis: int = -1) -> Any:
@@ -109,26 +87,27 @@ def glu(x: Any, axis: int = -1) -> Any:
 
 def threshold(x: Any, threshold: float, default_value: float) -> Any:
     x = convert_to_tensor(x)
-    filler = tf.fill(tf.shape(x), _number(default_value, x))
-    return tf.where(x > _number(threshold, x), x, filler)
+    low, default = tf.cast(threshold, x.dtype), tf.cast(default_value, x.dtype)
+    return tf.where(x > low, x, default)
 
 
-def softmax(x: Any, axis: int | None = -1) -> Any:
-    x = as_float(x)
-    if axis is None:
-        return tf.reshape(tf.nn.softmax(tf.reshape(x, [-1])), tf.shape(x))
-    return tf.nn.softmax(x, axis=axis)
+def _along(function: Any) -> Any:
+    """A function along an axis, or of all elements if that is None."""
+
+    @in_float
+    def normalized(x: Any, axis: int | None = -1) -> Any:
+        if axis is None:
+            return tf.reshape(function(tf.reshape(x, [-1])), tf.shape(x))
+        return function(x, axis=axis)
+
+    return normalized
 
 
-def log_softmax(x: Any, axis: int | None = -1) -> Any:
-    x = as_float(x)
-    if axis is None:
-        return tf.reshape(tf.nn.log_softmax(tf.reshape(x, [-1])), tf.shape(x))
-    return tf.nn.log_softmax(x, axis=axis)
+softmax, log_softmax = _along(tf.nn.softmax), _along(tf.nn.log_softmax)
 
 
+@in_float
 def sparsemax(x: Any, axis: int = -1) -> Any:
-    x = as_float(x)
     place = axis % len(x.shape)
     ordered = tf.sort(x, axis=place, direction="DESCENDING")
     totals = tf.cumsum(ordered, axis=place)
@@ -137,9 +116,7 @@ def sparsemax(x: Any, axis: int = -1) -> Any:
     counts = tf.reshape(tf.cast(tf.range(1, tf.shape(x)[place] + 1), x.dtype), dims)
     inside = ordered - (totals - 1) / counts > 0
     size = tf.reduce_sum(tf.cast(inside, x.dtype), place, keepdims=True)
-    total = tf.reduce_sum(
-        tf.where(inside, ordered, tf.zeros_like(ordered)), place, keepdims=True
-    )
+    total = tf.reduce_sum(tf.where(inside, ordered, 0.0), place, keepdims=True)
     return tf.nn.relu(x - (total - 1) / size)
 
 
@@ -188,4 +165,4 @@ def psnr(x1: Any, x2: Any, max_val: float) -> Any:
     highest = tf.cast(max_val, x2.dtype)
     error = tf.reduce_mean(tf.square(x1 - x2))
     ratio = 20 * tf.math.log(highest) - 10 * tf.math.log(error)
-    return ratio / _number(math.log(10), x2)
+    return ratio / math.log(10)

@@ -38,7 +38,6 @@ def conv(
 ) -> Any:
     inputs, kernel = together(convert_to_tensor(inputs), convert_to_tensor(kernel))
     data_format = backend.standardize_data_format(data_format)
-    rank = len(inputs.shape) - 2
     channels = inputs.shape[-1 if data_format == "channels_last" else 1]
     depth = kernel.shape[-2]
     if channels is not None and channels % depth:
@@ -47,20 +46,7 @@ def conv(
             f"in_channels. Received input channels {channels} and kernel in_channels "
             f"{depth}. "
         )
-    return _convolved(
-        inputs, kernel, strides, padding, data_format, dilation_rate, rank
-    )
-
-
-def _convolved(
-    inputs: Any,
-    kernel: Any,
-    strides: Any,
-    padding: str,
-    data_format: str,
-    dilation_rate: Any,
-    rank: int,
-) -> Any:
+    rank = len(inputs.shape) - 2
     return tf.nn.convolution(
         inputs,
         kernel,
@@ -85,10 +71,7 @@ def depthwise_conv(
     # Each channel is a group of its own.
     *window, channels, count = shape_of(kernel)
     kernel = tf.reshape(kernel, [*window, 1, channels * count])
-    rank = len(window)
-    return _convolved(
-        inputs, kernel, strides, padding, data_format, dilation_rate, rank
-    )
+    return conv(inputs, kernel, strides, padding, data_format, dilation_rate)
 
 
 def separable_conv(
@@ -130,12 +113,7 @@ def conv_transpose(
         data_format,
         dilation_rate,
     )
-    function = (
-        tf.nn.conv1d_transpose,
-        tf.nn.conv2d_transpose,
-        tf.nn.conv3d_transpose,
-    )[rank - 1]
-    return function(
+    return getattr(tf.nn, f"conv{rank}d_transpose")(
         inputs,
         kernel,
         dims,

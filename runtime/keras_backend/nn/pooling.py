@@ -10,47 +10,29 @@ from keras.src import backend
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
 from runtime.keras_backend.nn.convolutions import each, layout
+from runtime.keras_backend.numpy.arrays import moveaxis
 
 
-def _pooled(
-    function: Any,
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None,
-) -> Any:
-    if padding.lower() not in ("same", "valid"):
-        raise ValueError(f"Invalid padding '{padding}', must be 'same' or 'valid'.")
-    inputs = convert_to_tensor(inputs)
-    rank = len(inputs.shape) - 2
-    return function(
-        inputs,
-        each(pool_size, rank),
-        each(pool_size if strides is None else strides, rank),
-        padding.upper(),
-        layout(rank, data_format),
-    )
+def _pool(function: Any) -> Any:
+    def pool(
+        inputs: Any,
+        pool_size: Any,
+        strides: Any = None,
+        padding: str = "valid",
+        data_format: str | None = None,
+    ) -> Any:
+        if padding.lower() not in ("same", "valid"):
+            raise ValueError(f"Invalid padding '{padding}', must be 'same' or 'valid'.")
+        inputs = convert_to_tensor(inputs)
+        rank = len(inputs.shape) - 2
+        steps = each(pool_size if strides is None else strides, rank)
+        size, kind = each(pool_size, rank), layout(rank, data_format)
+        return function(inputs, size, steps, padding.upper(), kind)
+
+    return pool
 
 
-def max_pool(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any = None,
-    padding: str = "valid",
-    data_format: str | None = None,
-) -> Any:
-    return _pooled(tf.nn.max_pool, inputs, pool_size, strides, padding, data_format)
-
-
-def average_pool(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any = None,
-    padding: str = "valid",
-    data_format: str | None = None,
-) -> Any:
-    return _pooled(tf.nn.avg_pool, inputs, pool_size, strides, padding, data_format)
+max_pool, average_pool = _pool(tf.nn.max_pool), _pool(tf.nn.avg_pool)
 
 
 def _windows(length: int, count: int) -> list[tuple[int, int]]:
@@ -58,14 +40,16 @@ def _windows(length: int, count: int) -> list[tuple[int, int]]:
     return [(i * length // count, -(-(i + 1) * length // count)) for i in range(count)]
 
 
-def _adaptive(one_axis: Any, x: Any, output_size: Any, data_format: str | None) -> Any:
-    x = convert_to_tensor(x)
-    first = backend.standardize_data_format(data_format) == "channels_first"
-    rank = len(x.shape) - 2
-    for number, count in enumerate(each(output_size, rank)):
-        if count is not None:
-            x = one_axis(x, count, number + (2 if first else 1))
-    return x
+def _adaptive(one_axis: Any) -> Any:
+    def pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Any:
+        x = convert_to_tensor(inputs)
+        first = backend.standardize_data_format(data_format) == "channels_first"
+        for number, count in enumerate(each(output_size, len(x.shape) - 2)):
+            if count is not None:
+                x = one_axis(x, count, number + (2 if first else 1))
+        return x
+
+    return pool
 
 
 def _average(x: Any, count: int, axis: int) -> Any:
@@ -74,8 +58,7 @@ def _average(x: Any, count: int, axis: int) -> Any:
     for i, (start, end) in enumerate(_windows(length, count)):
         weights[start:end, i] = 1 / (end - start)
     found = tf.tensordot(x, tf.cast(weights, x.dtype), [[axis], [0]])
-    order = list(range(len(x.shape) - 1))
-    return tf.transpose(found, [*order[:axis], len(order), *order[axis:]])
+    return moveaxis(found, -1, axis)
 
 
 def _maximum(x: Any, count: int, axis: int) -> Any:
@@ -86,13 +69,4 @@ def _maximum(x: Any, count: int, axis: int) -> Any:
     return tf.stack(parts, axis)
 
 
-def adaptive_average_pool(
-    inputs: Any, output_size: Any, data_format: str | None = None
-) -> Any:
-    return _adaptive(_average, inputs, output_size, data_format)
-
-
-def adaptive_max_pool(
-    inputs: Any, output_size: Any, data_format: str | None = None
-) -> Any:
-    return _adaptive(_maximum, inputs, output_size, data_format)
+adaptive_average_pool, adaptive_max_pool = _adaptive(_average), _adaptive(_maximum)

@@ -264,7 +264,9 @@ def _matrix_norm(x: Any, ord: Any, axis: Any, keep: bool) -> Any:
     if ord == 2:
         moved = transpose(x, [*_others(len(x.shape), first, second), first, second])
         largest = reduce_max(svd(moved, compute_uv=False), -1)
-        return expand_dims(expand_dims(largest, -1), -1) if keep else largest
+        for place in sorted((first, second)) if keep else ():
+            largest = expand_dims(largest, place + len(x.shape))
+        return largest
     if ord not in (1, np.inf):
         raise ValueError(f"there is no norm {ord!r} of matrices")
     summed, other = (first, second) if ord == 1 else (second, first)
