@@ -10,8 +10,8 @@ import numpy as np
 import runtime as tf
 from runtime.keras_backend.core import convert_to_tensor
 from runtime.keras_backend.core import shape as shape_of
-from runtime.keras_backend.numpy.arrays import pad, take_along_axis
-from runtime.keras_backend.promotion import as_float, dtype_of, in_float
+from runtime.keras_backend.numpy.arrays import moveaxis, pad, take_along_axis
+from runtime.keras_backend.promotion import as_float, dtype_of, in_float, is_exact
 
 rsqrt = in_float(tf.math.rsqrt)
 erf = in_float(tf.math.erf)
@@ -22,45 +22,30 @@ logdet = in_float(lambda x: tf.linalg.slogdet(x)[1])
 # --- segments -------------------------------------------------------------------------
 
 
-def _segments(function: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    data = convert_to_tensor(data)
-    ids = convert_to_tensor(segment_ids, "int32")
-    if num_segments is None:
-        num_segments = tf.reduce_max(ids) + 1
-    return function(data, ids, num_segments)
+def _segments(function: Any, of_none: float | None = None) -> Any:
+    """A reduction of segments, with what floats of none give.
 
-
-def segment_sum(
-    data: Any, segment_ids: Any, num_segments: Any = None, sorted: bool = False
-) -> Any:
-    return _segments(tf.math.unsorted_segment_sum, data, segment_ids, num_segments)
-
-
-def segment_prod(
-    data: Any, segment_ids: Any, num_segments: Any = None, sorted: bool = False
-) -> Any:
-    return _segments(tf.math.unsorted_segment_prod, data, segment_ids, num_segments)
-
-
-def _extreme(function: Any, empty: float) -> Any:
-    """TensorFlow fills segments without elements with a finite number."""
+    TensorFlow's is the least or the largest number that is finite.
+    """
 
     def segments(
         data: Any, segment_ids: Any, num_segments: Any = None, sorted: bool = False
     ) -> Any:
-        data = convert_to_tensor(data)
-        found = _segments(function, data, segment_ids, num_segments)
-        if "float" not in dtype_of(found):
+        data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids, "int32")
+        count = tf.reduce_max(ids) + 1 if num_segments is None else num_segments
+        found = function(data, ids, count)
+        if of_none is None or is_exact(found):
             return found
-        least = data.dtype.min if empty < 0 else data.dtype.max
-        is_empty = tf.equal(found, tf.cast(least, data.dtype))
-        return tf.where(is_empty, tf.cast(empty, data.dtype), found)
+        finite = data.dtype.min if of_none < 0 else data.dtype.max
+        return tf.where(tf.equal(found, finite), of_none, found)
 
     return segments
 
 
-segment_max = _extreme(tf.math.unsorted_segment_max, float("-inf"))
-segment_min = _extreme(tf.math.unsorted_segment_min, float("inf"))
+segment_sum = _segments(tf.math.unsorted_segment_sum)
+segment_prod = _segments(tf.math.unsorted_segment_prod)
+segment_max = _segments(tf.math.unsorted_segment_max, float("-inf"))
+segment_min = _segments(tf.math.unsorted_segment_min, float("inf"))
 
 # --- the largest ----------------------------------------------------------------------
 
@@ -145,19 +130,16 @@ def _transform(
     scale = length if inverse else 1
     cosines = tf.cast(np.cos(angles) / scale, real.dtype)
     sines = tf.cast(np.sin(angles) / scale, real.dtype)
-    rank = len(real.shape)
-    order = [a for a in range(rank) if a != place] + [place]
-    back = [order.index(a) for a in range(rank)]
-    real = tf.transpose(real, order)
+
+    def product(x: Any, matrix: Any) -> Any:
+        return moveaxis(tf.tensordot(x, matrix, [[place], [0]]), -1, place)
+
     if imag is None:
-        parts = tf.matmul(real, cosines), tf.matmul(real, sines)
-    else:
-        imag = tf.transpose(imag, order)
-        parts = (
-            tf.matmul(real, cosines) - tf.matmul(imag, sines),
-            tf.matmul(real, sines) + tf.matmul(imag, cosines),
-        )
-    return tuple(tf.transpose(part, back) for part in parts)
+        return product(real, cosines), product(real, sines)
+    return (
+        product(real, cosines) - product(imag, sines),
+        product(real, sines) + product(imag, cosines),
+    )
 
 
 def fft(x: Any) -> Any:
@@ -165,16 +147,17 @@ def fft(x: Any) -> Any:
     return _transform(real, imag, -1, real.shape[-1])
 
 
-def fft2(x: Any) -> Any:
-    real, imag = _parts(x)
-    across = _transform(real, imag, -1, real.shape[-1])
-    return _transform(across[0], across[1], -2, real.shape[-2])
+def _two_dimensional(inverse: bool) -> Any:
+    def transform(x: Any) -> Any:
+        real, imag = _parts(x)
+        for axis in (-1, -2):
+            real, imag = _transform(real, imag, axis, real.shape[axis], inverse)
+        return real, imag
+
+    return transform
 
 
-def ifft2(x: Any) -> Any:
-    real, imag = _parts(x)
-    across = _transform(real, imag, -1, real.shape[-1], inverse=True)
-    return _transform(across[0], across[1], -2, real.shape[-2], inverse=True)
+fft2, ifft2 = _two_dimensional(inverse=False), _two_dimensional(inverse=True)
 
 
 def _resized(x: Any, length: int) -> Any:
@@ -188,10 +171,7 @@ def _resized(x: Any, length: int) -> Any:
 def rfft(x: Any, fft_length: int | None = None) -> Any:
     x = as_float(x)
     length = x.shape[-1] if fft_length is None else fft_length
-    x = _resized(x, length)
-    matrix = x[None] if len(x.shape) == 1 else x
-    found = _transform(matrix, None, -1, length // 2 + 1)
-    return tuple(part[0] for part in found) if len(x.shape) == 1 else found
+    return _transform(_resized(x, length), None, -1, length // 2 + 1)
 
 
 def irfft(x: Any, fft_length: int | None = None) -> Any:
