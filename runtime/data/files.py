@@ -12,7 +12,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
 
@@ -127,15 +127,10 @@ def text_array(value: bytes) -> Array:
     return array
 
 
-class TextLineDataset(Dataset):
-    """The lines of text files, without the ends of lines.
+class _Items(Dataset):
+    """What is in files one after the other: `_items` reads it from one."""
 
-    Args:
-        filenames: a name, or a list, a tensor or a data set of names.
-        compression_type: ``"GZIP"`` or ``"ZLIB"`` if they are compressed.
-
-    The other arguments are TensorFlow's and change nothing.
-    """
+    _items: ClassVar[Any]
 
     def __init__(
         self,
@@ -146,14 +141,30 @@ class TextLineDataset(Dataset):
         name: str | None = None,
     ) -> None:
         compression = check_compression(compression_type)
+        items = type(self)._items
 
         def read(path: bytes) -> Iterator[Array]:
             with open_file(path, compression) as file:
-                for line in file:
-                    yield text_array(line.rstrip(b"\n").removesuffix(b"\r"))
+                yield from map(text_array, items(file, os.fsdecode(path)))
 
-        paths = paths_argument(filenames)
-        super().__init__(_Files("TextLineDataset", paths, read))
+        super().__init__(_Files(type(self).__name__, paths_argument(filenames), read))
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    return (line.rstrip(b"\n").removesuffix(b"\r") for line in file)
+
+
+class TextLineDataset(_Items):
+    """The lines of text files, without the ends of lines.
+
+    Args:
+        filenames: a name, or a list, a tensor or a data set of names.
+        compression_type: ``"GZIP"`` or ``"ZLIB"`` if they are compressed.
+
+    The other arguments are TensorFlow's and change nothing.
+    """
+
+    _items = staticmethod(_lines)
 
 
 class FixedLengthRecordDataset(Dataset):
@@ -259,32 +270,6 @@ _LENGTH = struct.Struct("<Q")
 _CHECKSUM = struct.Struct("<I")
 
 
-class TFRecordDataset(Dataset):
-    """The records of TFRecord files, as strings.
-
-    A record whose checksums do not fit, or a file that ends too early, is a
-    DataLossError that says where.
-    """
-
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-        name: str | None = None,
-    ) -> None:
-        compression = check_compression(compression_type)
-
-        def read(path: bytes) -> Iterator[Array]:
-            with open_file(path, compression) as file:
-                for record in _records(file, os.fsdecode(path)):
-                    yield text_array(record)
-
-        paths = paths_argument(filenames)
-        super().__init__(_Files("TFRecordDataset", paths, read))
-
-
 def _records(file: IO[bytes], name: str) -> Iterator[bytes]:
     place = 0
     while head := file.read(12):
@@ -299,6 +284,16 @@ def _records(file: IO[bytes], name: str) -> Iterator[bytes]:
             raise DataLossError(f"{name!r} is damaged in the record at byte {place}")
         yield record
         place += 16 + length
+
+
+class TFRecordDataset(_Items):
+    """The records of TFRecord files, as strings; arguments as of `TextLineDataset`.
+
+    A record whose checksums do not fit, or a file that ends too early, is a
+    DataLossError that says where.
+    """
+
+    _items = staticmethod(_records)
 
 
 class TFRecordOptions:

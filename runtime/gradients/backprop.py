@@ -25,7 +25,7 @@ from runtime.gradients.registry import (
 from runtime.gradients.shapes import are_alike, rows_like, sum_to, zeros_of
 from runtime.gradients.sparse import added, dense
 from runtime.graph.context import current_graph
-from runtime.graph.recording import Step, begin_recording, end_recording
+from runtime.graph.recording import Recorder, Step, begin_recording, end_recording
 from runtime.ops import record
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
@@ -52,7 +52,7 @@ def has_gradient(tensor: Any) -> bool:
     return bool(dtype.is_floating or dtype.is_complex)
 
 
-class Recording:
+class Recording(Recorder):
     """The steps that depend on some tensors: what a tape keeps.
 
     Tensors and variables are known by their ``id``, and kept alive.
@@ -103,9 +103,6 @@ class Recording:
         self.steps.append(Step("Identity", (outer,), {}, (tensor,)))
         self.known[id(tensor)] = tensor
         return True
-
-    def called(self, graph: Any) -> None:
-        """What runs in a graph is no matter of its own: see `calls`."""
 
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Know the outputs that are added to a node whose others are known."""

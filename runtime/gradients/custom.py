@@ -24,7 +24,7 @@ from runtime.gradients.shapes import zeros_of
 from runtime.gradients.tape import GradientTape
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
-from runtime.graph.recording import recorded_by, recorders, unrecorded
+from runtime.graph.recording import Recorder, recorded_by, recorders, unrecorded
 from runtime.ops.apply import record
 from runtime.ops.arrays.shape import identity
 from runtime.ops.convert import convert_to_tensor
@@ -45,7 +45,7 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class VariableReads:
+class VariableReads(Recorder):
     """Hears which trainable variables are read."""
 
     repeats = 1
@@ -58,12 +58,6 @@ class VariableReads:
         for operand in operands(step):
             if _is_trained(operand):
                 self.found.setdefault(id(operand), operand)
-
-    def called(self, graph: Any) -> None:
-        """What runs in a graph is no matter of its own: see `calls`."""
-
-    def extended(self, node: Any, added: Sequence[Any]) -> None:
-        """Outputs read nothing."""
 
     def wants(self, operand: Any) -> bool:
         """Whether it is to hear of steps with this operand."""

@@ -27,6 +27,7 @@ from runtime.gradients.shapes import broadcast_like
 from runtime.gradients.sparse import dense
 from runtime.gradients.tape import UnconnectedGradients, in_graph
 from runtime.graph.recording import (
+    Recorder,
     begin_recording,
     end_recording,
     recorded_by,
@@ -42,7 +43,7 @@ from runtime.variable import Variable
 __all__ = ["ForwardAccumulator"]
 
 
-class ForwardAccumulator:
+class ForwardAccumulator(Recorder):
     """Computes Jacobian-vector products of what runs in its block.
 
     `primals` are tensors and variables in any structure, `tangents` their directions in
@@ -152,9 +153,6 @@ class ForwardAccumulator:
             if result is not None:
                 known[id(output)] = output, result
         mark_recorded([output for output in step.outputs if id(output) in known])
-
-    def called(self, graph: Any) -> None:
-        """What runs in a graph is no matter of its own: see `calls`."""
 
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Refuse further outputs of a node whose tangents have been computed."""

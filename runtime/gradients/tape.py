@@ -20,7 +20,7 @@ from runtime.gradients.jacobians import batch_jacobian, jacobian, zero_jacobian
 from runtime.gradients.sparse import added
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
-from runtime.graph.recording import begin_recording, end_recording
+from runtime.graph.recording import Recorder, begin_recording, end_recording
 from runtime.ops.apply import forget
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
@@ -39,7 +39,7 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-class GradientTape:
+class GradientTape(Recorder):
     """Records operations in its block, to compute gradients of what they gave.
 
     Trainable variables that are read in the block are watched by themselves, tensors
@@ -115,9 +115,6 @@ class GradientTape:
                 if isinstance(operand, Variable) and operand.trainable:
                     self._watch_variable(operand)
         self._recording.record(step)
-
-    def called(self, graph: Any) -> None:
-        """What runs in a graph is no matter of its own: see `calls`."""
 
     def extended(self, node: Any, added: Sequence[Any]) -> None:
         """Hear of further outputs of a node: see `runtime.graph.recording`."""

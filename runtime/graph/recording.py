@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 __all__ = [
     "Recorder",
@@ -41,14 +41,15 @@ class Step(NamedTuple):
         """None: it belongs to no graph."""
 
 
-class Recorder(Protocol):
-    """What hears of operations."""
+class Recorder:
+    """What hears of operations: of nothing but what a subclass asks for."""
 
     #: How many times what it records may be differentiated: 1, or 2 for many.
-    repeats: int
+    repeats = 0
 
     def wants(self, operand: Any) -> bool:
         """Whether it records what is computed from an eager tensor or a variable."""
+        return False
 
     def record(self, step: Any) -> None:
         """Hear of a `Step` that has run, or of a node that was added to a graph."""

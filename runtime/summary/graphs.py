@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from runtime.graph import Graph
-from runtime.graph.recording import begin_recording, end_recording
+from runtime.graph.recording import Recorder, begin_recording, end_recording
 from runtime.summary.writer import emit, protos
 
 __all__ = ["graph", "trace_export", "trace_off", "trace_on"]
 
 
-class _Calls:
+class _Calls(Recorder):
     """Collects the graphs of the functions that are called."""
-
-    repeats = 0
 
     def __init__(self) -> None:
         self.graphs: dict[int, Graph] = {}
@@ -23,16 +20,6 @@ class _Calls:
     def called(self, graph: Graph) -> None:
         """Hear that a graph runs."""
         self.graphs.setdefault(id(graph), graph)
-
-    def wants(self, operand: Any) -> bool:
-        """No operand is of interest."""
-        return False
-
-    def record(self, step: Any) -> None:
-        """Operations are of no interest."""
-
-    def extended(self, node: Any, added: Sequence[Any]) -> None:
-        """Nor are their results."""
 
 
 _calls: _Calls | None = None
