@@ -19,6 +19,7 @@ from runtime.tensor import SymbolicTensor
 
 __all__ = [
     "Counted",
+    "Shifted",
     "Test",
     "constant_int",
     "find",
@@ -26,6 +27,7 @@ __all__ = [
     "find_test",
     "is_item",
     "outside",
+    "shifted",
     "step_of",
 ]
 
@@ -54,6 +56,31 @@ class Counted:
         """The positions of the state that the statement keeps itself."""
         found = {self.index, self.condition}
         return frozenset(position for position in found if position is not None)
+
+
+class Shifted(NamedTuple):
+    """A node that makes ``start + index`` of the index, or ``start - index``."""
+
+    node: Node
+    start: int
+    step: int
+
+
+def shifted(index: SymbolicTensor, users: Collection[Node]) -> Shifted | None:
+    """How the only user of an index shifts it, if that is what it does."""
+    if len(users) != 1:
+        return None
+    (node,) = users
+    if node.op not in ("AddV2", "Sub") or len(node.inputs) != 2:
+        return None
+    for one, other in (node.inputs, node.inputs[::-1]):
+        number = constant_int(other)
+        if one is index and number is not None:
+            if node.op == "AddV2":
+                return Shifted(node, number, 1)
+            is_first = node.inputs[0] is index
+            return Shifted(node, -number, 1) if is_first else Shifted(node, number, -1)
+    return None
 
 
 class Test(NamedTuple):

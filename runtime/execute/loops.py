@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runtime.execute import loop_arrays
-from runtime.execute.counted import Counted, constant_int
-from runtime.execute.precedence import ATOM
+from runtime.execute.counted import Counted, Shifted, constant_int, shifted
+from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.program import clean
 from runtime.execute.prune import Live
 from runtime.execute.statements import END, StraightBlock
@@ -103,16 +103,19 @@ class LoopBlock(StraightBlock):
         known |= variables
         inputs = {graph.inputs[i]: text for i, text in known.items()}
         stop: list[Line] = []
+        shift = None
         if loop is None:
             head, stop = self._while_head(node, known)
         else:
-            counters = self._counters(node, loop, body_live)
+            shift = self._shifted(node, loop, body_live)
+            counters = self._counters(node, loop, body_live, shift)
             inputs |= counters
-            head = [self._for_head(node, loop, counters)]
+            head = [self._for_head(node, loop, counters, shift)]
         kept = {k: END for k in self._kept() if k not in names.values()}
         body = type(self)(self.program, graph, body_live, inputs, kept, names)
         if node in self.scalars.outermost:
             body.unchanged = frozenset(graph.inputs[len(node.outputs) :])
+        body.written |= {shift.node} if shift else set()
         body.write()
         after = body.assign_and_test(names, forms, loop)
         self.lines += [*head, *indented([*stop, *body.lines, *after])]
@@ -337,14 +340,38 @@ class LoopBlock(StraightBlock):
 
     # --- for --------------------------------------------------------------------------
 
+    def _shifted(self, node: Node, loop: Counted, live: Live) -> Shifted | None:
+        """How the body shifts the index, where only the shifted number is of use."""
+        graph = node.attrs["body_graph"]
+        index = graph.inputs[loop.index]
+        if loop.elements is not None or self.scalars.form(index) != "int":
+            return None
+        if any(graph.outputs[position] is index for position in live.outputs):
+            return None
+        reads = [
+            user
+            for user in live.nodes
+            if any(used is index for used in live.inputs_of(user))
+        ]
+        found = shifted(index, reads)
+        if found is None or constant_int(node.inputs[loop.index]) is None:
+            return None
+        (number,) = found.node.outputs
+        is_int = self.scalars.form(number) in ("int", "wide")
+        return found if is_int and self.scalars.fits(found.node) else None
+
     def _counters(
-        self, node: Node, loop: Counted, live: Live
+        self, node: Node, loop: Counted, live: Live, shift: Shifted | None
     ) -> dict[SymbolicTensor, Text]:
         """The variables that the ``for`` statement assigns."""
         graph = node.attrs["body_graph"]
         found = {}
         index = graph.inputs[loop.index]
         labels = self.labels_of(graph)
+        if shift is not None:
+            (number,) = shift.node.outputs
+            hint = labels.get(number, shift.node.name)
+            return {number: self._counter(hint, "int")}
         if loop.element is not None and self._is_read(live, loop.element):
             hint = labels.get(loop.element, "element")
             form = self.scalars.form(loop.element)
@@ -369,9 +396,18 @@ class LoopBlock(StraightBlock):
         }
 
     def _for_head(
-        self, node: Node, loop: Counted, counters: Mapping[SymbolicTensor, Text]
+        self,
+        node: Node,
+        loop: Counted,
+        counters: Mapping[SymbolicTensor, Text],
+        shift: Shifted | None,
     ) -> Line:
         """The first line of a loop that counts."""
+        if shift is not None:
+            (number,) = counters.values()
+            return Line(
+                f"for {number.code} in {self._shifted_range(node, loop, shift)}:"
+            )
         element = counters.get(loop.element) if loop.element is not None else None
         index = counters.get(node.attrs["body_graph"].inputs[loop.index])
         if loop.elements is None:
@@ -388,6 +424,24 @@ class LoopBlock(StraightBlock):
         elif index is not None:
             target, source = index.code, f"range(len({source}))"
         return Line(f"for {target} in {source}:", rows.steps)
+
+    def _shifted_range(self, node: Node, loop: Counted, shift: Shifted) -> str:
+        """The numbers that the body would make of those of `_numbers`."""
+        first = constant_int(node.inputs[loop.index]) or 0
+        number = constant_int(loop.limit)
+        if number is not None:
+            stop = str(shift.start + shift.step * number)
+        else:
+            text = self.texts[loop.limit]
+            if text.form in ("int", "wide"):
+                text = self.program.fit(text, loop.limit, "int")
+            else:
+                text = Text(f"int({text.code})")
+            sign = "+" if shift.step == 1 else "-"
+            source = f"{shift.start} {sign} {marker(0)}"
+            stop, _ = filled(source, [(text.code, text.level)])
+        start = shift.start + shift.step * first
+        return f"range({start}, {stop}{'' if shift.step == 1 else ', -1'})"
 
     def _numbers(self, node: Node, loop: Counted) -> str:
         """The numbers from the start of a loop up to its limit."""

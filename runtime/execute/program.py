@@ -280,11 +280,11 @@ def wrapping(bits: int) -> Callable[[int], int]:
     -2147483648
     """
     half, whole = 1 << (bits - 1), 1 << bits
-
-    def wrap(number: int) -> int:
-        return (number + half) % whole - half
-
-    return wrap
+    # With constants it takes two thirds of the time, and most numbers fit.
+    return eval(  # type: ignore[no-any-return]
+        f"lambda number: number if {-half} <= number < {half} "
+        f"else (number + {half}) % {whole} - {half}"
+    )
 
 
 def checked_range(*bounds: int) -> range:

@@ -72,6 +72,8 @@ class StraightBlock:
         self.pending: dict[SymbolicTensor, None] = {}
         self.labels = self.labels_of(graph)
         self.scalars = program.scalars
+        #: Nodes whose values the statement around the block gives.
+        self.written: set[Node] = set()
         #: The arguments of rank 0 that are scalars already, and no arrays.
         self.scalar_names: set[str] = set()
         self.index = 0
@@ -90,6 +92,8 @@ class StraightBlock:
         """Write all nodes."""
         for index, node in enumerate(self.live.nodes):
             self.index = index
+            if node in self.written:
+                continue
             if node.op == "Const":
                 (output,) = node.outputs
                 hint = self.labels.get(output, clean(node.name).lower())

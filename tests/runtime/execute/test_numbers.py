@@ -10,6 +10,7 @@ import pytest
 
 import runtime as tf
 from runtime.execute import interpreter
+from runtime.execute.program import wrapping
 
 LEAST, GREATEST = -(2**31), 2**31 - 1
 
@@ -272,3 +273,59 @@ def test_loops_that_are_left_early_are_for_loops(length: int, wanted: int) -> No
     for fn in (broken, returned, left_by_either):
         _, source = run_both(fn, rows, np.int32(wanted))
         assert "while" not in source, source
+
+
+@pytest.mark.parametrize("n", [-3, 0, 1, 6])
+def test_a_range_begins_where_the_program_begins_it(n: int) -> None:
+    """Where the body only uses ``start + index``, the loop counts from there."""
+
+    def upwards(n: Any) -> Any:
+        total = last = 0
+        for number in range(3, n + 3):
+            total, last = total * 2 + number, number
+        return total, last
+
+    def downwards(x: Any) -> Any:
+        y = x[0]
+        for i in tf.range(4):
+            y = y * x[3 - i]
+        return y
+
+    def lower(n: Any) -> Any:
+        total = 0
+        for i in tf.range(tf.cast(abs(n), tf.int64)):
+            total = total + tf.cast(i - 5, tf.int64) // 2
+        return total
+
+    (_, last), source = run_both(upwards, np.int32(n))
+    assert last == (n + 2 if n > 0 else 0)
+    assert "for number in range(3, 3 + " in source
+    _, source = run_both(downwards, np.arange(2.0, 6.0))
+    assert "in range(3, -1, -1):" in source
+    run_both(lower, np.int32(n))
+
+
+def test_a_range_that_is_used_twice_counts_from_zero() -> None:
+    def f(n: Any) -> Any:
+        total = 0
+        for number in range(3, n + 3):
+            total += number * (number - 3)
+        return total
+
+    def given(x: Any) -> Any:
+        last = index = 0
+        for i in range(4):
+            index, last = i, 2 - i
+            x = x + float(0)
+        return index, last, x
+
+    run_both(f, np.int32(5))
+    run_both(tf.function(given), 1.0)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_wrapping(bits: int) -> None:
+    wrap, half = wrapping(bits), 2 ** (bits - 1)
+    for number in (0, -half, half - 1, half, -half - 1, 3 * half, 10**40, -(10**40)):
+        expected = number & (2 * half - 1)
+        assert wrap(number) == (expected - 2 * half if expected >= half else expected)
