@@ -21,6 +21,8 @@ CALLED = [work for work in WORKLOADS if work.measure in ("call", "first")]
 
 @pytest.mark.parametrize("workload", CALLED, ids=lambda work: work.name)
 def test_results(workload) -> None:
+    if workload.name == "keras_fit":
+        pytest.importorskip("keras")
     _compare(workload.programs(), workload)
 
 
@@ -47,6 +49,25 @@ def _compare(module, workload) -> None:
 def _result(name, library, way, module) -> list[np.ndarray]:
     call, arguments = load(name, library, way, module, "tiny")
     return results(call, arguments, module)
+
+
+def test_a_wrong_gradient_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is trained more than one call is compared."""
+    workload = chosen(["linear_step"])[0]
+    module = workload.programs()
+    expected = _result("numpy", np, "plain", module)
+    assert len(expected) == 3
+    monkeypatch.setattr(tf.Variable, "assign_sub", lambda *_: None)
+    found = _result(OURS, tf, "eager", module)
+    assert different(expected[:1], found[:1], workload) == ""
+    assert different(expected, found, workload)
+
+
+def test_what_compiles_itself_has_no_eager_form() -> None:
+    module = chosen(["keras_fit"])[0].programs()
+    assert has_program(OURS, "staged", module)
+    assert not has_program(OURS, "eager", module)
+    assert not has_program("torch", "eager", module)
 
 
 def test_every_file_is_in_the_list() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime.gradients.registry import Applied, gradient, linear, without_gradient
 from runtime.gradients.shapes import shape_of, sum_to
-from runtime.ops.arrays.creation import zeros_like
+from runtime.ops.arrays.creation import zeros, zeros_like
 from runtime.ops.arrays.dimensions import ALL, length
 from runtime.ops.arrays.gather import gather, gather_nd, where
 from runtime.ops.arrays.joining import concat, split, stack, unstack
@@ -229,6 +229,12 @@ def _gather(node: Applied, g: Any) -> Any:
                 IndexedSlices(rows, reshape(indices, [-1]), shape_of(x)),
                 None,
             ]
+    if rank and batch == indices.shape.rank == axis % rank == rank - 1:
+        # One element of each row.
+        places = expand_dims(cast(indices, dtypes.int64), -1)
+        numbers = numbers_from(shape_of(x)[rank - 1], dtype=dtypes.int64)
+        is_picked = equal(places, numbers)
+        return [where(is_picked, expand_dims(g, -1), zeros([], g.dtype)), None]
     places = reshape(numbers_from(size(x, dtypes.int64)), shape_of(x))
     picked = gather(places, indices, axis=axis, batch_dims=batch)
     flat = scatter_nd(

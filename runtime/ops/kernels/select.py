@@ -86,9 +86,13 @@ def _are_alike(condition: Array, x: Array, y: Array, out: Array | None) -> bool:
 def _written_out(value: Any, shape: tuple[int, ...]) -> Array:
     """An array, copied where it has the shape by repeating fewer elements."""
     array = np.asarray(value)
-    if array.shape == shape and 0 in array.strides:
-        return np.ascontiguousarray(array)
-    return array
+    if array.shape != shape or 0 not in array.strides:
+        return array
+    # First along the last axis, so that the second copy is one of long runs.
+    others = [axis for axis, step in enumerate(array.strides) if not step][:-1]
+    once = [slice(1 if axis in others else None) for axis in range(array.ndim)]
+    rows = np.ascontiguousarray(array[tuple(once)])
+    return np.ascontiguousarray(np.broadcast_to(rows, shape))
 
 
 def _flat(array: Array) -> Array:

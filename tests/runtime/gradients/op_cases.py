@@ -169,6 +169,7 @@ TABLE: dict[str, list[Entry]] = {
         (lambda x: tf.gather(x, [2, 0, 2], axis=1), X),
         (lambda x: tf.gather(x, [2, 0, 2], axis=-1), WIDE),
         (lambda x: tf.gather(x, [[2, 0], [1, 1]], axis=1, batch_dims=1), WIDE),
+        (lambda x: tf.gather(x, [2, 0], axis=-1, batch_dims=1), X),
         (lambda x: tf.gather(x, tf.zeros([0], tf.int32)), X),
         (lambda x: tf.gather(x, [1, 1], axis=1), NONE),
     ],

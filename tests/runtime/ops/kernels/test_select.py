@@ -49,12 +49,13 @@ def test_zeros(zero):
     assert select(c, x, y).tobytes() == np.where(c, x, y).tobytes()
 
 
-def test_repeated_elements(monkeypatch):
-    c, row = any_bits((7, 13), "?", 0), any_bits((13,), "f4", 1)
-    rows = np.broadcast_to(row, (7, 13))
-    expected = np.where(c, rows, np.float32(0))
+@pytest.mark.parametrize("given", [(13,), (7, 1), (5, 1, 1), (1,), (5, 1, 13)])
+def test_repeated_elements(given, monkeypatch):
+    c, few = any_bits((5, 7, 13), "?", 0), any_bits(given, "f4", 1)
+    x = np.broadcast_to(few, c.shape)
+    expected = np.where(c, x, np.float32(0))
     monkeypatch.setattr(module, "_one_by_one", None)  # it is slow
-    assert select(c, rows, np.float32(0)).tobytes() == expected.tobytes()
+    assert select(c, x, np.float32(0)).tobytes() == expected.tobytes()
 
 
 def test_what_is_left_to_numpy():
