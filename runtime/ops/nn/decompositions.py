@@ -32,7 +32,8 @@ def _relu(x: Any) -> Any:
 
 @decomposes("Relu6")
 def _relu6(x: Any) -> Any:
-    return minimum(maximum(x, 0), 6)
+    # As `np.clip`, which leaves -0.0 as it is.
+    return where(x > 6, 6, where(x < 0, 0, x))
 
 
 @decomposes("Elu")
