@@ -173,6 +173,10 @@ class Difference(AssertionError):
     """A graph gave something else than Python, or refused what it must not."""
 
 
+#: Powers in nested loops would keep Python busy for hours.
+MOST_BITS = 10_000
+
+
 class _Notes:
     """What a program assigned: whether a graph may refuse it, and whether it must."""
 
@@ -185,6 +189,8 @@ class _Notes:
         if type(value) is int:
             self.is_large |= not -(2**63) <= value < 2**63
             self.is_rounded |= abs(value) > 2**53
+            if value.bit_length() > MOST_BITS:
+                raise OverflowError(f"{name} has {value.bit_length()} bits")
             if name == "x" and self.dtype.is_integer:
                 lowest, highest = self.dtype.limits
                 self.is_large |= not lowest <= value <= highest
