@@ -135,7 +135,7 @@ def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
     """A copy of a graph that also gives what its gradients need."""
     copy = copy_graph(graph)
     forward = Forward(copy)
-    while True:
+    for _ in range(_ROUNDS):
         seeded = tuple([has_gradient(tensor) for tensor in copy.outputs])
         found = _trace_backward(copy, wanted, seeded)
         places = {id(tensor) for tensor in (*copy.inputs, *copy.outputs)}
@@ -143,10 +143,16 @@ def _with_kept(graph: Graph, wanted: Mask, repeated: bool) -> Forward:
         copy.outputs += missing
         if not missing or not repeated:
             break
+    else:
+        raise InternalError(f"what gradients need of {graph.name!r} does not settle")
     seeded = (*seeded, *[False] * (len(copy.outputs) - len(seeded)))
     forward.full = wanted, seeded
     forward.backward[forward.full] = found
     return forward
+
+
+#: How often a graph may be given what the gradient of its gradient needs.
+_ROUNDS = 20
 
 
 def kept_by(graph: Graph, wanted: Mask) -> tuple[Graph, list[SymbolicTensor]]:

@@ -26,7 +26,7 @@ from runtime.gradients.control_flow import control_flow_rule, operands
 from runtime.gradients.residuals import Residuals
 from runtime.gradients.shapes import fit, plain_spec, zeros_of
 from runtime.gradients.sparse import added, dense
-from runtime.gradients.stacks import Read, in_front_of, stacks_of
+from runtime.gradients.stacks import Read, stacks_of, value_in_front_of
 from runtime.graph import Graph, Node
 from runtime.graph.context import building, current_graph
 from runtime.graph.recording import unrecorded
@@ -65,7 +65,6 @@ class _Backward:
         #: What the operands are in the body.
         self.inner = [*self.body.inputs, *self.operands[len(node.inputs) :]]
         self._number: Any = None
-        self._variables: dict[int, Any] = {}
         self._find_places()
 
     def _find_places(self) -> None:
@@ -172,7 +171,7 @@ class _Backward:
             if inner.op == "ReadVariableOp" and assigned is not None:
                 variable = inner.attrs["variable"]
                 if id(variable) not in assigned:
-                    read_variable = partial(self._variable, variable)
+                    read_variable = partial(value_in_front_of, node, variable)
                     residuals.provide(inner.outputs[0], read_variable)
         for tensor in residuals.missing(states):
             read = stacks.push(tensor)
@@ -185,14 +184,6 @@ class _Backward:
         if place >= self.count:
             place += len(self.node.outputs) - self.count
         return self.node.inputs[place]
-
-    def _variable(self, variable: Any) -> Any:
-        """The value of a variable that the loop does not assign."""
-        known = self._variables.get(id(variable))
-        if known is None:
-            known = in_front_of(self.node, variable.read_value)
-            self._variables[id(variable)] = known
-        return known
 
     def _read(self, read: Read) -> Any:
         """What was kept of the iteration."""

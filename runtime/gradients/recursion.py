@@ -26,7 +26,7 @@ from runtime.gradients.control_flow import operands
 from runtime.gradients.residuals import replace_tensors
 from runtime.gradients.shapes import fit, plain_spec, zeros_of
 from runtime.gradients.sparse import added, dense
-from runtime.gradients.stacks import in_front_of
+from runtime.gradients.stacks import value_in_front_of
 from runtime.graph import Graph, Node
 from runtime.graph.context import building, current_graph
 from runtime.graph.recording import unrecorded
@@ -45,7 +45,7 @@ def recursive_call(
     graph: Graph = node.attrs["graph"]
     _check(node, graph)
     variables = operands(node)[len(node.inputs) :]
-    values = [_value(node, variable) for variable in variables]
+    values = [value_in_front_of(node, variable) for variable in variables]
     seeds = [
         zeros_of(output) if gradient is None else fit(gradient, output)
         for gradient, output in zip(gradients, node.outputs)
@@ -180,14 +180,6 @@ def _copied(graph: Graph) -> Graph:
 
 
 # --- variables ------------------------------------------------------------------------
-
-
-def _value(node: Node, variable: Any) -> Any:
-    """The value of a variable in front of a call: one tensor, by which it is kept."""
-    known = node.graph.gradient_facts.setdefault("values", {})
-    if (node, id(variable)) not in known:
-        known[node, id(variable)] = in_front_of(node, variable.read_value)
-    return known[node, id(variable)]
 
 
 def _without_reads(graph: Graph, variables: Sequence[Any]) -> Graph:

@@ -27,7 +27,7 @@ from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Read", "Stacks", "in_front_of", "stacks_in", "stacks_of"]
+__all__ = ["Read", "Stacks", "stacks_in", "stacks_of", "value_in_front_of"]
 
 #: Gives what was kept of an iteration, by its number.
 Read = Callable[[Any], Any]
@@ -203,6 +203,15 @@ def in_front_of(node: Node, make: Callable[[], Any]) -> SymbolicTensor:
         made = graph.capture(make())
     graph.nodes += rest
     return made
+
+
+def value_in_front_of(node: Node, variable: Any) -> SymbolicTensor:
+    """The value of a variable in front of a node: one tensor, by which it is known."""
+    known = node.graph.gradient_facts.setdefault("values", {})
+    if (node, id(variable)) not in known:
+        known[node, id(variable)] = in_front_of(node, variable.read_value)
+    found: SymbolicTensor = known[node, id(variable)]
+    return found
 
 
 _NUMBER = TensorSpec((), dtypes.int32)

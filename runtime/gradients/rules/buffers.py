@@ -51,6 +51,11 @@ def _scalar(index: Any) -> Any:
     return cast(index, dtypes.int32)
 
 
+def _length(x: Any) -> Any:
+    """How many rows there are, by the shape alone: a loop need not keep `x` for it."""
+    return _scalar(shape_of(x)[0])
+
+
 def _without(g: Any, index: Any, buffer: Any) -> Any:
     """The gradient of the buffer before a row was written."""
     place = _scalar(index)
@@ -105,7 +110,7 @@ def _gather(node: Applied, g: Any) -> Any:
     buffer, indices = node.inputs
     places = reshape(_scalar(indices), [-1])
     if node.op == "ListTake":
-        places = _from_front(places, _scalar(length(buffer, 0)))
+        places = _from_front(places, _length(buffer))
     if buffer.shape.rank is None:
         return NotImplemented
     dims = [shape_of(buffer)[axis] for axis in range(1, buffer.shape.rank)]
@@ -138,13 +143,13 @@ def _append(node: Applied, g: Any) -> Any:
 @gradient("ListExtend")
 def _extend(node: Applied, g: Any) -> Any:
     buffer, count, values = node.inputs
-    first = _scalar(count)
-    places = numbers_from(first, first + _scalar(length(values, 0)))
+    first, dims = _scalar(count), shape_of(values)
+    places = numbers_from(first, first + _length(values))
     rows = gather(g, places)
     rest = tensor_scatter_nd_update(g, expand_dims(places, 1), zeros_like(rows))
     if not is_buffer(buffer):
         rest = rows_like(rest, buffer)
-    return [rest, None, reshape(rows, shape_of(values))]
+    return [rest, None, reshape(rows, dims)]
 
 
 @gradient("ListInsert")
@@ -191,7 +196,7 @@ def _delete(node: Applied, g: Any) -> Any:
 @gradient("ListSetRows")
 def _set_rows(node: Applied, g: Any) -> Any:
     values, places, _ = node.inputs
-    places = _from_front(_scalar(places), _scalar(length(values, 0)))
+    places = _from_front(_scalar(places), _length(values))
     rows = gather(g, places)
     rest = tensor_scatter_nd_update(g, expand_dims(places, 1), zeros_like(rows))
     return [rest, None, rows]
@@ -216,7 +221,7 @@ def _list_row(node: Applied, g: Any) -> Any:
 def _item(node: Applied, g: Any) -> Any:
     buffer, index = node.inputs[0], node.attrs["index"]
     if index < 0:
-        index = index + length(buffer, 0)
+        index = index + _length(buffer)
     return [_of_row(buffer, index, g)]
 
 

@@ -12,13 +12,8 @@ from runtime.types import nest
 
 __all__: list[str] = []
 
-# NumPy's arrays, numbers of Python and numbers drawn by chance are constants.
+# NumPy's arrays and numbers of Python are constants.
 without_gradient("PyFunc", "PyFuncStateless", "PythonFloat", "RoundDigits", "Range")
-without_gradient(
-    *("RandomStandardNormal", "RandomUniform", "TruncatedNormal"),
-    *("StatelessRandomNormalV2", "StatelessRandomUniformV2"),
-    *("StatelessTruncatedNormalV2",),
-)
 
 
 @gradient("EagerPyFunc")

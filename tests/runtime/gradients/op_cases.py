@@ -47,6 +47,9 @@ UNARY: dict[str, Range] = {
     "Relu6": (-2.0, 8.0),
 }
 
+#: Their second derivatives are long.
+LONG = {"Digamma", "Erfcinv", "Ndtri"}
+
 BINARY: dict[str, tuple[Range, Range]] = {
     **dict.fromkeys(("AddV2", "Sub", "Mul", "Maximum", "Minimum"), (ANY, ANY)),
     **dict.fromkeys(("SquaredDifference", "Complex", "MulNoNan"), (ANY, ANY)),
@@ -62,7 +65,7 @@ PAIRS = [((2, 3), (3,)), ((), (2,)), ((2, 1), (1, 3)), ((0, 3), (1, 1)), ((), ()
 
 def _elementwise() -> Iterator[Case]:
     for op, ends in UNARY.items():
-        for shape in SHAPES:
+        for shape in SHAPES[: 1 if op in LONG else None]:
             yield from _in_dtypes(op, f"{shape}", _apply(op), [(shape, *ends)])
     for op, (first, second) in BINARY.items():
         for one, other in PAIRS:
