@@ -18,6 +18,14 @@ from runtime.keras_backend.data import DatasetAdapter, is_dataset
 
 __all__ = ["install"]
 
+#: Layers that Keras computes with TensorFlow itself, and what does the same.
+_ABSENT = {
+    "Hashing": "tf.strings.to_hash_bucket_fast in Dataset.map",
+    "HashedCrossing": "tf.strings.to_hash_bucket_fast in Dataset.map",
+    "IntegerLookup": "a dict in Python",
+    "StringLookup": "a dict in Python",
+    "TextVectorization": "tf.strings and a dict in Python",
+}
 _SUFFIXES = (".weights.h5", ".weights.json", ".keras", ".h5", ".hdf5")
 
 
@@ -39,6 +47,8 @@ def install() -> None:
     # TensorFlow is not there: layers that compute with it say that they need it.
     module_utils.tensorflow.module = tf
     module_utils.tensorflow._available = False
+    for name, instead in _ABSENT.items():
+        getattr(keras.layers, name).__init__ = _refusal(name, instead)
 
 
 def _with_checkpoints(method: Any, of_checkpoint: Any) -> Any:
@@ -61,6 +71,16 @@ def _save(model: Any, filepath: str, overwrite: bool = True) -> None:
 
 def _load(model: Any, filepath: str) -> Any:
     return tf.train.Checkpoint(model).read(filepath)
+
+
+def _refusal(name: str, instead: str) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            f"keras.layers.{name} is computed by TensorFlow itself, which is not used "
+            f"here. Prepare the data without it, with {instead}"
+        )
+
+    return refuse
 
 
 def _with_advice(retrieve: Any) -> Any:

@@ -203,3 +203,9 @@ def test_gradients_of_ones_own() -> None:
         y = doubled(x)
 
     assert (float(y), float(tape.gradient(y, x))) == (4.0, 5.0)
+
+
+@pytest.mark.parametrize("name", ["Hashing", "StringLookup", "TextVectorization"])
+def test_layers_of_tensorflow_say_what_to_use(name: str) -> None:
+    with pytest.raises(NotImplementedError, match=f"{name} is computed.*(Python|bucket)"):
+        getattr(layers, name)(3)
