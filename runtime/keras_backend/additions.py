@@ -5,15 +5,18 @@ from __future__ import annotations
 import functools
 import os
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import keras
 from keras.src.callbacks import tensorboard
+from keras.src.export import tfsm_layer
 from keras.src.trainers import data_adapters
 from keras.src.utils import file_utils, module_utils
 
 import runtime as tf
 from runtime.function import Function
+from runtime.keras_backend.core import Variable
 from runtime.keras_backend.data import DatasetAdapter, is_dataset
 
 __all__ = ["install"]
@@ -30,7 +33,7 @@ _SUFFIXES = (".weights.h5", ".weights.json", ".keras", ".h5", ".hdf5")
 
 
 def install() -> None:
-    """Add checkpoints, data sets of `tf.data`, and `tf.summary`."""
+    """Add checkpoints, data sets of `tf.data`, `tf.summary` and saved models."""
     model: Any = keras.Model
     model.save_weights = _with_checkpoints(model.save_weights, _save)
     model.load_weights = _with_checkpoints(model.load_weights, _load)
@@ -43,6 +46,10 @@ def install() -> None:
     callback._push_writer = _push_writer
     callback._write_keras_model_train_graph = _write_train_graph
     tensorboard.keras_model_summary = _write_model
+    # The layer of a saved model asks for TensorFlow by its name; it runs with ours.
+    tfsm_layer.backend = SimpleNamespace(
+        backend=lambda: "tensorflow", Variable=Variable
+    )
     # Keras asks TensorFlow, where it is installed, what data sets are. It is told that
     # TensorFlow is not there: layers that compute with it say that they need it.
     module_utils.tensorflow.module = tf

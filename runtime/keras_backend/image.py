@@ -413,7 +413,6 @@ def _sampled(
     """
     _one_of(interpolation, AFFINE_TRANSFORM_INTERPOLATIONS, "interpolation")
     _one_of(fill_mode, AFFINE_TRANSFORM_FILL_MODES, "fill_mode")
-    images = _checked(images)
     batch, back = _batched(images, data_format)
     batch = tf.cast(batch, result_type(dtype_of(images), "float32"))
     _, height, width, _ = shape_of(batch)
@@ -445,7 +444,7 @@ def affine_transform(
     fill_value: float = 0,
     data_format: str | None = None,
 ) -> Any:
-    transform = convert_to_tensor(transform)
+    images, transform = _checked(images), convert_to_tensor(transform)
     if len(transform.shape) not in (1, 2):
         raise ValueError(
             "Invalid transform rank: expected rank 1 (single transform) or rank 2 "
@@ -466,6 +465,7 @@ def perspective_transform(
     fill_value: float = 0,
     data_format: str | None = None,
 ) -> Any:
+    images = _checked(images)
     starts, ends = convert_to_tensor(start_points), convert_to_tensor(end_points)
     for name, points in (("start_points", starts), ("end_points", ends)):
         if len(points.shape) not in (2, 3) or tuple(points.shape[-2:]) != (4, 2):
@@ -556,6 +556,8 @@ def elastic_transform(
     seed: Any = None,
     data_format: str | None = None,
 ) -> Any:
+    images = _checked(images)
+
     def shifted(batch: Any, x: Any, y: Any) -> list[Any]:
         kind = batch.dtype
         factor, width = (convert_to_tensor(v, kind) for v in (alpha, sigma))

@@ -70,7 +70,11 @@ def histogram(
 
 
 def _buckets(values: Array, count: int) -> Array:
-    """Rows of the left and the right edge and the number of elements of a bucket."""
+    """Rows of the left and the right edge and the number of elements of a bucket.
+
+    Infinities and NaN lie in none.
+    """
+    values = values[np.isfinite(values)]
     if not values.size or not count:
         return np.zeros((count, 3))
     low, high = values.min(), values.max()

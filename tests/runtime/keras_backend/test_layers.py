@@ -207,5 +207,7 @@ def test_gradients_of_ones_own() -> None:
 
 @pytest.mark.parametrize("name", ["Hashing", "StringLookup", "TextVectorization"])
 def test_layers_of_tensorflow_say_what_to_use(name: str) -> None:
-    with pytest.raises(NotImplementedError, match=f"{name} is computed.*(Python|bucket)"):
+    with pytest.raises(
+        NotImplementedError, match=f"{name} is computed.*(Python|bucket)"
+    ):
         getattr(layers, name)(3)

@@ -385,3 +385,15 @@ def test_a_model_is_exported(tmp_path: Path) -> None:
     assert set(loaded.signatures) == {"serve", "serving_default"}
     for size in (3, 7):
         np.testing.assert_allclose(loaded.serve(X[:size]), made(X[:size]), rtol=1e-6)
+
+
+def test_an_exported_model_is_a_layer(tmp_path: Path) -> None:
+    made = keras.Sequential(
+        [layers.Input((4,)), layers.Dense(2), layers.BatchNormalization()]
+    )
+    made.export(tmp_path / "served", verbose=False)
+    layer = layers.TFSMLayer(tmp_path / "served")
+
+    np.testing.assert_allclose(layer(X[:3]), made(X[:3]), rtol=1e-6)
+    assert len(layer.trainable_weights) == len(made.trainable_weights) == 4
+    assert len(layer.non_trainable_weights) == 2

@@ -211,6 +211,20 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    ("numbers", "counts"),
+    [([float("nan"), 1.0, float("inf"), 2.0], [1, 1]), ([float("nan")], [0, 0])],
+)
+def test_histograms_leave_out_what_is_not_finite(
+    tmp_path: Path, numbers: Any, counts: list[int]
+) -> None:
+    with tf.summary.create_file_writer(tmp_path).as_default():
+        tf.summary.histogram("w", numbers, step=0, buckets=2)
+    (event,) = events(tmp_path)
+    rows = np.frombuffer(event.summary.value[0].tensor.tensor_content)
+    assert rows.reshape(2, 3)[:, 2].tolist() == counts
+
+
 def events(folder: Path) -> list[Any]:
     """The summaries in the one event file of a folder."""
     from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
