@@ -25,6 +25,7 @@ x == x, x < x, ...     int, bool    a NaN is not equal to itself
 squared_difference     int, float   its kernel multiplies the difference by itself
 where(c, x, x)         all          also for a constant `c`
 --x, not not x, ...    all          of what is its own inverse
+broadcast(x) + y       int, float   y has the shape: NumPy repeats x itself
 =====================  ===========  ==================================================
 
 The result must be known to have the shape of what stands for it, and an operand that is
@@ -84,6 +85,36 @@ def _made(
 
 def _is_negative_zero(value: Any) -> bool:
     return type(value) is float and value == 0 and math.copysign(1, value) < 0
+
+
+# --- broadcasts -----------------------------------------------------------------------
+
+
+def _unspread(node: Node, editor: Editor) -> Tensors | None:
+    """Take what is repeated to the shape of the other operand as it is."""
+    x, y = node.inputs
+    (output,) = node.outputs
+    for place, operand, other in ((0, x, y), (1, y, x)):
+        if operand.node.op != "BroadcastTo" or operand.dtype.kind not in "iuf":
+            continue
+        if not (same_shape(operand, output) and same_shape(other, output)):
+            continue
+        source = _without_axes(operand.node.inputs[0], node, editor)
+        inputs = (source, other) if place == 0 else (other, source)
+        return _made(node.op, inputs, node, editor)
+    return None
+
+
+def _without_axes(x: SymbolicTensor, node: Node, editor: Editor) -> SymbolicTensor:
+    """A tensor of one element as a scalar, where there is one."""
+    if x.shape.num_elements() != 1:
+        return x
+    while x.node.op == "Reshape" and x.shape.rank:
+        x = x.node.inputs[0]
+    value = constant(x)
+    if value is not None and value.ndim:
+        return editor.constant(value.reshape(()), node, x._spec.weak)
+    return x
 
 
 # --- sums and products ----------------------------------------------------------------
@@ -232,9 +263,17 @@ def _abs(node: Node, editor: Editor) -> Tensors | None:
     return None
 
 
+def _first(*rules: Rule) -> Rule:
+    def rule(node: Node, editor: Editor) -> Tensors | None:
+        found = (each(node, editor) for each in rules)
+        return next((values for values in found if values is not None), None)
+
+    return rule
+
+
 _RULES = {
     "Abs": _abs,
-    "AddV2": _add,
+    "AddV2": _first(_add, _unspread),
     "BitwiseAnd": _of_equals,
     "BitwiseOr": _of_equals,
     "Equal": _compared(True),
@@ -249,13 +288,13 @@ _RULES = {
     "LogicalOr": _logical(False),
     "Maximum": _of_equals,
     "Minimum": _of_equals,
-    "Mul": _mul,
+    "Mul": _first(_mul, _unspread),
     "Neg": _own_inverse,
     "NotEqual": _compared(False),
     "Pow": _pow,
-    "RealDiv": _real_div,
+    "RealDiv": _first(_real_div, _unspread),
     "SelectV2": _select,
     "SquaredDifference": _squared_difference,
-    "Sub": _sub,
+    "Sub": _first(_sub, _unspread),
     "TruncateDiv": _whole_div,
 }

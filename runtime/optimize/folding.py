@@ -31,7 +31,7 @@ from runtime.ops.apply import as_array, run_kernel
 from runtime.ops.python_ints import kernel_of
 from runtime.ops.record import get
 from runtime.optimize.editing import Editor, Tensors, sweep
-from runtime.optimize.facts import can_drop, is_pure
+from runtime.optimize.facts import can_drop, is_pure, same_shape
 
 __all__ = ["constant_folding"]
 
@@ -111,12 +111,28 @@ def _known(value: Any, node: Node, editor: Editor) -> Tensors | None:
     return (editor.constant(array, node, output._spec.weak),)
 
 
+def _ones(node: Node, editor: Editor) -> Tensors | None:
+    (output,) = node.outputs
+    if output.shape.num_elements() != 1 or not can_drop(node.inputs[0]):
+        return None
+    array = np.ones([1] * (output.shape.rank or 0), output.dtype.np_dtype)
+    return (editor.constant(array, node, output._spec.weak),)
+
+
+def _repeated(node: Node, editor: Editor) -> Tensors | None:
+    # A view of few elements is better than many that are kept.
+    same = same_shape(node.inputs[0], node.outputs[0])
+    return _fold(node, editor) if same else None
+
+
 def _never(node: Node, editor: Editor) -> Tensors | None:
     return None
 
 
 _RULES = {
+    "BroadcastTo": _repeated,
     "Const": _never,
+    "OnesLike": _ones,
     "Rank": _rank,
     "Shape": _shape,
     "Size": _size,
