@@ -20,6 +20,7 @@ from runtime.ops.kernels.buffers import borrow, give_back, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
 
 __all__ = [
+    "copies_transposed",
     "deep_product",
     "is_small",
     "may_take_pieces",
@@ -43,6 +44,11 @@ SHORT_WAY = _has_short_way()
 #: How many multiplications a piece may have: those that OpenBLAS takes the short way
 #: with, or else those that it makes on the thread that calls.
 SMALL = 10**6 if SHORT_WAY else 1 << 18
+#: From so many multiplications on it shares those with a transposed second matrix, for
+#: which it has no short way.
+SHARED = 1 << 18
+#: For so many rows it is worth while to copy that matrix.
+ROWS = 32
 #: Pieces with all columns and fewer rows than this are slower than one product.
 LEAST = 16
 #: With the short way it is worth while to take so many bytes of each row of the second
@@ -139,6 +145,8 @@ def product(left: Array, right: Array) -> Array:
     """
     height, width = len(left), right.shape[1]
     work = left.size * width
+    if copies_transposed(height, len(right), width) and _is_transposed(right):
+        right = np.ascontiguousarray(right)
     if work <= SMALL or not SHORT_WAY or not _takes(left, right):
         # This takes half the time of np.matmul where the matrices are small.
         return left.dot(right)  # type: ignore[no-any-return]
@@ -164,6 +172,17 @@ def product(left: Array, right: Array) -> Array:
 
     share(fill, len(parts), allowed_threads() if work >= MANY else 1)
     return found
+
+
+def copies_transposed(height: int, depth: int, width: int) -> bool:
+    """Whether `product` copies a second matrix of these sizes that lies transposed."""
+    fits = SHORT_WAY and SHARED < height * depth * width <= SMALL
+    return fits and height >= ROWS and depth >= DEEP
+
+
+def _is_transposed(matrix: Array) -> bool:
+    flags = matrix.flags
+    return flags.f_contiguous and not flags.c_contiguous and matrix.dtype.char in "fd"
 
 
 def stacked_product(left: Array, right: Array) -> Array:
@@ -215,4 +234,4 @@ def may_take_pieces(size: int | None, depth: int | None, width: int | None) -> b
     """
     if depth is not None and depth < DEEP:
         return False
-    return size is None or width is None or size * width > SMALL
+    return size is None or width is None or size * width > SHARED

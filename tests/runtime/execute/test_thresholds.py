@@ -190,6 +190,8 @@ PRODUCTS = {
     "small_products.TALL": lambda n: (n, 128, 30),
     "small_products.SMALL": lambda n: (n // (128 * 64), 128, 64),
     "small_products.MANY": lambda n: (n // (128 * 64), 128, 64),
+    "small_products.SHARED": lambda n: (n // (128 * 64), 128, 64),
+    "small_products.ROWS": lambda n: (n, 130, 70),
 }
 
 
@@ -202,6 +204,14 @@ def test_products(name: str) -> None:
         ]
         left, right = numbers(grown[0], grown[1]), numbers(grown[1], grown[2], seed=1)
         run(lambda x, y: tf.matmul(x, y) + 1.0, left, right)
+        run(transposed_in_a_loop, left, right.T.copy())
+
+
+def transposed_in_a_loop(x: Any, y: Any) -> Any:
+    total = tf.matmul(x, y, transpose_b=True)
+    for _ in tf.range(2):
+        total = tf.matmul(x, y, transpose_b=True) * 0.5 - total
+    return total
 
 
 def test_every_size_has_a_program() -> None:
