@@ -26,20 +26,34 @@ unpack = data_adapter_utils.unpack_x_y_sample_weight
 
 
 class StepOnBatches:
-    """Runs a step on each of several batches of tensors or arrays."""
+    """Runs a step on each of several batches of tensors or arrays.
+
+    What the model lacks is built for the first batch that is run. A batch that is drawn
+    for this alone would be lost to training: a generator's first one, or the first
+    order of a data set that shuffles.
+    """
 
     def __init__(
-        self, step: Callable[[Any], Any], join: Callable[[list[Any]], Any]
+        self,
+        step: Callable[[Any], Any],
+        join: Callable[[list[Any]], Any],
+        build: Callable[[Any], None] | None = None,
     ) -> None:
         #: A `tf.function`, or a method where models run eagerly.
         self.step = step
         self._join = join
+        self._build = build
 
     def __call__(self, batches: Iterable[Any]) -> Any:
         """The results of the step on each batch, joined."""
-        return self._join(
-            [self.step(tree.map_structure(_as_tensor, batch)) for batch in batches]
-        )
+        results = []
+        for batch in batches:
+            data = tree.map_structure(_as_tensor, batch)
+            if self._build is not None:
+                self._build(data)
+                self._build = None
+            results.append(self.step(data))
+        return self._join(results)
 
 
 class Trainer(base_trainer.Trainer):  # type: ignore[misc]
@@ -100,25 +114,31 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
         x, _, _ = unpack(data)
         return self._forward(x, training=False)
 
-    def _on_batches(self, step: Callable[[Any], Any], join: Any) -> StepOnBatches:
-        return StepOnBatches(step if self.run_eagerly else tf.function(step), join)
+    def _staged(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return step if self.run_eagerly else tf.function(step)
 
     def make_train_function(self, force: bool = False) -> Any:
         """Make what trains on several batches, and gives the logs of the last."""
         if self.train_function is None or force:
-            self.train_function = self._on_batches(self.train_step, _last)
+            self.train_function = StepOnBatches(
+                self._staged(self.train_step), _last, self._build_for
+            )
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
         """Make what evaluates several batches, and gives the logs of the last."""
         if self.test_function is None or force:
-            self.test_function = self._on_batches(self.test_step, _last)
+            self.test_function = StepOnBatches(
+                self._staged(self.test_step), _last, self._build_for
+            )
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Any:
         """Make what predicts several batches, and gives all results as one."""
         if self.predict_function is None or force:
-            self.predict_function = self._on_batches(self.predict_step, _joined)
+            self.predict_function = StepOnBatches(
+                self._staged(self.predict_step), _joined
+            )
         return self.predict_function
 
     # --- loops ------------------------------------------------------------------------
@@ -161,7 +181,6 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             shuffle=shuffle,
             class_weight=class_weight,
         )
-        self._build_from(batches)
         epochs = _allowed(epochs)
         callbacks = self._callbacks(callbacks, verbose, epochs, batches, history=True)
         self.stop_training = False
@@ -256,7 +275,6 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
                 steps_per_epoch=steps,
                 shuffle=False,
             )
-        self._build_from(batches)
         callbacks = self._callbacks(callbacks, verbose, 1, batches)
         self.make_test_function()
         self.stop_evaluating = False
@@ -325,7 +343,6 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             sample_weight = data_adapter_utils.class_weight_to_sample_weights(
                 y, class_weight
             )
-        self._build_from(data=(x, y, sample_weight))
         self.make_train_function()
         return self._on_batch(self.train_function, (x, y, sample_weight), return_dict)
 
@@ -338,7 +355,6 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
     ) -> Any:
         """One step of evaluation."""
         self._assert_compile_called("test_on_batch")
-        self._build_from(data=(x, y, sample_weight))
         self.make_test_function()
         return self._on_batch(self.test_function, (x, y, sample_weight), return_dict)
 
@@ -360,7 +376,7 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             x=x, y=y, steps_per_execution=self.steps_per_execution, **options
         )
 
-    def _build_from(self, batches: Any = None, data: Any = None) -> None:
+    def _build_for(self, data: Any) -> None:
         """Make the variables that are still to be made, outside of any trace."""
         is_built = (
             all(layer.built for layer in self._flatten_layers())
@@ -368,13 +384,8 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             and (self._compile_loss is None or self._compile_loss.built)
             and (self.optimizer is None or self.optimizer.built)
         )
-        if is_built:
-            return
-        if data is not None:
-            data = tree.map_structure(_as_tensor, data)
-        self._symbolic_build(iterator=batches, data_batch=data)
-        if batches is not None:
-            batches.reset()
+        if not is_built:
+            self._symbolic_build(data_batch=data)
 
     def _callbacks(
         self,

@@ -294,6 +294,42 @@ def test_data_sets_are_trained_on() -> None:
         made.fit(data, Y, shuffle=False)
 
 
+def test_each_batch_is_drawn_once_in_an_epoch() -> None:
+    """None is drawn just to build the model."""
+    drawn = []
+
+    def note(x: Any) -> Any:
+        drawn.append(len(x))
+        return x
+
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(25)
+    data = data.map(
+        lambda x, y: (
+            tf.ensure_shape(tf.py_function(note, [x], tf.float32), [None, 4]),
+            y,
+        )
+    )
+    made = keras.Sequential([layers.Dense(1)])
+    made.compile(optimizer="adam", loss="mse", metrics=["mae"])
+    made.evaluate(data, verbose=0)
+    made.fit(data, epochs=2, shuffle=False, verbose=0)
+
+    assert drawn == [25, 25, 10] * 3
+
+
+def test_fit_takes_the_orders_of_a_shuffled_data_set_from_its_first() -> None:
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(60, seed=3).batch(20)
+    made, twin = model(), model()
+    losses = made.fit(data, epochs=2, shuffle=False, verbose=0).history["loss"]
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(60, seed=3).batch(20)
+    expected = [
+        np.mean([twin.train_on_batch(x, y) for x, y in data.as_numpy_iterator()])
+        for _ in range(2)
+    ]
+
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+
+
 def test_classes_of_a_data_set_are_weighted() -> None:
     labels = (Y > 0).astype("int32")
     data = tf.data.Dataset.from_tensor_slices((X, labels)).batch(60)
