@@ -58,6 +58,14 @@ class EagerTensor(Tensor):
         array = self._array
         return array.copy() if array.ndim else array[()]
 
+    def cpu(self) -> EagerTensor:
+        """The tensor itself: all tensors are in the memory of the CPU."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> EagerTensor:
+        """A copy on a GPU, of which there is none. Raises RuntimeError."""
+        raise RuntimeError(f"no device GPU:{gpu_index}: all tensors are on the CPU")
+
     def set_shape(self, shape: Any) -> None:
         """Check that the tensor has the shape. Raises ValueError."""
         if not self.shape.is_compatible_with(shape):

@@ -309,3 +309,83 @@ def test_the_devices_of_this_machine() -> None:
     ]
     assert tf.config.list_physical_devices("GPU") == []
     assert tf.config.experimental.list_physical_devices("GPU") == []
+
+
+def test_a_tensor_is_on_the_processor_and_on_no_other_device() -> None:
+    x = tf.random.normal([10, 10])
+
+    assert tf.matmul(x.cpu(), x.cpu()).shape == (10, 10)
+    with pytest.raises(RuntimeError, match="GPU:0"):
+        x.gpu()
+
+
+# --- gradients ------------------------------------------------------------------------
+
+
+def test_a_tape_gives_the_gradient_of_a_variable(printed: Printed) -> None:
+    w = tf.Variable([[3.0]])
+    with tf.GradientTape() as tape:
+        loss = w * w * w
+    print(tape.gradient(loss, w))
+
+    assert printed() == ["tf.Tensor([[27.]], shape=(1, 1), dtype=float32)"]
+    with pytest.raises(RuntimeError):
+        tape.gradient(loss, w)
+
+
+@pytest.mark.parametrize("stage", [lambda fn: fn, tf.function])
+def test_a_line_search_goes_down_the_gradient(stage: Callable[[Any], Any]) -> None:
+    def search(fn: Callable[[Any], Any], start: Any, rate: Any = 1.0) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(start)
+            before = fn(start)
+        slope = tape.gradient(before, start)
+        decrease = tf.reduce_sum(slope * slope)
+        value = before
+        while value > before - rate * decrease:
+            x = start - rate * slope
+            value = fn(x)
+            rate /= 2.0
+        return x, value
+
+    x, value = stage(search)(lambda x: tf.reduce_sum(x**4), tf.constant([1.0, -2.0]))
+
+    assert 0 <= value < 17
+    assert value.numpy() == pytest.approx(np.sum(x.numpy() ** 4), rel=1e-6)
+    assert x.numpy().tolist() == [0.9375, -1.5]
+
+
+def test_the_gradient_of_the_next_layer_is_clipped() -> None:
+    @tf.custom_gradient
+    def clipped(x: Any, norm: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            return [tf.clip_by_norm(upstream, norm), None]
+
+        return tf.identity(x), grad
+
+    v = tf.Variable([3.0, 4.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(clipped(v, 2.0) ** 2) / 2
+
+    np.testing.assert_allclose(tape.gradient(y, v), [1.2, 1.6], rtol=1e-6)
+
+
+def test_a_gradient_of_ones_own_is_stable() -> None:
+    def naive(x: Any) -> Any:
+        return tf.math.log(1 + tf.exp(x))
+
+    @tf.custom_gradient
+    def stable(x: Any) -> Any:
+        e = tf.exp(x)
+        return tf.math.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
+
+    def slope(fn: Callable[[Any], Any], x: float) -> float:
+        at = tf.constant(x)
+        with tf.GradientTape() as tape:
+            tape.watch(at)
+            value = fn(at)
+        return float(tape.gradient(value, at))
+
+    assert slope(naive, 0.0) == slope(stable, 0.0) == 0.5
+    assert np.isnan(slope(naive, 100.0))
+    assert slope(stable, 100.0) == 1.0
