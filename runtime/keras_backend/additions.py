@@ -12,7 +12,7 @@ import keras
 from keras.src.callbacks import tensorboard
 from keras.src.export import tfsm_layer
 from keras.src.trainers import data_adapters
-from keras.src.utils import file_utils, module_utils
+from keras.src.utils import file_utils, module_utils, rng_utils
 
 import runtime as tf
 from runtime.function import Function
@@ -33,7 +33,7 @@ _SUFFIXES = (".weights.h5", ".weights.json", ".keras", ".h5", ".hdf5")
 
 
 def install() -> None:
-    """Add checkpoints, data sets of `tf.data`, `tf.summary` and saved models."""
+    """Add checkpoints, `tf.data`, the seed of `tf`, `tf.summary` and saved models."""
     model: Any = keras.Model
     model.save_weights = _with_checkpoints(model.save_weights, _save)
     model.load_weights = _with_checkpoints(model.load_weights, _load)
@@ -54,6 +54,9 @@ def install() -> None:
     # TensorFlow is not there: layers that compute with it say that they need it.
     module_utils.tensorflow.module = tf
     module_utils.tensorflow._available = False
+    # But `set_random_seed` sets the seed of `tf`, too.
+    seeds: Any = rng_utils
+    seeds.tf = SimpleNamespace(available=True, random=tf.random)
     for name, instead in _ABSENT.items():
         getattr(keras.layers, name).__init__ = _refusal(name, instead)
 

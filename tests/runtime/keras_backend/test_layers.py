@@ -134,6 +134,18 @@ def test_seeds_repeat_and_generators_go_on() -> None:
     assert not np.array_equal(*draws)
 
 
+def test_the_seed_of_keras_is_that_of_all_random_numbers() -> None:
+    def drawn(seed: int) -> list[Any]:
+        tf.random.set_seed(seed)  # what went before
+        keras.utils.set_random_seed(5)
+        shuffled = tf.data.Dataset.range(20).shuffle(20, seed=1)
+        numbers = [tf.random.normal([3]), keras.random.normal((3,)), np.random.rand(3)]
+        return [*map(np.asarray, numbers), list(shuffled.as_numpy_iterator())]
+
+    for one, other in zip(drawn(1), drawn(2), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_a_staged_dropout_draws_anew_each_time() -> None:
     layer = layers.Dropout(0.5, seed=3)
     staged = tf.function(lambda x: layer(x, training=True))
