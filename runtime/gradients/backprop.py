@@ -37,11 +37,18 @@ __all__ = [
     "backprop",
     "dependents",
     "has_gradient",
+    "load_rules",
     "mark_recorded",
     "outside",
     "scaled",
     "step_back",
 ]
+
+
+def load_rules() -> None:
+    """Bring the rules of all ops, which programs without gradients do without."""
+    from runtime.gradients import branches, calls, custom, loops, rules  # noqa: F401
+    from runtime.lowering import lower  # noqa: F401
 
 
 def has_gradient(tensor: Any) -> bool:

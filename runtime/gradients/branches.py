@@ -30,6 +30,8 @@ def _branches(
 ) -> Sequence[Any]:
     graph = current_graph()
     assert graph is not None
+    # In the branches an eager one would be a constant behind what uses it.
+    gradients = [None if g is None else graph.capture(g) for g in gradients]
     branches = _graphs(node)
     needed = operands(node)
     places = [place for place, is_wanted in enumerate(wanted) if is_wanted and place]

@@ -17,6 +17,7 @@ from runtime.gradients.backprop import (
     Recording,
     backprop,
     has_gradient,
+    load_rules,
     mark_recorded,
     scaled,
     step_back,
@@ -68,11 +69,11 @@ class ForwardAccumulator(Recorder):
     repeats = 2
 
     def __init__(self, primals: Any, tangents: Any) -> None:
-        from runtime.gradients import calls, custom, rules  # noqa: F401
-        from runtime.lowering import lower  # noqa: F401
-
+        load_rules()
         #: What has a tangent, and that, by the id of the former.
         self._known: dict[int, tuple[Any, Any]] = {}
+        #: What nodes with tangents give to gradients besides, by its id.
+        self._without: dict[int, Any] = {}
         self._is_open = False
         given = nest.flatten_up_to(primals, tangents)
         for primal, tangent in zip(nest.flatten(primals), given):
@@ -140,27 +141,34 @@ class ForwardAccumulator(Recorder):
     def record(self, step: Any) -> None:
         """Compute the tangents of the results of a step."""
         known = self._known
-        tangents = [
-            known[id(operand)][1] if id(operand) in known else None
-            for operand in operands(step)
-        ]
+        tangents = []
+        for operand in operands(step):
+            if id(operand) in self._without:
+                raise _without_tangent(operand.node)
+            tangents.append(known[id(operand)][1] if id(operand) in known else None)
         if step.op in NO_GRADIENT or all(tangent is None for tangent in tangents):
             return
         outer = recorders()
         with recorded_by(*outer[: outer.index(self)]):
             results = _push(step, tangents)
         for output, result in zip(step.outputs, results):
-            if result is not None:
+            if result is not None and has_gradient(output):
                 known[id(output)] = output, result
+        # The rule that goes backwards has given a node more outputs.
+        self.extended(step, step.outputs[len(results) :])
         mark_recorded([output for output in step.outputs if id(output) in known])
 
     def extended(self, node: Any, added: Sequence[Any]) -> None:
-        """Refuse further outputs of a node whose tangents have been computed."""
+        """Note further outputs of a node whose tangents have been computed."""
         if any(id(output) in self._known for output in node.outputs):
-            raise GradientError(
-                f"AG330: the node {node.name!r} is differentiated forwards and then "
-                "backwards; open the tf.GradientTape outside of the accumulator"
-            )
+            self._without.update((id(t), t) for t in added if has_gradient(t))
+
+
+def _without_tangent(node: Any) -> GradientError:
+    return GradientError(
+        f"AG330: the node {node.name!r} is differentiated forwards and then backwards; "
+        "open the tf.GradientTape outside of the accumulator"
+    )
 
 
 def _push(step: Any, tangents: Sequence[Any]) -> Sequence[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.errors import GradientError
-from runtime.gradients.backprop import Recording, backprop
+from runtime.gradients.backprop import Recording, backprop, load_rules
 from runtime.gradients.jacobians import jacobian
 from runtime.gradients.tape import UnconnectedGradients, seeds
 from runtime.graph import Graph
@@ -54,8 +54,7 @@ def gradients(
         LookupError: a tensor comes from outside of the function, branch or loop that is
             being traced (AG330), or an operation between them has no gradient.
     """
-    from runtime.gradients import calls, custom, rules  # noqa: F401
-
+    load_rules()
     kind = UnconnectedGradients(unconnected_gradients)
     graph = current_graph()
     if graph is None:

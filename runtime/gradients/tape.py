@@ -12,6 +12,7 @@ from runtime.gradients.backprop import (
     Recording,
     backprop,
     has_gradient,
+    load_rules,
     mark_recorded,
     outside,
 )
@@ -66,10 +67,7 @@ class GradientTape(Recorder):
     def __init__(
         self, persistent: bool = False, watch_accessed_variables: bool = True
     ) -> None:
-        # Eager programs without tapes do without the rules of all ops.
-        from runtime.gradients import branches, calls, custom, loops, rules  # noqa: F401
-        from runtime.lowering import lower  # noqa: F401
-
+        load_rules()
         self._persistent = persistent
         self.repeats = 2 if persistent else 1
         self._watches_variables = watch_accessed_variables

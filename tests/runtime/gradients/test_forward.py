@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 import runtime as tf
+from runtime.errors import GradientError
+from tests.runtime.gradients.programs import PROGRAMS
+from tests.runtime.gradients.test_programs import X, on_tape, plain
+from tests.turns import by_turns
 
 
 def jvp(f: Any, primals: Any, tangents: Any) -> Any:
@@ -88,3 +94,74 @@ def test_tangents_that_do_not_fit() -> None:
         tf.autodiff.ForwardAccumulator(tf.zeros([2]), tf.zeros([3]))
     with pytest.raises(ValueError, match="a primal is"):
         tf.autodiff.ForwardAccumulator(tf.constant(1), tf.constant(1))
+
+
+@pytest.mark.parametrize("name", by_turns(list(PROGRAMS)))
+def test_programs_in_a_graph(name: str) -> None:
+    """The tangent and the change of the gradient are right, or refused by a code."""
+    f, x = plain(name), tf.constant(X)
+    direction = tf.constant([0.3, -0.2, 0.5, 0.7], tf.float64)
+    slope = on_tape(f)
+    wanted = tf.reduce_sum(slope(x) * direction)
+    _assert_right(f, x, direction, wanted, 1e-9)
+    step = 1e-6 * direction
+    _assert_right(slope, x, direction, (slope(x + step) - slope(x - step)) / 2e-6, 1e-4)
+
+
+def _assert_right(f: Any, x: Any, d: Any, wanted: Any, tolerance: float) -> None:
+    refusal = ""
+    try:
+        found = tf.function(lambda x, d: jvp(f, [x], [d]))(x, d)
+    except (GradientError, tf.errors.InvalidArgumentError) as error:
+        refusal = str(error)
+    if refusal:
+        # The latter where an array has no elements.
+        reasons = "differentiated forwards and then backwards", "a tensor of shape (0,)"
+        assert any(reason in refusal for reason in reasons), refusal
+    else:
+        np.testing.assert_allclose(found, wanted, tolerance, tolerance)
+
+
+def test_a_branch_without_a_tape_before() -> None:
+    code = """
+import runtime as tf
+@tf.function
+def f(x):
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as forward:
+        y = tf.cond(x > 0, lambda: x * x, lambda: x)
+    return forward.jvp(y), tf.gradients(tf.cond(x > 0, lambda: x * x, lambda: x), x)[0]
+print([g.numpy().item() for g in f(tf.constant(3.0))])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[6.0, 6.0]\n", done.stderr
+
+
+def test_a_tape_outside_of_a_loop_in_a_graph() -> None:
+    def f(x: Any, d: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            with tf.autodiff.ForwardAccumulator(x, d) as forward:
+                y = x
+                for _ in tf.range(3):
+                    y = tf.sin(y) * x
+            tangent = forward.jvp(y)
+        return tape.gradient(tangent, x)
+
+    x, d = tf.constant([0.5, 1.2]), tf.constant([1.0, -0.5])
+    np.testing.assert_allclose(tf.function(f)(x, d), f(x, d), 1e-5)
+
+
+def test_a_tape_inside_around_a_loop_in_a_graph_is_refused() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as forward:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x
+                for _ in tf.range(3):
+                    y = tf.sin(y) * x
+            slope = tape.gradient(y, x)
+        return forward.jvp(slope)
+
+    with pytest.raises(GradientError, match="AG330: the node 'while' is"):
+        f(tf.constant(0.5))
