@@ -81,7 +81,7 @@ IMPORTS = (
         ),
         r"False\1",
     ),
-    # What optimizers are tested with are IndexedSlices, which we have.
+    # IndexedSlices and layers of saved models, which tests of TensorFlow use, exist.
     (
         re.compile(
             r"not backend.SUPPORTS_SPARSE_TENSORS(,\s+reason=[^)]*\)\s+"
