@@ -296,8 +296,8 @@ def check(seed: int, tally: collections.Counter[str] | None = None) -> None:
                 tally[code] += 1
                 continue
             if isinstance(expected, Exception):
-                if notes.is_large:
-                    continue  # nobody uses what Python fails to compute
+                if notes.is_large or isinstance(expected, OverflowError):
+                    continue  # nobody uses it, or a power of a float is infinite
                 raise Difference(f"{way} of {n}: {found}, not {expected!r}")
             tally["equal"] += 1
             _compare(f"{way} of {n} {dtype}", found, expected)

@@ -11,7 +11,7 @@ from runtime.graph.context import current_graph
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
-from runtime.ops.convert import as_tensor, convert_to_tensor
+from runtime.ops.convert import as_tensor, cast_number, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
 from runtime.ops.kernels.select import select
@@ -27,7 +27,7 @@ from runtime.ops.shapes import (
     spec,
 )
 from runtime.ops.values import float_array
-from runtime.tensor import EagerTensor, Tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
@@ -318,7 +318,12 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             return found
     test = convert_to_tensor(condition, dtype_hint=dtypes.bool)
     pair = together((x, y), "SelectV2", name, keep_weak=True)
-    return run("SelectV2", test, *pair, name=name)
+    chosen = run("SelectV2", test, *pair, name=name)
+    if isinstance(chosen, SymbolicTensor) and chosen.dtype.is_numeric:
+        if all(isinstance(x, Tensor) and x.spec.weak for x in pair):
+            # The condition is no number of Python's, but these are.
+            return cast_number(chosen, chosen.dtype, weak=True)
+    return chosen
 
 
 def _places(indices: Any) -> Tensor:

@@ -358,3 +358,25 @@ def test_bits_of_numbers():
     for n in (0, 1, 2, 3):
         assert results(f, n) == f(n)
     refused(f, 4, match="64 bits")
+
+
+def test_what_is_chosen_among_numbers_is_one():
+    @tf.function
+    def f(n):
+        g = 0.1
+        for _ in range(n):
+            g = g + 0.1
+        return (
+            max(g, 0.05),
+            tf.where(n > 1, g, 1.0),
+            min(g, 2.5) * tf.constant(1.0, tf.float64),
+        )
+
+    largest, chosen, exact = f(tf.constant(2))
+
+    assert (largest.dtype, chosen.dtype, exact.dtype) == (
+        tf.float32,
+        tf.float32,
+        tf.float64,
+    )
+    assert float(exact) == 0.1 + 0.1 + 0.1
