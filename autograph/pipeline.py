@@ -16,7 +16,6 @@ import gast
 
 from .converters import Context, convert_function
 from .converters.bindings import bound_names, local_functions
-from .converters.direct import direct
 from .converters.plain import with_plain_form
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
@@ -110,8 +109,8 @@ class Conversion:
 
     @cached_property
     def executed(self) -> Any:
-        """The tree that is compiled: see `converters.direct` and `converters.plain`."""
-        return with_plain_form(direct(self.tree, self.helpers), self.ag)
+        """The tree that is compiled: see `converters.plain`."""
+        return with_plain_form(self.tree, self.ag)
 
 
 # --- functions ------------------------------------------------------------------------

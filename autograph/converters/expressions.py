@@ -3,8 +3,9 @@
 What a tensor could decide becomes an operator call whose operands after the first are
 lambdas, evaluated only where Python would; everything else stays as it is.
 
-    a and b                     ag.and_(a, lambda: b)
-    1 < x < 10                  ag.and_(1 < x, lambda: x < 10)
+    y = a and b                 y = ag.and_(a, lambda: b)
+    if a and b:                 ag.cond(ag.all_of(a, lambda: b), …)
+    y = 1 < x < 10              y = ag.and_(1 < x, lambda: x < 10)
     a if t else b               ag.cond(t, lambda: a, lambda: b)
     helper(x)                   ag.call(helper)(x)
     len(x)                      ag.len(x)
@@ -48,6 +49,14 @@ _SHOWING = frozenset({"format", "print", "repr", "str"})
 _SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
 _EQUALITIES = {gast.Eq: "eq", gast.NotEq: "not_eq"}
 _IDENTITIES = {gast.Is: "is_", gast.IsNot: "is_not"}
+_TESTING = (gast.Assert, gast.If, gast.IfExp, gast.While)
+#: The operator of ``and`` (else ``or``), whose truth alone is asked or not.
+_LOGIC = {
+    (True, False): "and_",
+    (False, False): "or_",
+    (True, True): "all_of",
+    (False, True): "any_of",
+}
 _SYMBOLS = {
     gast.Lt: "<",
     gast.LtE: "<=",
@@ -97,6 +106,8 @@ class Expressions(Values):
         parts = body if isinstance(body, list) else [body]
         #: The names that the function's comprehensions bind.
         self.targets = comprehension_targets(parts)
+        #: What only the truth is asked of.
+        self._asked = _asked_in(parts)
 
     def expression(self, node: gast.AST, generated: bool) -> Any:
         """The expression, rewritten; ``generated``: for a generated function."""
@@ -149,12 +160,15 @@ class Expressions(Values):
         lazy = node.values[1:]
         if all(map(self._is_python, decided)) or any(map(self._must_stay, lazy)):
             return self.generic_visit(node)
-        name = "and_" if isinstance(node.op, gast.And) else "or_"
+        is_and, asked = isinstance(node.op, gast.And), node in self._asked
+        name = _LOGIC[is_and, asked]
         first = self.visit(node.values[0])
         args = [first, *map(self._operand, lazy)]
         state = bound_by(lazy, node)
         if state is not None:
-            return self.operator(f"{name}binding", args, node, state=state)
+            name = "and_binding" if is_and else "or_binding"
+            truth = self._truth(node)
+            return self.operator(name, args, node, state=state, truth=truth)
         if self._is_operator(first, name):
             args = [*first.args, *args[1:]]  # a chain: `0 < x < 9 and y`
         return self.operator(name, args, node)
@@ -195,7 +209,12 @@ class Expressions(Values):
             pairs.append(self._search(pair))
             left = right
         first, *rest = pairs
-        return self.operator("and_", [first, *map(self.lambda_, rest)], node)
+        name = _LOGIC[True, node in self._asked]
+        return self.operator(name, [first, *map(self.lambda_, rest)], node)
+
+    def _truth(self, node: gast.AST) -> gast.AST | None:
+        """The argument of an operator that is asked for nothing but the truth."""
+        return nodes.constant(True, node) if node in self._asked else None
 
     def _none_test(self, node: Any, test: NoneTest) -> Any:
         """``ag.is_none(x)``, where a tensor may decide whether that is so."""
@@ -234,7 +253,7 @@ class Expressions(Values):
             args.append(nodes.constant(_SYMBOLS[type(op)], node))
             visit = self.thunk if position else self.visit
             args.append(visit(operand))
-        return self.operator("compare", args, node)
+        return self.operator("compare", args, node, truth=self._truth(node))
 
     def visit_Attribute(self, node: Any) -> Any:
         new = self.generic_visit(node)
@@ -328,13 +347,12 @@ class Expressions(Values):
             return self.thunk(operand)
         assert self.hoisted is not None
         value = self._lazy(operand)
-        # What runs has no functions for the bodies of loops: no name may come twice.
+        # The statement may have several.
         self._operands += 1
         suffix = f"_{self._operands}" if self._operands > 1 else ""
         name = self._namer.fresh(f"operand{suffix}")
         body = [nodes.return_(value, operand)]
         function = nodes.function(name, body, operand)
-        function.is_operand = True
         self.hoisted.append(function)
         return nodes.name(name, operand)
 
@@ -386,6 +404,24 @@ class Expressions(Values):
             return node
         new = clone(args, defaults=defaults, kw_defaults=others)
         return clone(node, args=new)
+
+
+def _asked_in(parts: list[gast.AST]) -> set[gast.AST]:
+    """The expressions that a statement or operator asks for their truth alone."""
+    pending: list[Any] = []
+    for node in (node for part in parts for node in walk(part)):
+        if isinstance(node, _TESTING):
+            pending.append(node.test)
+        elif isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):
+            pending.append(node.operand)
+        elif isinstance(node, gast.comprehension):
+            pending.extend(node.ifs)
+        elif isinstance(node, gast.match_case) and node.guard is not None:
+            pending.append(node.guard)
+    for node in pending:
+        if isinstance(node, gast.BoolOp):
+            pending.extend(node.values)
+    return set(pending)
 
 
 def _is_simple(node: gast.AST) -> bool:

@@ -102,14 +102,6 @@ class _Written(Transformer):
     def visit_AsyncFunctionDef(self, node: Any) -> Any:
         return self._converted.get(_place(node), node)
 
-    def visit_comprehension(self, node: Any) -> Any:
-        """No name may be bound in what a comprehension iterates over: functions there
-        that would bind one stand as written.
-        """
-        new = self.generic_visit(node)
-        binds = any(isinstance(part, gast.NamedExpr) for part in gast.walk(new.iter))
-        return clone(new, iter=node.iter) if binds else new
-
     def _function(self, head: Any, node: Any) -> Any:
         converted = self._converted.get(_place(node))
         if converted is None:

@@ -44,10 +44,8 @@ class Values(Transformer):
     def operator(
         self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any
     ) -> gast.Call:
-        """``ag.name(*args, **keywords)``, known as such by ``operator``."""
-        call = nodes.call(self.operator_name(name, at), args, at, **keywords)
-        call.operator = name
-        return call
+        """``ag.name(*args, **keywords)``."""
+        return nodes.call(self.operator_name(name, at), args, at, **keywords)
 
     def operator_name(self, name: str, at: gast.AST) -> gast.Attribute:
         """``ag.name``."""

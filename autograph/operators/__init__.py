@@ -27,14 +27,12 @@ from .dispatch import (
 )
 from .displays import dict_of, list_of, set_of
 from .equality import eq, not_eq
-from .generators import python_iterates
 from .items import getitem, target
 from .location import user_location
-from .logical import and_, compare, not_, or_
+from .logical import all_of, and_, any_of, compare, not_, or_
 from .matching import is_bool, match, pattern_truth, subject
 from .membership import in_, not_in
 from .none_tests import is_, is_none, is_not, is_not_none
-from .protocols import decided
 from .scopes import scoped
 from .staging import Staging, staging
 from .text import fstring, join, percent
@@ -46,15 +44,16 @@ __all__ = [
     "Later",
     "Staging",
     "Unbound",
+    "all_of",
     "and_",
     "and_binding",
+    "any_of",
     "backend_of",
     "call",
     "case",
     "class_of",
     "compare",
     "cond",
-    "decided",
     "dict_of",
     "eq",
     "for_loop",
@@ -79,7 +78,6 @@ __all__ = [
     "or_binding",
     "pattern_truth",
     "percent",
-    "python_iterates",
     "register",
     "scoped",
     "set_converter",

@@ -29,12 +29,6 @@ Body = Callable[[], Any]
 UNROLL_LIMIT = 10_000
 
 
-def _backend(value: Any) -> Backend:
-    backend = backend_of(value)
-    assert backend is not None, "a value that `decided` left alone"
-    return backend
-
-
 def cond(
     test: Any, if_true: Body | None, if_false: Body | None = None, *, state: str = ""
 ) -> Any:
@@ -54,7 +48,7 @@ def cond(
         backend = backend_of(test)
         if backend is not None:
             variables = Variables(state, (if_true, if_false))
-            return _staged_cond(backend, test, if_true, if_false, variables)
+            return staged_cond(backend, test, if_true, if_false, variables)
     try:
         if test:
             return None if if_true is None else if_true()
@@ -68,7 +62,6 @@ def case(
     *branches: tuple[Callable[[], Any], Body | None],
     default: Body | None = None,
     state: str = "",
-    first: tuple[int, Any] | None = None,
 ) -> Any:
     """``if … elif … else``: the result of the first branch whose test holds.
 
@@ -77,17 +70,11 @@ def case(
             and a body that is None does nothing.
         default: the ``else`` branch.
         state: as for `cond`.
-        first: the number of the test that a tensor library decides, as `decided` gave
-            it, and its value, if the tests up to it have been evaluated.
 
     >>> case((lambda: 1 > 2, lambda: "a"), (lambda: 2 > 1, lambda: "b"))
     'b'
     """
     try:
-        if first is not None:
-            position, value = first
-            left = branches[position:]
-            return _staged_case(_backend(value), value, left, default, state)
         for position, (test, body) in enumerate(branches):
             value = test()
             if value is not True and value is not False:
@@ -110,7 +97,6 @@ def while_loop(
     *,
     until: Callable[[], Any] | None = None,
     state: str = "",
-    first: Any = None,
 ) -> None:
     """``while test(): body()``, stopping early once ``until()`` holds after a round.
 
@@ -120,16 +106,11 @@ def while_loop(
         until: tells whether the body executed ``break``; None where it has none.
         state: the variables that the loop may change and that are observed later or in
             the next iteration.
-        first: the value of the first test, if it has been evaluated and a tensor
-            library decides whether it, or ``until()``, holds.
 
     A loop that starts with Python values and meets a tensor in its condition runs in
     Python up to there; the rest is staged.
     """
     try:
-        if first is not None:
-            _staged_while(*_going_on(first, test, until), test, body, until, state)
-            return
         while True:
             value = test()
             if value is not True:
@@ -162,7 +143,6 @@ def for_loop(
     *,
     until: Callable[[], Any] | None = None,
     state: str = "",
-    left: Any = None,
 ) -> None:
     """``for item in iterated: body(item)``, stopping early once ``until()`` holds.
 
@@ -170,8 +150,6 @@ def for_loop(
         iterated: a Python iterable, or what a tensor library can iterate over.
         body: the statements of the loop; its parameter is the item.
         until, state: as for `while_loop`.
-        left: what ``until()`` gave, if some iterations have been run and a tensor
-            library decides whether the loop goes on.
 
     When a tensor decides whether a loop over a Python iterable stops, the remaining
     iterations are staged one by one, each under the condition.
@@ -184,8 +162,6 @@ def for_loop(
             loop_over(iterated, body, until, state)
         elif backend is not None:
             _staged_for(backend, iterated, body, until, state)
-        elif left is not None and until is not None:
-            staged_rest(iterated, body, until, state)
         elif until is None:
             for item in iterated:
                 body(item)
@@ -208,7 +184,7 @@ def for_loop(
         del iterated
 
 
-def _staged_cond(
+def staged_cond(
     backend: Backend,
     test: Any,
     if_true: Body | None,
@@ -216,6 +192,11 @@ def _staged_cond(
     variables: Variables,
     *arguments: tuple[str, Any],
 ) -> Any:
+    """The result of a branch, where a tensor library decides which is taken.
+
+    ``arguments`` are the names and values of what the branches are called with.
+    """
+
     def trial(body: Body | None) -> Callable[[State], tuple[Any, State]]:
         def run(state: State) -> tuple[Any, State]:
             return variables.trial(state, body or _nothing, *arguments)
@@ -252,7 +233,7 @@ def _staged_case(
     functions = [function for branch in branches for function in branch]
     variables = Variables(state, (*functions, default))
     if_false = others if later else default
-    return _staged_cond(backend, test, body, if_false, variables)
+    return staged_cond(backend, test, body, if_false, variables)
 
 
 def _staged_while(
@@ -277,17 +258,6 @@ def _staged_while(
         variables.write(backend.while_loop(first, step, state, variables.names))
 
     variables.stage(attempt, backend)
-
-
-def _going_on(
-    first: Any, test: Callable[[], Any], until: Callable[[], Any] | None
-) -> tuple[Backend, Any]:
-    """Whether a loop goes on that has run in Python so far, and who decides it."""
-    stop = None if until is None else until()
-    backend = backend_of(stop)
-    if backend is None:
-        return _backend(first), first
-    return backend, staged_and(backend, backend.not_(stop), test)
 
 
 def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:
@@ -354,7 +324,7 @@ def staged_rest(
                 )
             )
         one = functools.partial(body, item)
-        _staged_cond(backend, stop, None, one, variables, (_parameter(body), item))
+        staged_cond(backend, stop, None, one, variables, (_parameter(body), item))
 
 
 def _parameter(body: Any) -> str:

@@ -75,6 +75,52 @@ def or_(left: Any, *rest: Callable[[], Any]) -> Any:
         raise
 
 
+def all_of(left: Any, *rest: Callable[[], Any]) -> Any:
+    """``left and rest[0]() and …`` where only its truth is asked, as in an ``if``.
+
+    What was found to be false is not given back, so that nobody asks it again.
+
+    >>> all_of(1, lambda: [], lambda: "never asked for")
+    False
+    """
+    try:
+        for position, right in enumerate(rest, 1):
+            left = deciding(left)
+            backend = backend_of(left)
+            if backend is not None:
+                later = _rest_of(all_of, right, rest[position:])
+                return staged_and(backend, left, later)
+            if not left:
+                return False
+            left = right()
+        return left
+    except NameError as error:
+        raise_as_python(error, sys._getframe())
+        raise
+
+
+def any_of(left: Any, *rest: Callable[[], Any]) -> Any:
+    """``left or rest[0]() or …`` where only its truth is asked, as in an ``if``.
+
+    >>> any_of(1, lambda: "never asked for")
+    True
+    """
+    try:
+        for position, right in enumerate(rest, 1):
+            left = deciding(left)
+            backend = backend_of(left)
+            if backend is not None:
+                later = _rest_of(any_of, right, rest[position:])
+                return staged_or(backend, left, later)
+            if left:
+                return True
+            left = right()
+        return left
+    except NameError as error:
+        raise_as_python(error, sys._getframe())
+        raise
+
+
 def not_(value: Any) -> Any:
     """``not value``."""
     value = deciding(value)
@@ -82,13 +128,14 @@ def not_(value: Any) -> Any:
     return not value if backend is None else backend.not_(value)
 
 
-def compare(left: Any, *rest: Any) -> Any:
+def compare(left: Any, *rest: Any, truth: bool = False) -> Any:
     """A comparison chain: ``left < middle < right`` with ``middle`` evaluated once.
 
     Args:
         left: the first operand.
         rest: operators as text, each followed by its operand; the operands after the
             second are functions without parameters.
+        truth: only the truth of the result is asked, as in an ``if``.
 
     >>> compare(1, "<", 2, "<=", lambda: 2)
     True
@@ -103,7 +150,7 @@ def compare(left: Any, *rest: Any) -> Any:
                 chain = functools.partial(compare, middle, symbol)
                 return staged_and(backend, result, _rest_of(chain, right, later))
             if not result:
-                return result
+                return False if truth else result
             left, middle = middle, right()
             result = _COMPARISONS[symbol](left, middle)
         return result

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
-from .control_flow import Body, _staged_cond
+from .control_flow import Body, staged_cond
 from .dispatch import backend_of
 from .location import user_location
 from .protocols import deciding
@@ -281,7 +281,7 @@ def _choose(
     if backend is None:  # the guard said the same in every way to match
         return if_true() if test else None if if_false is None else if_false()
     variables = Variables(state, functions)
-    return _staged_cond(backend, test, if_true, if_false, variables)
+    return staged_cond(backend, test, if_true, if_false, variables)
 
 
 def _truth(value: Any, merged: bool = False) -> Any:

@@ -47,11 +47,8 @@ def asking_methods(
     return asking
 
 
-def decided(value: Any, number: int | None = None) -> Any:
+def decided(value: Any) -> Any:
     """The truth of a Python value; a value of a tensor library as it is.
-
-    What is compiled asks for it where a test gave neither True nor False. ``number``
-    is that of the test in a `case`; the value of a library comes with it.
 
     >>> decided([]), decided("text")
     (False, True)
@@ -59,9 +56,7 @@ def decided(value: Any, number: int | None = None) -> Any:
     if type(value) in PYTHON:
         return bool(value)
     value = deciding(value)
-    if backend_of(value) is None:
-        return bool(value)
-    return value if number is None else (number, value)
+    return bool(value) if backend_of(value) is None else value
 
 
 def deciding(value: Any) -> Any:

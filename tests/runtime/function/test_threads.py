@@ -229,7 +229,7 @@ def slowly(function):
         return function(*args, **kwargs)
     return wrapped
 
-pipeline.direct = slowly(pipeline.direct)
+pipeline.with_plain_form = slowly(pipeline.with_plain_form)
 thread = threading.Thread(target=lambda: f(tf.constant(1)), daemon=True)
 thread.start()
 inside.wait(20)
