@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
@@ -58,7 +58,7 @@ class Conversion:
         original: gast.AST,
         tree: gast.AST,
         diagnostics: tuple[Diagnostic, ...] = (),
-        helpers: Set[Helper] = frozenset(),
+        helpers: set[Helper] | None = None,
         kept: Mapping[str, ast.stmt] = MappingProxyType({}),
         ag: str = ALIAS,
     ) -> None:
@@ -66,7 +66,7 @@ class Conversion:
         self.original = original
         self.tree = tree
         self.diagnostics = diagnostics
-        self.helpers = helpers
+        self.helpers = set() if helpers is None else helpers
         self.kept = kept
         self.ag = ag
 
@@ -103,14 +103,13 @@ class Conversion:
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
-        return compile_module(
-            self.executed, self.source.filename, self.helpers, self.kept
-        )
+        tree = self.executed  # which adds to the helpers
+        return compile_module(tree, self.source.filename, self.helpers, self.kept)
 
     @cached_property
     def executed(self) -> Any:
         """The tree that is compiled: see `converters.plain`."""
-        return with_plain_form(self.tree, self.ag)
+        return with_plain_form(self.tree, self.ag, self.helpers)
 
 
 # --- functions ------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """The statements as they were written, for when nothing can be staged.
 
 A converted function asks first whether a tensor library may stage anything. While none
-may, its own statements mean what Python says, at Python's speed:
+may, its own statements mean what Python says, at Python's speed; what conversion made
+of them is a function of its own, so that they share no variables with others:
 
     def f(x):
         if ag.staging.idle:
@@ -9,16 +10,16 @@ may, its own statements mean what Python says, at Python's speed:
                 x = x * 2
             return x
 
-        def if_true():                   # as converted
-            nonlocal x
-            x = x * 2
-        ag.cond(x > 10, if_true, state='x')
-        return x
+        def staged(x):
+            x = ag.cond(x > 10, lambda: x * 2, lambda: x)
+            return x
+
+        return staged(x)
 
 Functions within a function may be called when this has changed: those that the user's
-statements define ask for themselves. What may meet staged values in the middle has its
-converted form alone: a function with a ``with`` statement of its own (it may begin to
-stage), a generator that is sent values, and a coroutine.
+statements define ask for themselves. Where staging begins in the middle of a call, what
+was written goes on, and no tensor can decide there: a function that enters a graph by
+hand has its converted form alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from typing import Any
 import gast
 
 from ..lang import nodes
+from ..lang.labels import Helper
+from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone
 from .comprehensions import with_own_names
 
@@ -36,20 +39,21 @@ __all__ = ["with_plain_form"]
 
 #: Where a function stands in the source, which tells it from all others.
 _Place = tuple[type, int, int, int | None, int | None]
-_FUNCTIONS = (gast.FunctionDef, gast.Lambda)
-_WITH = (gast.With, gast.AsyncWith)
+_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 _YIELDS = (gast.Yield, gast.YieldFrom)
-_DECLARATIONS = (gast.Global, gast.Nonlocal)
-_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
+_SCOPES = (*_FUNCTIONS, gast.ClassDef)
+#: The method by which a program enters a graph of TensorFlow's kind.
+_ENTERS_GRAPH = "as_default"
 
 
-def with_plain_form(tree: gast.AST, ag: str) -> Any:
+def with_plain_form(tree: gast.AST, ag: str, helpers: set[Helper]) -> Any:
     """A converted function or module, whose functions run as written while they can.
 
-    ``ag`` is the name of the operators. The converted functions in the tree have the
-    definition that they were made of as their attribute ``original``.
+    ``ag`` is the name of the operators; ``helpers`` collects the functions that are
+    made. The converted functions in the tree have the definition that they were made of
+    as their attribute ``original``.
     """
-    return _Outermost(ag).visit(tree)
+    return _Outermost(_Forms(ag, Namer(tree).fresh("staged"), helpers)).visit(tree)
 
 
 def _original(node: Any) -> Any:
@@ -60,151 +64,128 @@ def _original(node: Any) -> Any:
 class _Outermost(Transformer):
     """Gives converted functions their second form, but none within another."""
 
-    def __init__(self, ag: str) -> None:
+    def __init__(self, forms: _Forms) -> None:
         super().__init__()
-        self._ag = ag
+        self._forms = forms
 
     def visit_FunctionDef(self, node: Any) -> Any:
         original = _original(node)
         if original is None:
             return node
-        return _both(original, node, original, self._ag)
+        return self._forms.both(original, node, original)
 
-    visit_Lambda = visit_FunctionDef
-
-    def visit_AsyncFunctionDef(self, node: Any) -> Any:
-        return node
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
 
 class _Written(Transformer):
     """What the user wrote, with both forms for the functions in it."""
 
-    def __init__(self, converted: Mapping[_Place, Any], ag: str) -> None:
+    def __init__(self, converted: Mapping[_Place, Any], forms: _Forms) -> None:
         super().__init__()
         self._converted = converted
-        self._ag = ag
+        self._forms = forms
 
-    def of(self, node: Any) -> Any:
-        """A node with both forms; itself if there are no functions in it."""
-        return self.visit(node) if self._converted else node
-
-    def of_all(self, body: list[Any]) -> list[Any]:
-        """Statements with both forms."""
-        return self.visit_list(body) if self._converted else body
+    def of(self, body: Any) -> Any:
+        """Statements or an expression with both forms."""
+        if not self._converted:
+            return body
+        return self.visit_list(body) if isinstance(body, list) else self.visit(body)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         decorators = self.visit_list(node.decorator_list)
         return self._function(clone(node, decorator_list=decorators), node)
 
+    visit_AsyncFunctionDef = visit_FunctionDef
+
     def visit_Lambda(self, node: Any) -> Any:
         return self._function(node, node)
-
-    def visit_AsyncFunctionDef(self, node: Any) -> Any:
-        return self._converted.get(_place(node), node)
 
     def _function(self, head: Any, node: Any) -> Any:
         converted = self._converted.get(_place(node))
         if converted is None:
             return node
         head = clone(head, args=self.visit(node.args))
-        return _both(node, with_own_names(converted), head, self._ag)
+        return self._forms.both(node, with_own_names(converted), head)
 
 
-class _Undeclared(Transformer):
-    """Statements without the declarations of names, which it collects."""
+class _Forms:
+    """Writes the two forms of a function into one definition."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.declared: dict[tuple[type, str], gast.AST] = {}
+    def __init__(self, ag: str, name: str, helpers: set[Helper]) -> None:
+        self._ag = ag
+        self._name = name
+        self._helpers = helpers
 
-    def visit_list(self, items: list[Any]) -> list[Any]:
-        new = super().visit_list(items)
-        return new or [nodes.located(gast.Pass(), item) for item in items[:1]]
+    def both(self, original: Any, converted: Any, head: Any) -> Any:
+        """The definition ``head`` with what was written and what was made of it."""
+        own, has_functions = _own_nodes(original)
+        inside = _functions_in(converted) if has_functions else {}
+        written = _Written(inside, self).of(original.body)
+        parameters = _parameters(original.args)
+        if isinstance(original, gast.Lambda):
+            staged: Any = nodes.lambda_(converted.body, original.body, *parameters)
+            value = _call(staged, parameters, original.body)
+            choice = gast.IfExp(self._is_idle(written), written, value)
+            return clone(head, body=nodes.located(choice, written))
+        is_generator = any(isinstance(node, _YIELDS) for node in own)
+        is_coroutine = isinstance(original, gast.AsyncFunctionDef)
+        if any(map(_enters_graph, own)) or (is_coroutine and is_generator):
+            return clone(head, body=converted.body)
+        doc, plain = _apart(written)
+        first = plain[0]
+        if not isinstance(plain[-1], gast.Return):
+            plain = [*plain, nodes.return_(None, plain[-1])]
+        body = converted.body[len(doc) :]
+        staged = nodes.function(self._name, body, first, *parameters)
+        self._helpers.add((staged.name, staged.lineno))
+        result = _call(nodes.name(self._name, first), parameters, first)
+        if is_coroutine:
+            staged = nodes.located(_as_coroutine(staged), first)
+            result = nodes.located(gast.Await(result), first)
+        elif is_generator:
+            result = nodes.located(gast.YieldFrom(result), first)
+        test = nodes.if_(self._is_idle(first), plain, [], first)
+        return clone(head, body=[*doc, test, staged, nodes.return_(result, first)])
 
-    def visit_Global(self, node: Any) -> None:
-        for name in node.names:
-            self.declared.setdefault((type(node), name), node)
-
-    visit_Nonlocal = visit_Global
-
-    def visit_FunctionDef(self, node: Any) -> Any:
-        return node
-
-    visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef
-
-
-def _both(original: Any, converted: Any, head: Any, ag: str) -> Any:
-    """The definition ``head`` with what was written and what was made of it."""
-    kinds = _kinds(original)
-    written = _Written(
-        {} if kinds.isdisjoint(_SCOPES) else _functions_in(converted), ag
-    )
-    if isinstance(original, gast.Lambda):
-        value = written.of(original.body)
-        choice = gast.IfExp(_is_idle(ag, value), value, converted.body)
-        return clone(head, body=nodes.located(choice, value))
-    if not kinds.isdisjoint(_WITH + _YIELDS) and _may_change(original.body):
-        return clone(head, body=converted.body)
-    doc, body = _apart(original.body)
-    plain, other = written.of_all(body), converted.body[len(doc) :]
-    declared: list[Any] = []
-    if not kinds.isdisjoint(_DECLARATIONS):
-        undeclared = _Undeclared()
-        plain, other = map(undeclared.visit_list, (plain, other))
-        declared = [kind([name]) for kind, name in undeclared.declared]
-    first = body[0]
-    if not isinstance(plain[-1], gast.Return):
-        plain = [*plain, nodes.return_(None, plain[-1])]
-    return clone(
-        head,
-        body=[
-            *doc,
-            *(nodes.located(declaration, first) for declaration in declared),
-            nodes.if_(_is_idle(ag, first), plain, [], first),
-            *other,
-        ],
-    )
+    def _is_idle(self, at: gast.AST) -> gast.AST:
+        """``ag.staging.idle``, where a node begins: on no line that may not run."""
+        staging = nodes.attribute(nodes.name(self._ag, at), "staging", at)
+        idle = nodes.attribute(staging, "idle", at)
+        for node in (staging, idle):
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
+        return idle
 
 
-def _kinds(node: Any) -> set[type]:
-    """The types of the nodes of a function as it was written, itself left out."""
-    pending = [node]
-    for node in pending:
-        for child in vars(node).values():
-            if child.__class__ is list:
-                pending += [part for part in child if isinstance(part, gast.AST)]
-            elif isinstance(child, gast.AST):
-                pending.append(child)
-    return {node.__class__ for node in pending[1:]}
+def _own_nodes(function: Any) -> tuple[list[Any], bool]:
+    """The nodes of a function as it was written, and whether others are defined in it,
+    whose nodes are left out.
+    """
+    body = function.body
+    nodes_found: list[Any] = list(body) if isinstance(body, list) else [body]
+    has_scopes = False
+    for node in nodes_found:
+        if isinstance(node, _SCOPES):
+            has_scopes = True
+        else:
+            nodes_found.extend(gast.iter_child_nodes(node))
+    return nodes_found, has_scopes
+
+
+def _enters_graph(node: Any) -> bool:
+    """Whether a function begins to stage by itself, as far as its text tells."""
+    return isinstance(node, gast.Attribute) and node.attr == _ENTERS_GRAPH
 
 
 def _functions_in(converted: Any) -> dict[_Place, Any]:
-    """The converted functions inside one, and coroutines, by where they stand in the
-    source.
-    """
+    """The converted functions inside one, by where they stand in the source."""
     body = converted.body
     statements = body if isinstance(body, list) else [body]
     return {
         _place(node): node
         for statement in statements
         for node in gast.walk(statement)
-        if _original(node) is not None or isinstance(node, gast.AsyncFunctionDef)
+        if _original(node) is not None
     }
-
-
-def _may_change(body: list[Any]) -> bool:
-    """Whether staging may begin, or staged values come, while statements run: there is
-    a ``with`` or a ``yield`` whose value is used, not in functions inside.
-    """
-    pending: list[Any] = list(body)
-    for node in pending:
-        if isinstance(node, (*_WITH, *_YIELDS)):
-            return True
-        if isinstance(node, gast.Expr) and isinstance(node.value, _YIELDS):
-            node = node.value
-        if not isinstance(node, _SCOPES):
-            pending.extend(gast.iter_child_nodes(node))
-    return False
 
 
 def _place(node: Any) -> _Place:
@@ -221,10 +202,17 @@ def _apart(body: list[Any]) -> tuple[list[Any], list[Any]]:
     return body[:position], body[position:]
 
 
-def _is_idle(ag: str, at: gast.AST) -> gast.AST:
-    """``ag.staging.idle``, where a node begins: on no line that may not run."""
-    staging = nodes.attribute(nodes.name(ag, at), "staging", at)
-    idle = nodes.attribute(staging, "idle", at)
-    for node in (staging, idle):
-        node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
-    return idle
+def _parameters(args: Any) -> list[str]:
+    """The names of all parameters of a function."""
+    found = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
+    return [parameter.id for parameter in found if parameter is not None]
+
+
+def _call(function: gast.AST, parameters: list[str], at: gast.AST) -> gast.Call:
+    """The call with the variables that the parameters are, as they are."""
+    return nodes.call(function, [nodes.name(p, at) for p in parameters], at)
+
+
+def _as_coroutine(definition: gast.FunctionDef) -> gast.AsyncFunctionDef:
+    fields = {field: getattr(definition, field) for field in definition._fields}
+    return gast.AsyncFunctionDef(**fields)

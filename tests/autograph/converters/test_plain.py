@@ -31,15 +31,39 @@ def test_the_statements_come_first_as_they_were_written() -> None:
         "        x = 2 * x\n    return x\n"
     )
 
-    assert text.startswith(
+    assert text == (
         "def f(x):\n"
         '    """Doubles."""\n'
         "    if ag.staging.idle:\n"
         "        if x > 1:\n"
         "            x = 2 * x\n"
+        "        return x\n\n"
+        "    def staged(x):\n"
+        "        x = ag.cond(x > 1, lambda: 2 * x, lambda: x)\n"
         "        return x\n"
-        "    x = ag.cond("
+        "    return staged(x)"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("def f(a, /, b, *c, d, **e):\n    return a if b else d\n", "(a, b, c, d, e)"),
+        ("def f(x):\n    yield x if x else 1\n", "return (yield from staged(x))"),
+        ("def f(x):\n    y = yield\n    yield not y\n", "yield from staged(x)"),
+        ("async def f(x):\n    return x if x else 1\n", "return await staged(x)"),
+        ("async def f(x):\n    await (x or 1)\n", "return await staged(x)"),
+    ],
+)
+def test_what_conversion_made_is_a_function_of_its_own(text: str, call: str) -> None:
+    assert call in executed(text).splitlines()[-1]
+    compile(executed(text), "f.py", "exec")
+
+
+def test_a_lambda_has_both_forms_in_one_expression() -> None:
+    text = executed("class C:\n    def f(self):\n        return lambda y: y or self\n")
+
+    assert "lambda y: y or self if ag.staging.idle else (lambda y: ag.or_(" in text
 
 
 def test_a_function_that_falls_off_its_end_returns() -> None:
@@ -52,20 +76,21 @@ def test_what_has_nothing_to_convert_stands_alone() -> None:
     assert "staging" not in executed("def f(x):\n    return x + 1\n")
 
 
-def test_a_function_that_may_begin_to_stage_is_converted_only() -> None:
-    with_statement = "    with graph():\n        return x if x else y\n"
+def test_a_function_that_enters_a_graph_by_hand_is_converted_only() -> None:
+    text = "def f(g, x):\n    with g.as_default():\n        return x if x else 1\n"
 
-    assert "staging" not in executed(f"def f(x, y):\n{with_statement}")
+    assert "staging" not in executed(text)
     # That of a function inside is its own.
-    inner = textwrap.indent(with_statement, "    ")
-    text = executed(f"def f(x, y):\n    def g():\n{inner}    return g() if x else y\n")
+    inner = textwrap.indent(text, "    ")
+    text = executed(f"def h(x, y):\n{inner}    return f(x, y) if x else y\n")
     assert text.count("staging.idle") == 1
 
 
-def test_a_generator_that_is_sent_values_is_converted_only() -> None:
-    assert "staging" in executed("def f(x):\n    yield x if x else 1\n")
-    assert "staging" not in executed("def f(x):\n    y = yield\n    yield not y\n")
-    assert "staging" not in executed("def f(x):\n    yield not (yield from x)\n")
+def test_an_asynchronous_generator_is_converted_only() -> None:
+    """No statement hands on all that may be sent to one."""
+    text = "async def f(x):\n    y = yield\n    yield not y\n"
+
+    assert "staging" not in executed(text)
 
 
 def service() -> Callable[[Any], Any]:
