@@ -5,7 +5,7 @@ may, its own statements mean what Python says, at Python's speed; what conversio
 of them is a function of its own, so that they share no variables with others:
 
     def f(x):
-        if ag.staging.idle:
+        if ag.staging.idle or ag.staging.elsewhere():
             if x > 10:                   # as written
                 x = x * 2
             return x
@@ -148,12 +148,17 @@ class _Forms:
         return clone(head, body=[*doc, test, staged, nodes.return_(result, first)])
 
     def _is_idle(self, at: gast.AST) -> gast.AST:
-        """``ag.staging.idle``, where a node begins: on no line that may not run."""
+        """``ag.staging.idle or ag.staging.elsewhere()``, where a node begins: on no
+        line that may not run.
+        """
         staging = nodes.attribute(nodes.name(self._ag, at), "staging", at)
-        idle = nodes.attribute(staging, "idle", at)
-        for node in (staging, idle):
-            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
-        return idle
+        elsewhere = nodes.call(nodes.attribute(staging, "elsewhere", at), [], at)
+        tests = [nodes.attribute(staging, "idle", at), elsewhere]
+        either = nodes.located(gast.BoolOp(gast.Or(), tests), at)
+        for node in gast.walk(either):
+            if hasattr(node, "end_lineno"):
+                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
+        return either
 
 
 def _own_nodes(function: Any) -> tuple[list[Any], bool]:

@@ -181,13 +181,13 @@ _always: WeakSet[type] = WeakSet()
 def _announce(backend: Backend, cls: type) -> None:
     if not getattr(backend, "tells", False) and cls not in _always:
         _always.add(cls)
-        staging.begin()
+        staging.begin(anywhere=True)
 
 
 def _retract(cls: type) -> None:
     if cls in _always:
         _always.remove(cls)
-        staging.end()
+        staging.end(anywhere=True)
 
 
 def backend_of(value: Any) -> Backend | None:

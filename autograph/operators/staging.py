@@ -15,7 +15,8 @@ __all__ = ["Staging", "staging"]
 
 
 class Staging:
-    """Counts what may be staging; `idle` is what converted functions ask first.
+    """Counts what may be staging; `idle` is what converted functions ask first, and
+    `elsewhere` next, where something does.
 
     ``tell`` is called with the new value of `idle` whenever something begins or ends.
 
@@ -28,29 +29,36 @@ class Staging:
     True
     """
 
-    __slots__ = ("_count", "_lock", "_of_thread", "_tell", "idle")
+    __slots__ = ("_always", "_count", "_lock", "_of_thread", "_tell", "idle")
 
     def __init__(self, tell: Callable[[bool], None] | None = None) -> None:
         self.idle = True
         self._count = 0
+        self._always = 0
         self._of_thread = threading.local()
         self._lock = threading.Lock()
         self._tell = tell
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
 
-    def begin(self) -> None:
-        """A library may stage, in any thread, until `end` is called as often."""
-        self._add(1)
+    def begin(self, *, anywhere: bool = False) -> None:
+        """A library may stage in this thread, or in any, until `end` is called so."""
+        self._add(1, anywhere)
 
-    def end(self) -> None:
+    def end(self, *, anywhere: bool = False) -> None:
         """What `begin` said is over."""
-        self._add(-1)
+        self._add(-1, anywhere)
 
-    def _add(self, step: int) -> None:
+    def elsewhere(self) -> bool:
+        """Whether only other threads stage."""
+        return not self._always and not getattr(self._of_thread, "count", 0)
+
+    def _add(self, step: int, anywhere: bool = False) -> None:
         own = self._of_thread
-        own.count = getattr(own, "count", 0) + step
+        if not anywhere:
+            own.count = getattr(own, "count", 0) + step
         with self._lock:
+            self._always += step if anywhere else 0
             self._set(self._count + step)
 
     def _set(self, count: int) -> None:
@@ -62,7 +70,7 @@ class Staging:
     def _after_fork(self) -> None:
         """Other threads of the parent do not go on: what they staged is over."""
         self._lock = threading.Lock()
-        self._set(getattr(self._of_thread, "count", 0))
+        self._set(self._always + getattr(self._of_thread, "count", 0))
 
 
 #: What all converted code goes by.

@@ -7,7 +7,7 @@ import linecache
 import re
 import sys
 from collections.abc import Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, ClassVar, NoReturn
 
 from runtime.errors import SymbolicTensorError, TracingError
@@ -31,6 +31,13 @@ _BOOL_USE = (
     "let the code be converted (tf.function converts what it calls, where the source "
     "is to be had), or write tf.cond, tf.where or tf.logical_and",
 )
+_WRITTEN_USE = (
+    "used as a Python bool in `{}`, which began before anything was traced, so that "
+    "its statements run as they were written",
+    "call it where the graph has been entered, or from a tf.function",
+)
+#: What the code of a converted function names that runs its statements as written.
+_WRITTEN_NAMES = frozenset({"staging", "idle", "elsewhere"})
 _GENERATOR_USE = (
     "used as a Python bool by a generator or coroutine, which stays Python's",
     "make a list in a loop and return it, or use a generator expression",
@@ -162,7 +169,11 @@ class SymbolicTensor(Tensor):
         answer: bool | None = self.asked_by_pattern(self)
         if answer is not None:
             return answer
-        if _in_generator():
+        code = _user_code()
+        if code is not None and _WRITTEN_NAMES.issubset(code.co_names):
+            use, fix = _WRITTEN_USE
+            raise self._no_value("AG301", use.format(code.co_name), fix)
+        if code is not None and _is_generator(code):
             raise self._no_value("AG301", *_GENERATOR_USE)
         location = user_place()
         line = linecache.getline(*location[:2]) if location else ""
@@ -298,12 +309,15 @@ class SymbolicTensor(Tensor):
 Graph.tensor_type = SymbolicTensor
 
 
-def _in_generator() -> bool:
-    """Whether the user's code that runs is that of a generator or a coroutine."""
+def _user_code() -> CodeType | None:
+    """The code of the user's that runs."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
+    return None if frame is None else frame.f_code
+
+
+def _is_generator(code: CodeType) -> bool:
+    """Whether it is that of a generator or a coroutine."""
     # A generator expression is told by its line.
-    if frame is None or frame.f_code.co_name == "<genexpr>":
-        return False
-    return bool(frame.f_code.co_flags & _GENERATORS)
+    return code.co_name != "<genexpr>" and bool(code.co_flags & _GENERATORS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
@@ -34,7 +35,7 @@ def test_the_statements_come_first_as_they_were_written() -> None:
     assert text == (
         "def f(x):\n"
         '    """Doubles."""\n'
-        "    if ag.staging.idle:\n"
+        "    if ag.staging.idle or ag.staging.elsewhere():\n"
         "        if x > 1:\n"
         "            x = 2 * x\n"
         "        return x\n\n"
@@ -63,7 +64,7 @@ def test_what_conversion_made_is_a_function_of_its_own(text: str, call: str) -> 
 def test_a_lambda_has_both_forms_in_one_expression() -> None:
     text = executed("class C:\n    def f(self):\n        return lambda y: y or self\n")
 
-    assert "lambda y: y or self if ag.staging.idle else (lambda y: ag.or_(" in text
+    assert "elsewhere() else (lambda y: ag.or_(y, lambda: self))(y)" in text
 
 
 def test_a_function_that_falls_off_its_end_returns() -> None:
@@ -289,6 +290,29 @@ def test_the_lines_that_run_are_those_of_python(
         assert lines_of(converted, argument) == lines_of(function, argument)
 
 
+def test_while_another_thread_stages_what_was_written_runs() -> None:
+    """A frame less for each call tells it."""
+    converted = autograph.convert(depth)
+    begun, over = threading.Event(), threading.Event()
+
+    def stage() -> None:
+        staging.begin()
+        begun.set()
+        over.wait(20)
+        staging.end()
+
+    with idle():
+        thread = threading.Thread(target=stage)
+        thread.start()
+        assert begun.wait(20)
+        assert not staging.idle
+        frames = converted(5)
+        over.set()
+        thread.join()
+
+    assert frames == 6
+
+
 class AtAnyTime(toy.Toy):
     """The backend of a library that does not say when it stages."""
 
@@ -301,7 +325,7 @@ def test_libraries_that_do_not_tell_may_stage_at_any_time() -> None:
         assert staging.idle
         type("Silent", (), {"__autograph_backend__": AtAnyTime()})
         assert not staging.idle
-    staging.end()  # what the class began
+    staging.end(anywhere=True)  # what the class began
 
 
 def test_a_class_that_only_keeps_a_backend_has_none() -> None:

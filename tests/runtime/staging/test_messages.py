@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 from collections import deque
 
 import pytest
 
+import autograph
 import runtime as tf
 from runtime.errors import StagedStateError, SymbolicTensorError
 from runtime.staging.state.values import describe
@@ -108,6 +110,44 @@ def counts_in_a_generator(n):
 def test_misuse_is_located_with_a_way_out(program, message):
     with pytest.raises(TypeError, match=message):
         tf.function(program)(tf.constant(2))
+
+
+@contextlib.contextmanager
+def inside_a_graph():
+    with tf.Graph().as_default():
+        yield tf.zeros([2])
+
+
+def enters_a_graph():
+    with inside_a_graph() as x:
+        return "big" if x[0] > 1 else "small"
+
+
+def is_resumed():
+    x = yield
+    yield "big" if x > 1 else "small"
+
+
+def test_staging_that_begins_in_the_middle_of_a_function_is_refused():
+    with pytest.raises(TypeError, match=r"AG301: .*in `enters_a_graph`, which began"):
+        autograph.convert(enters_a_graph)()
+
+
+def test_a_generator_that_is_resumed_in_a_trace_is_refused():
+    generator = autograph.convert(is_resumed)()
+    next(generator)
+
+    with pytest.raises(TypeError, match=r"AG301: .*in `is_resumed`, which began"):
+        tf.function(lambda x: generator.send(x))(tf.constant(2))
+
+
+def test_a_function_that_enters_a_graph_itself_is_staged():
+    def enters():
+        with tf.Graph().as_default():
+            x = tf.zeros([2])
+            return "big" if x[0] > 1 else "small"
+
+    assert "Tensor" in str(autograph.convert(enters)())
 
 
 def test_a_tensor_in_a_graph_never_changes():
