@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import sys
 import textwrap
 import threading
@@ -311,6 +312,37 @@ def test_while_another_thread_stages_what_was_written_runs() -> None:
         thread.join()
 
     assert frames == 6
+
+
+def branches(x: Any, limit: Any) -> Any:
+    total = 0
+    while x < limit:
+        if x % 2:
+            total += x
+        x += 1
+    return total
+
+
+def shares(x: Any) -> Callable[[], Any]:
+    y = x if x else 1
+    return lambda: y
+
+
+@pytest.mark.parametrize("function", [branches, shares])
+def test_the_written_form_has_the_variables_of_its_source(
+    function: Callable[..., Any],
+) -> None:
+    code, converted = function.__code__, autograph.convert(function).__code__
+
+    assert converted.co_cellvars == code.co_cellvars
+    assert converted.co_freevars == code.co_freevars
+    assert converted.co_varnames == (*code.co_varnames, "staged")
+
+
+def test_a_function_asks_with_a_handful_of_instructions() -> None:
+    names = [one.opname for one in dis.get_instructions(autograph.convert(branches))]
+
+    assert next(at for at, name in enumerate(names) if "JUMP" in name) <= 6
 
 
 class AtAnyTime(toy.Toy):
