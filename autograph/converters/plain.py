@@ -121,11 +121,8 @@ class _Forms:
         own, has_functions = _own_nodes(original)
         inside = _functions_in(converted) if has_functions else {}
         written = _Written(inside, self).of(original.body)
-        parameters = _parameters(original.args)
         if isinstance(original, gast.Lambda):
-            staged: Any = nodes.lambda_(converted.body, original.body, *parameters)
-            value = _call(staged, parameters, original.body)
-            choice = gast.IfExp(self._is_idle(written), written, value)
+            choice = gast.IfExp(self._is_idle(written), written, converted.body)
             return clone(head, body=nodes.located(choice, written))
         is_generator = any(isinstance(node, _YIELDS) for node in own)
         is_coroutine = isinstance(original, gast.AsyncFunctionDef)
@@ -136,7 +133,8 @@ class _Forms:
         if not isinstance(plain[-1], gast.Return):
             plain = [*plain, nodes.return_(None, plain[-1])]
         body = converted.body[len(doc) :]
-        staged = nodes.function(self._name, body, first, *parameters)
+        parameters = _parameters(original.args)
+        staged: Any = nodes.function(self._name, body, first, *parameters)
         self._helpers.add((staged.name, staged.lineno))
         result = _call(nodes.name(self._name, first), parameters, first)
         if is_coroutine:

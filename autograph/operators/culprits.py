@@ -280,7 +280,17 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
     found = dict(variables)
     if sys.version_info < (3, 13) and variables is not frame.f_globals:
         variables.clear()  # a copy, which would keep the values alive
-    return found
+    return {} if _has_handed_over(frame.f_code, found) else found
+
+
+def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
+    """Whether a function has called what conversion made of it (`converters.plain`),
+    which has the variables now.
+    """
+    if not {"staging", "idle", "elsewhere"}.issubset(code.co_names):
+        return False
+    # It is the last that a function defines.
+    return code.co_varnames[-1:] != () and code.co_varnames[-1] in variables
 
 
 def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
