@@ -143,6 +143,9 @@ def to_code(
     from .pipeline import convert_module, convert_tree
 
     options = _options(recursive, include, exclude)
+    wrapped = getattr(obj, "__wrapped__", None)
+    if isinstance(wrapped, FunctionType) and not isinstance(obj, FunctionType):
+        obj = wrapped  # as of a `tf.function`
     function = _function_of(obj)
     if function is not None:
         _, conversion, _ = convert_tree(function, options)

@@ -302,3 +302,14 @@ def test_dir_names_what_is_public():
     assert dir(autograph) == sorted(autograph.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         autograph.nothing
+
+
+def test_to_code_shows_the_function_in_an_object_that_wraps_it():
+    class Traced:
+        def __init__(self, function):
+            functools.update_wrapper(self, function)
+
+        def __call__(self, *args):
+            return self.__wrapped__(*args)
+
+    assert autograph.to_code(Traced(clip)) == autograph.to_code(clip)
