@@ -20,6 +20,7 @@ from types import CodeType, FrameType, FunctionType
 from .cache import is_converted, is_generated, lock, note_generated
 from .callees import is_from_converted_module
 from .errors import ConversionError, SourceError
+from .heap import referrers
 from .kept import converted_code
 from .library import (
     CONVERTED,
@@ -228,7 +229,7 @@ _Functions = dict[CodeType, list[FunctionType]]
 def _functions(codes: list[CodeType]) -> _Functions:
     """All functions that run these code objects now, or make functions of them."""
     found: _Functions = {code: [] for code in codes}
-    for holder in gc.get_referrers(*codes) if codes else ():
+    for holder in referrers(*codes) if codes else ():
         if isinstance(holder, FunctionType) and holder.__code__ in found:
             found[holder.__code__].append(holder)
     for code in codes:

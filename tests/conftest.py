@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import gc
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -44,12 +43,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             for item in items:
                 if folder in item.path.as_posix() and isinstance(item, DoctestItem):
                     item.add_marker(pytest.mark.skip(reason=f"needs {package}"))
-
-
-def pytest_collection_finish() -> None:
-    """Let the collector pass over what lives to the end: modules, and 15,000 tests."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,9 +17,11 @@ __all__ = ["idle"]
 @contextmanager
 def idle() -> Iterator[None]:
     """Within the block nothing is staged, as in a program without tensors."""
-    others = staging._count
-    staging._add(-others)
+    own, always = getattr(staging._of_thread, "count", 0), staging._always
+    staging._add(-own)
+    staging._add(-always, anywhere=True)
     try:
         yield
     finally:
-        staging._add(others)
+        staging._add(own)
+        staging._add(always, anywhere=True)

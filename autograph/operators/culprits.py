@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dis
-import gc
 import math
 import os
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import StagingError
+from ..heap import referrers
 from ..library import is_library_module
 from .classes import remembered
 from .dispatch import is_around_trace
@@ -173,11 +173,11 @@ def _owners(value: Any) -> Iterator[Any]:
     """
     if not any(_WITH & _instructions(frame.f_code) for frame in _frames_of_trace()):
         return
-    holders = gc.get_referrers(value)
+    holders = referrers(value)
     # Up to 3.10, and where somebody asked for it, an object's dict has it. To search
     # takes long: once for all dicts.
     dicts = [holder for holder in holders if type(holder) is dict]
-    for owner in (*holders, *(gc.get_referrers(*dicts) if dicts else ())):
+    for owner in (*holders, *(referrers(*dicts) if dicts else ())):
         if type(owner) in _CONTAINERS or is_library_module(type(owner).__module__):
             continue
         attributes = getattr(owner, "__dict__", {}).values()
@@ -210,7 +210,7 @@ def check_not_iterated(*values: Any) -> None:
     # long: it asks every object that there is. So all values are searched at once.
     if not values or not any(map(_is_looping, _frames_of_trace())):
         return
-    for holder in gc.get_referrers(*values):
+    for holder in referrers(*values):
         if type(holder) in _ITERATORS:
             _, (iterated, *_), *_ = holder.__reduce__()
             if any(iterated is value for value in values):
