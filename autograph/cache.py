@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any, cast
 
 from .kept import converted_code
-from .lang.bound import bind
+from .lang.bound import bind, codes_in
 from .library import CONVERTED
 from .operators.calls import share_defaults
 from .operators.scopes import are_operators
@@ -80,13 +80,8 @@ def _callees(function: FunctionType, options: ConversionOptions) -> Any:
 
 def note_generated(code: CodeType) -> None:
     """Remember that a code object, with those inside it, is a result of conversion."""
-    if id(code) in _generated:
-        return
-    pending = [code]
-    while pending:
-        code = pending.pop()
-        _generated[id(code)] = code
-        pending.extend(c for c in code.co_consts if isinstance(c, CodeType))
+    if id(code) not in _generated:
+        _generated.update((id(part), part) for part in codes_in(code))
 
 
 def is_generated(code: CodeType) -> bool:
@@ -106,13 +101,6 @@ def _calls_operators(function: FunctionType) -> bool:
     namespace = function.__globals__
     return any(
         name.startswith("ag") and are_operators(namespace.get(name))
-        for name in _global_names(function.__code__)
+        for code in codes_in(function.__code__)
+        for name in code.co_names
     )
-
-
-def _global_names(code: CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _global_names(constant)
-    return names

@@ -161,13 +161,13 @@ class ConvertingLoader(SourceFileLoader):
             text = importlib.util.decode_source(data)
             try:
                 conversion = convert_module(Source(text, self.path), self.options)
+                with warnings.catch_warnings():
+                    # They were given above, for the source as it was written.
+                    warnings.simplefilter("ignore", SyntaxWarning)
+                    code = conversion.code()
             except SourceError as error:  # valid Python, but nested too deeply
                 _warn_of_refusal(error.diagnostics[0], self.path)
                 return plain
-            with warnings.catch_warnings():
-                # They were given above, for the source as it was written.
-                warnings.simplefilter("ignore", SyntaxWarning)
-                code = conversion.code()
         for diagnostic in conversion.diagnostics:
             _warn_of_refusal(diagnostic, self.path)
         return code

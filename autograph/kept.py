@@ -19,6 +19,7 @@ from types import CodeType, FunctionType
 
 from . import bytecode
 from .lang.bound import filled
+from .lang.room import room
 from .library import names_library, shadowed_builtins
 from .options import DEFAULT, ConversionOptions
 
@@ -52,6 +53,7 @@ class _Kept:
 _files: dict[tuple[str, ConversionOptions], _Kept | None] = {}
 
 
+@room()
 def converted_code(
     function: FunctionType, options: ConversionOptions = DEFAULT
 ) -> CodeType:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
@@ -28,6 +29,7 @@ from .lang.labels import Helper
 from .lang.load import compile_function, compile_module
 from .lang.names import Namer
 from .lang.parse import Found, find_function, parse_parts, too_deep
+from .lang.room import room
 from .lang.source import Source
 from .lang.visitors import Transformer, clone
 from .library import (
@@ -75,7 +77,8 @@ class Conversion:
         """The converted code, printed."""
         from .lang.unparse import Pristine, unparse  # printing is not always asked for
 
-        return unparse(self.tree, pristine=Pristine(self.original, self.source))
+        with _bounded(self.source, self.original):
+            return unparse(self.tree, pristine=Pristine(self.original, self.source))
 
     def of(self, qualname: str) -> Conversion:
         """The part that is one function or class: ``Class.method``.
@@ -104,12 +107,14 @@ class Conversion:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
         tree = self.executed  # which adds to the helpers
-        return compile_module(tree, self.source.filename, self.helpers, self.kept)
+        with _bounded(self.source, self.original):
+            return compile_module(tree, self.source.filename, self.helpers, self.kept)
 
     @cached_property
     def executed(self) -> Any:
         """The tree that is compiled: see `converters.plain`."""
-        return with_plain_form(self.tree, self.ag, self.helpers)
+        with _bounded(self.source, self.original):
+            return with_plain_form(self.tree, self.ag, self.helpers)
 
 
 # --- functions ------------------------------------------------------------------------
@@ -124,7 +129,8 @@ def convert_tree(
 
     `library` collects which names were found to be of library code.
     """
-    found = find_function(function)
+    with room():
+        found = find_function(function)
     context = Context(
         ag=_alias(found.node),
         known=_resolved_in(function, options, {} if library is None else library),
@@ -140,6 +146,7 @@ def convert_tree(
     return found, conversion, context
 
 
+@room()
 def convert_callable(
     function: FunctionType, options: ConversionOptions = DEFAULT
 ) -> Callable[[FunctionType], FunctionType]:
@@ -177,8 +184,9 @@ def convert_code(
     """
     library: dict[str, bool] = {}
     found, conversion, context = convert_tree(function, options, library)
-    tree = placeheld(conversion.executed, context.ag)
-    code = compile_function(tree, function, conversion.helpers, found.class_name)
+    with _bounded(found.source, found.node):
+        tree = placeheld(conversion.executed, context.ag)
+        code = compile_function(tree, function, conversion.helpers, found.class_name)
     return ConvertedCode(code, found.source.text, library)
 
 
@@ -218,7 +226,8 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     Raises:
         SourceError: the text is not valid Python.
     """
-    tree, kept = parse_parts(source)
+    with room():
+        tree, kept = parse_parts(source)
     shadowed = bound_names(tree.body)
     context = Context(
         ag=_alias(tree),
@@ -229,7 +238,8 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         functions=local_functions(tree.body),
     )
     converter = _ModuleConverter(source, context, kept)
-    new = converter.visit(tree)
+    with _bounded(source, tree):
+        new = converter.visit(tree)
     if new is not tree:
         new = clone(new, body=_with_import(new.body, context.ag, options))
     diagnostics = tuple(converter.diagnostics)
@@ -345,14 +355,23 @@ def _alias(tree: gast.AST) -> str:
     return Namer(tree).fresh(ALIAS)
 
 
+@contextmanager
+def _bounded(source: Source, tree: gast.AST) -> Iterator[None]:
+    """Room for walks over a tree; one that needs more raises AG105."""
+    try:
+        with room():
+            yield
+    except RecursionError as error:
+        raise too_deep(source, tree) from error
+
+
 def _guarded(node: Any, source: Source, context: Context) -> Any:
     """Convert a definition; what goes wrong inside is our bug, and says so."""
     try:
-        return convert_function(node, context)
+        with _bounded(source, node):
+            return convert_function(node, context)
     except AutographError:
         raise
-    except RecursionError as error:
-        raise too_deep(source, node) from error
     except Exception as error:
         raise ConversionError(
             Diagnostic(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import gast
@@ -94,6 +94,8 @@ class Facts:
         self.node = log.node
         #: Whose each name is.
         self.scope: Scope = scope_of(log, around)
+        #: What was found of definitions and statements: see `Plain`.
+        self.proven: set[Any] = set()
 
     # --- names ----------------------------------------------------------------------
 
@@ -260,22 +262,22 @@ class Facts:
     def is_python_bool(self, expr: Any) -> bool:
         """Whether no tensor can have a say in the truth of an expression."""
         self._span(expr)
-        return Plain(self).truth(expr)
+        return self._prove(Plain.truth, expr)
 
     def is_plain(self, expr: Any) -> bool:
         """Whether no tensor can be the value of an expression, or within it."""
         self._span(expr)
-        return Plain(self).value(expr)
+        return self._prove(Plain.value, expr)
 
     def is_never_staged_none(self, expr: Any) -> bool:
         """Whether no tensor can have a say in whether an expression is None."""
         self._span(expr)
-        return Plain(self).never_staged_none(expr)
+        return self._prove(Plain.never_staged_none, expr)
 
     def is_python_iterable(self, expr: Any) -> bool:
         """Whether plain Python surely drives a loop over an expression."""
         self._span(expr)
-        return Plain(self).iterable(expr)
+        return self._prove(Plain.iterable, expr)
 
     def is_python_controlled(self, stmt: Any) -> bool:
         """Whether plain Python surely decides if and how often the blocks of a compound
@@ -283,7 +285,7 @@ class Facts:
         ``return`` or ``raise`` in it depends on.
         """
         self._span(stmt)
-        return Plain(self).controls(stmt)
+        return self._prove(Plain.controls, stmt)
 
     def python_type(self, expr: Any) -> type | None:
         """The Python type that the value of an expression surely has, if it has one:
@@ -296,6 +298,13 @@ class Facts:
         """Whether a ``:=`` may be left out when its statement is evaluated."""
         _, end = self._span(walrus)
         return bool(self._log.events[end - 1][0] & (MAYBE | DECIDED))
+
+    def _prove(self, question: Callable[[Plain, Any], bool], about: Any) -> bool:
+        plain = Plain(self)
+        answer = question(plain, about)
+        if answer:
+            self.proven |= plain.assumptions()
+        return answer
 
     # --- inside ---------------------------------------------------------------------
 

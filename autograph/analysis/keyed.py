@@ -33,7 +33,7 @@ def has_own_keys(
 
     ``assumed`` are the answers that the question assumes: that of a name within itself.
     """
-    question = ("kept", name.id, None)
+    question = ("kept", name.id, name)
     if question in assumed:
         return True
     assumed.add(question)

@@ -55,6 +55,8 @@ _PLAIN_CALLS = frozenset(
     | {"sum"}
 )
 _CONTAINERS: dict[str, type] = {"dict": dict, "list": list, "set": set, "tuple": tuple}
+#: How many definitions, each made of the one before, are followed back.
+_DEEPEST = 60
 _JUMPS = frozenset({gast.Break, gast.Continue, gast.Raise, gast.Return})
 
 
@@ -64,12 +66,20 @@ class Plain:
     A question about a name assumes of the definitions that lead back to it what it asks
     about them: only a definition that is not plain can break the circle. The
     assumptions live as long as the question, so ask each question of a new object.
+    Those of a question that was answered with yes hold: `facts.proven` has them.
     """
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._assumed: set[tuple[str, str, Any]] = set()
         self._steadied: set[Any] = set()
+        self._depth = 0
+
+    def assumptions(self) -> set[Any]:
+        """What holds if the answer was yes."""
+        # Types are collected, not assumed.
+        assumed = {key for key in self._assumed if key[0] != "type"}
+        return assumed | self._steadied
 
     # --- truth and value --------------------------------------------------------------
 
@@ -269,17 +279,23 @@ class Plain:
 
     def ask(self, name: Any, question: str, ask: Callable[[Any], bool]) -> bool:
         """Ask about each value that can reach a load of a name."""
-        definitions = self._facts.reaching(name)
-        return bool(definitions) and all(
-            definition is UNBOUND or self._definition(definition, name, question, ask)
-            for definition in definitions
-        )
+        if self._depth == _DEEPEST:
+            return False
+        self._depth += 1
+        try:
+            definitions = self._facts.reaching(name)
+            return bool(definitions) and all(
+                made is UNBOUND or self._definition(made, name, question, ask)
+                for made in definitions
+            )
+        finally:
+            self._depth -= 1
 
     def _definition(
         self, definition: Any, name: Any, question: str, ask: Callable[[Any], bool]
     ) -> bool:
         key = (question, name.id, definition)
-        if key in self._assumed:
+        if key in self._assumed or key in self._facts.proven:
             return True
         self._assumed.add(key)
         kind = definition.__class__
@@ -335,7 +351,7 @@ class Plain:
         return self._decides(stmt) and all(map(self._decides_jumps, _inside(stmt)))
 
     def _steady(self, stmt: Any) -> bool:
-        if stmt in self._steadied:
+        if stmt in self._steadied or stmt in self._facts.proven:
             return True
         self._steadied.add(stmt)
         return self.controls(stmt)

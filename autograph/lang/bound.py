@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["PLACE", "bind", "filled"]
+__all__ = ["PLACE", "bind", "codes_in", "filled"]
 
 #: No text of the user's: a name of ours, after a character that nobody writes.
 PLACE = "\0autograph.operators"
@@ -35,6 +36,15 @@ def bind(code: CodeType, original: FunctionType) -> FunctionType:
     function.__dict__.update(original.__dict__)
     function.__wrapped__ = original  # type: ignore[attr-defined]
     return function
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code object, and those inside of it."""
+    pending = [code]
+    while pending:
+        code = pending.pop()
+        yield code
+        pending.extend(c for c in code.co_consts if isinstance(c, CodeType))
 
 
 def filled(code: CodeType, value: Any) -> CodeType:

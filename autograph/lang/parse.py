@@ -256,13 +256,15 @@ def _statements(
     body: list[ast.stmt], enclosing: tuple[Enclosing, ...]
 ) -> Iterator[tuple[ast.stmt, tuple[Enclosing, ...]]]:
     """All compound statements below `body`, which is where any `def` is."""
-    for statement in body:
+    pending = [(statement, enclosing) for statement in reversed(body)]
+    while pending:
+        statement, enclosing = pending.pop()
         if isinstance(statement, _SIMPLE):
             continue
         yield statement, enclosing
         inner = _enter(statement, enclosing)
-        for block in _blocks(statement):
-            yield from _statements(block, inner)
+        blocks = [(part, inner) for block in _blocks(statement) for part in block]
+        pending += reversed(blocks)
 
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign)
