@@ -6,18 +6,14 @@ Converting one would silently run the new text in place of what the program impo
 from __future__ import annotations
 
 import functools
-import os
-import time
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from .bound import codes_in
 from .source import Source
 
 __all__ = ["was_edited"]
-
-#: About when the process began: files that are older are as they were imported.
-_STARTED = time.time() - time.process_time()
 
 
 def was_edited(fn: Any, source: Source) -> bool:
@@ -30,24 +26,14 @@ def was_edited(fn: Any, source: Source) -> bool:
         return False
     if type(fn.__globals__.get("__loader__")) is not SourceFileLoader:
         return False
-    try:
-        if os.stat(source.filename).st_mtime < _STARTED:
-            return False
-    except OSError:
-        return False  # a notebook cell, say
     return fn.__code__ not in _codes(source) and not _is_of_converted_module(fn)
 
 
 @functools.lru_cache(maxsize=64)
 def _codes(source: Source) -> frozenset[CodeType]:
     """All code objects that a text compiles to."""
-    found = []
-    pending = [compile(source.text, source.filename, "exec", dont_inherit=True)]
-    while pending:
-        code = pending.pop()
-        found.append(code)
-        pending.extend(c for c in code.co_consts if isinstance(c, CodeType))
-    return frozenset(found)
+    module = compile(source.text, source.filename, "exec", dont_inherit=True)
+    return frozenset(codes_in(module))
 
 
 def _is_of_converted_module(fn: FunctionType) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import types
 from pathlib import Path
@@ -46,6 +47,16 @@ def test_an_edit_at_the_same_place_is_noticed(module: types.ModuleType) -> None:
     assert "`double` was not found in " in str(info.value)
     assert "line 1 is not what was imported" in str(info.value)
     assert "reload the module" in str(info.value)
+
+
+def test_the_time_of_an_edit_does_not_matter(module: types.ModuleType) -> None:
+    """Tools that copy files keep the times that those had elsewhere."""
+    path = Path(module.__file__ or "")
+    path.write_text(TEXT.replace("x * 2", "x * 20"))
+    os.utime(path, (0, 0))
+
+    with pytest.raises(SourceError, match="line 1 is not what was imported"):
+        find_function(module.double)
 
 
 def test_what_was_not_edited_itself_is_converted(module: types.ModuleType) -> None:
