@@ -8,10 +8,11 @@ import os
 import threading
 from types import CodeType, FunctionType
 from typing import Any, cast
+from weakref import ref
 
-from .kept import converted_code
+from .kept import Answers, converted_code, holds
 from .lang.bound import bind, codes_in
-from .library import CONVERTED
+from .library import CONVERTED, shadowed_builtins
 from .operators.calls import share_defaults
 from .operators.scopes import are_operators
 from .options import DEFAULT, ConversionOptions
@@ -19,10 +20,14 @@ from .options import DEFAULT, ConversionOptions
 #: The attribute of a function that holds its forms under other options.
 _FORMS = "__autograph_forms__"
 
-#: By identity: comparing code objects is slow. The code is kept, so that it stays it.
-_codes: dict[tuple[int, ConversionOptions], tuple[CodeType, CodeType]] = {}
-#: The ids of all code objects that were generated; who made them keeps them.
-_generated: dict[int, CodeType] = {}
+#: What else the code depends on: whether names are of library code, as the function's
+#: globals have it, and which builtins those shadow.
+_Form = tuple[CodeType, Answers, frozenset[str]]
+#: The converted code for each code object, as long as that lives: by its id, since
+#: comparing code objects is slow.
+_codes: dict[int, tuple[ref[CodeType], dict[ConversionOptions, _Form]]] = {}
+#: All code objects that were generated and live, by their ids.
+_generated: dict[int, ref[CodeType]] = {}
 lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
     # In a forked process there is no other thread that would release it.
@@ -43,12 +48,7 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
         if known is not None:
             share_defaults(function, known)
             return known
-        key = (id(function.__code__), options)
-        entry = _codes.get(key)
-        if entry is None:
-            entry = (function.__code__, converted_code(function, options))
-            _codes[key] = entry
-        new = bind(entry[1], function)
+        new = bind(_code(function, options), function)
         note_generated(new.__code__)
         new.__dict__.setdefault(
             "converted_callees", functools.partial(_callees, new, options)
@@ -59,6 +59,23 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
         else:
             function.__dict__.setdefault(_FORMS, {})[function, options] = new
         return new
+
+
+def _code(function: FunctionType, options: ConversionOptions) -> CodeType:
+    """The code to put in place of a function's own."""
+    place = id(function.__code__)
+    if place not in _codes:
+        dies = ref(function.__code__, lambda _: _codes.pop(place, None))
+        _codes[place] = dies, {}
+    forms = _codes[place][1]
+    shadowed = shadowed_builtins(function.__globals__)
+    if options in forms:
+        code, answers, seen = forms[options]
+        if seen == shadowed and holds(answers, function, options):
+            return code
+    code, answers = converted_code(function, options)
+    forms[options] = code, answers, shadowed
+    return code
 
 
 def _form(function: FunctionType, options: ConversionOptions) -> FunctionType | None:
@@ -81,7 +98,12 @@ def _callees(function: FunctionType, options: ConversionOptions) -> Any:
 def note_generated(code: CodeType) -> None:
     """Remember that a code object, with those inside it, is a result of conversion."""
     if id(code) not in _generated:
-        _generated.update((id(part), part) for part in codes_in(code))
+        for part in codes_in(code):
+            _generated[id(part)] = ref(part, functools.partial(_forget, id(part)))
+
+
+def _forget(place: int, _: ref[CodeType]) -> None:
+    _generated.pop(place, None)
 
 
 def is_generated(code: CodeType) -> bool:

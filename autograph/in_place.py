@@ -58,9 +58,11 @@ def convert_in_place(
         if is_converted(function):
             return False
         original = _copy(function)
-        code = converted_code(function, options)
+        code, _ = converted_code(function, options)
         note_generated(code)
-        _replaced[id(function.__code__)] = original.__code__, weakref.ref(function)
+        place = id(function.__code__)
+        dies = weakref.ref(function, lambda _: _replaced.pop(place, None))
+        _replaced[place] = original.__code__, dies
         function.__code__ = code
         function.__dict__[ORIGINAL] = (function, original)
         function.__dict__[CONVERTED] = function

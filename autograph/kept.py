@@ -25,8 +25,10 @@ from .options import DEFAULT, ConversionOptions
 
 __all__ = ["converted_code"]
 
-#: The key, which names are of library code, and the code with a placeholder in it.
-_Entry = tuple[bytes, dict[str, bool], CodeType]
+#: Which names are of library code, as `pipeline.convert_code` found.
+Answers = dict[str, bool]
+#: The key, the answers, and the code with a placeholder in it.
+_Entry = tuple[bytes, Answers, CodeType]
 
 
 class _Kept:
@@ -56,8 +58,10 @@ _files: dict[tuple[str, ConversionOptions], _Kept | None] = {}
 @room()
 def converted_code(
     function: FunctionType, options: ConversionOptions = DEFAULT
-) -> CodeType:
+) -> tuple[CodeType, Answers]:
     """The code to put in place of a function's own: it has the same free variables.
+
+    It is that of all functions with the same code and the same answers: see `answers`.
 
     Raises:
         SourceError: its source is not available.
@@ -67,16 +71,24 @@ def converted_code(
 
     key = _key(function)
     kept = None if key is None else _kept(function, options)
-    code = None if kept is None else _found(kept, key, function, options)
-    if code is None:
+    found = None if kept is None else _found(kept, key, function, options)
+    if found is None:
         from .pipeline import convert_code  # the compiler, which takes long to import
 
         converted = convert_code(function, options)
-        code = converted.code
+        found = converted.library, converted.code
         if key and kept is not None and _is_text(kept.source, converted.source):
-            entry = key, converted.library, code
-            kept.new[_place(function)] = kept.entries[_place(function)] = entry
-    return filled(code, scopes.operators(options))
+            kept.new[_place(function)] = kept.entries[_place(function)] = key, *found
+    library, code = found
+    return filled(code, scopes.operators(options)), library
+
+
+def holds(answers: Answers, function: FunctionType, options: ConversionOptions) -> bool:
+    """Whether the names of a function mean what they did for another one."""
+    return all(
+        names_library(path, function, options) is answer
+        for path, answer in answers.items()
+    )
 
 
 def _kept(function: FunctionType, options: ConversionOptions) -> _Kept | None:
@@ -94,14 +106,14 @@ def _kept(function: FunctionType, options: ConversionOptions) -> _Kept | None:
 
 def _found(
     kept: _Kept, key: bytes | None, function: FunctionType, options: ConversionOptions
-) -> CodeType | None:
-    entry = kept.entries.get(_place(function))
-    if entry is None or entry[0] != key:
+) -> tuple[Answers, CodeType] | None:
+    try:
+        of, answers, code = kept.entries[_place(function)]
+        return (
+            (answers, code) if of == key and holds(answers, function, options) else None
+        )
+    except (KeyError, TypeError, ValueError):
         return None
-    for path, answer in entry[1].items():
-        if names_library(path, function, options) is not answer:
-            return None
-    return entry[2]
 
 
 def _place(function: FunctionType) -> tuple[int, str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib.util
+import os
+import site
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
@@ -26,8 +28,11 @@ ORIGINAL = "__autograph_original__"
 #: The attribute of a function that holds its converted form: itself, if it is one.
 CONVERTED = "__autograph_converted__"
 _packages = {"autograph"}
-_ROOTS = tuple(
-    {sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+#: The folders of the standard library and of installed packages, which Debian calls
+#: otherwise than `sysconfig` says.
+_ROOTS = (
+    *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
+    *site.getsitepackages(),
 )
 
 #: The code that all functions made by `functools.singledispatch` share.
@@ -184,7 +189,10 @@ def is_library_module(name: str) -> bool:
 
 
 def _is_library_path(path: str) -> bool:
-    return "site-packages" in path or path.startswith(_ROOTS)
+    # Elsewhere a package may be that somebody else's Python has installed.
+    return "site-packages" in path.split(os.sep) or any(
+        path.startswith(os.path.join(root, "")) for root in _ROOTS
+    )
 
 
 def library_key() -> str:
@@ -281,7 +289,7 @@ def needs_no_conversion(obj: Any, options: ConversionOptions = DEFAULT) -> bool:
 
 def shadowed_builtins(namespace: Iterable[str]) -> frozenset[str]:
     """The names of a module that are those of builtins, too."""
-    return frozenset(name for name in namespace if hasattr(builtins, name))
+    return frozenset(vars(builtins)).intersection(namespace)
 
 
 _UNKNOWN = object()

@@ -49,14 +49,15 @@ _BUILTIN_CLASSES = frozenset(
     {bool, bytes, complex, dict, float, frozenset, int, list, object, set, str, tuple}
 )
 
-#: The codes of functions that are converted already, whoever asks, by their ids. (The
-#: hash of a code is that of all its parts.)
-_settled: dict[int, CodeType] = {}
+#: The codes of functions that are converted already, whoever asks, by their ids as
+#: long as they live. (The hash of a code is that of all its parts.)
+_settled: dict[int, ref[CodeType]] = {}
 
 
 def settle(function: FunctionType) -> None:
     """Note that all functions with this code are called as they are."""
-    _settled[id(function.__code__)] = function.__code__
+    place = id(function.__code__)
+    _settled[place] = ref(function.__code__, lambda _: _settled.pop(place, None))
 
 
 def set_converter(converter: Converter) -> None:

@@ -1,0 +1,40 @@
+"""Which files are of libraries."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from autograph import library
+
+STDLIB = os.path.dirname(os.__file__)
+
+ASK = """\
+import site
+site.getsitepackages = lambda: ["/usr/lib/python3/dist-packages"]
+from autograph.library import _is_library_path
+print(_is_library_path("/usr/lib/python3/dist-packages/six.py"))
+print(_is_library_path("/home/me/dist-packages-of-mine/six.py"))
+"""
+
+
+def test_packages_that_the_system_installed_are_library_code() -> None:
+    """Debian's are in a folder with a name of its own."""
+    run = subprocess.run(
+        [sys.executable, "-c", ASK], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == ["True", "False"]
+
+
+def test_a_folder_with_a_longer_name_is_another() -> None:
+    assert library._is_library_path(os.path.join(STDLIB, "queue.py"))
+    assert not library._is_library_path(STDLIB + "-of-mine/queue.py")
+
+
+def test_a_folder_of_a_similar_name_is_the_users(tmp_path: Path) -> None:
+    assert not library._is_library_path(
+        str(tmp_path / "my-site-packages-fork" / "a.py")
+    )
+    assert library._is_library_path(str(tmp_path / "site-packages" / "a.py"))
