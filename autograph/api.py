@@ -16,6 +16,7 @@ from .diagnostics import Diagnostic
 from .errors import ConversionError, SourceError
 from .in_place import convert_in_place
 from .library import as_written, functions_of, is_marked
+from .operators.classes import member_of
 from .options import ConversionOptions, patterns
 
 _T = TypeVar("_T")
@@ -106,7 +107,9 @@ def _convert(f: Any, options: ConversionOptions) -> Any:
         return _converted_module(f, options)
     if isinstance(f, type) and f.__flags__ & _WRITTEN_IN_PYTHON:
         return _converted_class(f, options)
-    method = getattr(type(f), "__call__", None)
+    method = member_of(type(f), "__call__")
+    if isinstance(method, staticmethod):
+        return _convert(method.__func__, options)
     if isinstance(method, FunctionType):
         return MethodType(converted(method, options), f)
     raise _not_convertible(f)

@@ -7,9 +7,11 @@ belongs to a tensor library whose backend has an answer, that answers instead.
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
+from ..library import is_registered
 from . import class_tests, text
 from .calls import call
 from .comprehensions import generator, list_comp
@@ -196,10 +198,32 @@ def aware(value: Any) -> Any:
     )
 
 
+def _current(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a name stands for now: a program may have given it to another function.
+
+    It may be that of the module (``module.len = …``), or the builtin itself.
+    """
+    builtin = getattr(builtins, name)
+
+    def current(*args: Any, **kwargs: Any) -> Any:
+        module = sys._getframe(1).f_globals
+        found = getattr(builtins, name, builtin)
+        if name in module and not is_registered(module.get("__name__") or ""):
+            found = module[name]
+        if found is builtin:
+            return function(*args, **kwargs)
+        return call(found)(*args, **kwargs)
+
+    return _named(name, current)
+
+
 functions: dict[str, Callable[..., Any]] = {
-    **{name: _dispatching(name) for name in _DISPATCHING},
-    **class_tests.functions,
-    **text.functions,
+    name: _current(name, function)
+    for name, function in (
+        *((name, _dispatching(name)) for name in _DISPATCHING),
+        *class_tests.functions.items(),
+        *text.functions.items(),
+    )
 }
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.

@@ -28,7 +28,7 @@ from ..library import (
 )
 from ..options import DEFAULT, ConversionOptions
 from .class_tests import class_of
-from .classes import defines
+from .classes import member_of
 from .constructors import constructor, make
 from .dispatch import backend_of
 from .items import list_method, module_function, set_tracing
@@ -158,11 +158,19 @@ def _call_object(function: Any, options: ConversionOptions) -> Any:
             # The class itself would call the metaclass again.
             return function if made is owner else made
         return function
-    method = cls.__call__ if defines(cls, "__call__") else None
+    return _by_method(function, options) or function
+
+
+def _by_method(function: Any, options: ConversionOptions) -> Any:
+    """What a converted `__call__` of an object makes of it; None for others."""
+    method = member_of(type(function), "__call__")
+    if type(method) is staticmethod and type(method.__func__) is FunctionType:
+        target = call(method.__func__, options)
+        return None if target is method.__func__ else target
     if type(method) is FunctionType:
         target = call(method, options)
-        return function if target is method else MethodType(target, function)
-    return function
+        return None if target is method else MethodType(target, function)
+    return None
 
 
 def _call_class(cls: Any, options: ConversionOptions) -> Any:
@@ -192,12 +200,8 @@ def _note(cls: Any, options: ConversionOptions) -> None:
 def _constructor(cls: Any, options: ConversionOptions) -> Any:
     if is_marked(cls):
         return cls
-    method = type(cls).__call__
-    if type(method) is FunctionType:  # of a metaclass
-        target = call(method, options)
-        return cls if target is method else MethodType(target, cls)
-    if method is not type.__call__:
-        return cls
+    if type(cls).__call__ is not type.__call__:  # of a metaclass
+        return _by_method(cls, options) or cls
     return constructor(cls, functools.partial(call, options=options))
 
 

@@ -7,10 +7,11 @@ name of ours is not believed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import GetSetDescriptorType
 from typing import Any, TypeVar
 from weakref import ref
 
-__all__ = ["defines", "remembered"]
+__all__ = ["attributes_of", "defines", "member_of", "remembered"]
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -29,6 +30,27 @@ def defines(cls: type, name: str) -> bool:
     if type(cls) is not type and hasattr(type(cls), "__getattr__"):
         return any(name in vars(base) for base in cls.__mro__)
     return hasattr(cls, name)
+
+
+def member_of(cls: type, name: str) -> Any:
+    """What a class or one of its bases defines under a name, not bound to anything.
+
+    None, if none of them does.
+
+    >>> member_of(dict, "fromkeys")
+    <method 'fromkeys' of 'dict' objects>
+    """
+    return next((vars(b)[name] for b in cls.__mro__ if name in vars(b)), None)
+
+
+def attributes_of(value: Any) -> dict[str, Any] | None:
+    """``vars(value)`` of an object that has a dict of its own; else None.
+
+    The object is not asked: its `__getattr__` may do anything, such as show it.
+    """
+    member = member_of(type(value), "__dict__")
+    found = member.__get__(value) if type(member) is GetSetDescriptorType else None
+    return found if isinstance(found, dict) else None
 
 
 def remembered(function: Callable[[_K], _V]) -> Callable[[_K], _V]:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from .classes import member_of
+
 
 def constructor(cls: type, convert: Callable[[Any], Any]) -> Any:
     """What to call in place of ``cls``, whose metaclass calls ``type.__call__``.
@@ -17,8 +19,8 @@ def constructor(cls: type, convert: Callable[[Any], Any]) -> Any:
     That is ``cls`` itself where neither ``__new__`` nor ``__init__`` has a converted
     form; ``convert`` gives the converted form of a function.
     """
-    new = _written(_member(cls, "__new__"))
-    initialize = _written(_member(cls, "__init__"))
+    new = _written(member_of(cls, "__new__"))
+    initialize = _written(member_of(cls, "__init__"))
     create: Any = cls.__new__ if new is None else convert(new)
     if (new is None or create is new) and (
         initialize is None or convert(initialize) is initialize
@@ -55,23 +57,17 @@ def _initialize(
     convert: Callable[[Any], Any],
 ) -> None:
     kind = type(instance)
-    member = _member(kind, "__init__")
+    member = member_of(kind, "__init__")
     function = _written(member)
     if function is not None:
-        result = convert(function)(instance, *args, **kwargs)
+        written = convert(function)
+        own = () if type(member) is staticmethod else (instance,)
+        result = written(*own, *args, **kwargs)
     else:
         bound = member.__get__(instance, kind) if hasattr(member, "__get__") else member
         result = bound(*args, **kwargs)
     if result is not None:
         _refuse(result)
-
-
-def _member(cls: type, name: str) -> Any:
-    """What a class or one of its bases defines under a name."""
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    raise AttributeError(name)  # not reached: `object` has them all
 
 
 def _written(member: Any) -> FunctionType | None:

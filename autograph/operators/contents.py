@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable
 from operator import is_
 from typing import Any
 
-from .classes import defines
+from .classes import attributes_of, defines
 from .slots import dict_class
 
 #: A place in an object: the id of the object and the key, or what tells the place.
@@ -42,7 +42,7 @@ def parts_of(value: Any) -> Any:
     if defines(cls, "__dataclass_fields__") or defines(cls, "__attrs_attrs__"):
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
             return None
-        variables = getattr(value, "__dict__", None)
+        variables = attributes_of(value)
         return dict(variables) if variables is not None else None
     return None
 
@@ -69,7 +69,7 @@ def _fill(value: Any, parts: Any) -> None:
     elif is_whole(value):
         value.__autograph_become__(parts)
     else:
-        _fill_dict(value.__dict__, parts)
+        _fill_dict(attributes_of(value) or {}, parts)
 
 
 def _fill_dict(value: dict[Any, Any], parts: dict[Any, Any]) -> None:

@@ -18,7 +18,7 @@ from ..diagnostics import Diagnostic, Location
 from ..errors import StagingError
 from ..heap import referrers
 from ..library import is_library_module
-from .classes import remembered
+from .classes import attributes_of, remembered
 from .dispatch import is_around_trace
 from .location import user_location
 from .mutations import Change
@@ -180,7 +180,7 @@ def _owners(value: Any) -> Iterator[Any]:
     for owner in (*holders, *(referrers(*dicts) if dicts else ())):
         if type(owner) in _CONTAINERS or is_library_module(type(owner).__module__):
             continue
-        attributes = getattr(owner, "__dict__", {}).values()
+        attributes = (attributes_of(owner) or {}).values()
         if any(attribute is value for attribute in attributes):
             yield owner
 

@@ -24,7 +24,7 @@ from types import (
 from typing import Any, NamedTuple
 
 from ..library import functions_of, is_library_module
-from .classes import defines, remembered
+from .classes import attributes_of, defines, remembered
 from .opaque import read_buffer, read_generator, read_iterator, undo_buffer
 from .slots import (
     AttributeSlot,
@@ -214,8 +214,7 @@ def _slots(cls: Any) -> tuple[tuple[str, int], ...]:
 
 
 def _read_instance(value: Any) -> dict[Any, Any]:
-    variables = getattr(value, "__dict__", None)
-    found = dict(variables) if isinstance(variables, dict) else {}
+    found: dict[Any, Any] = dict(attributes_of(value) or {})
     cls: Any = type(value)
     for member in _members(cls):
         try:

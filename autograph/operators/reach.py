@@ -8,7 +8,7 @@ from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any
 
-from .classes import defines
+from .classes import attributes_of, defines
 from .contents import parts_of
 from .culprits import user_frames, variables_of
 from .looks import global_names
@@ -67,7 +67,7 @@ def objects_in(value: Any) -> dict[int, Any]:
         elif inside is not None:
             found[id(part)] = part
         elif isinstance(part, tuple) or _is_frozen(part):
-            inside = list(part) if isinstance(part, tuple) else vars(part)
+            inside = list(part) if isinstance(part, tuple) else attributes_of(part)
         else:
             continue
         pending += inside.values() if isinstance(inside, dict) else inside
@@ -77,7 +77,7 @@ def objects_in(value: Any) -> dict[int, Any]:
 def _is_frozen(value: Any) -> bool:
     """Whether it is a dataclass that cannot be changed, but what is in it can."""
     parameters = getattr(type(value), "__dataclass_params__", None)
-    return getattr(parameters, "frozen", False) and hasattr(value, "__dict__")
+    return getattr(parameters, "frozen", False) and attributes_of(value) is not None
 
 
 def leaving_before(where: Key | None) -> Leaving:

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from .calls import call
-from .classes import defines
+from .classes import attributes_of, defines
 from .dispatch import Backend, backend_of
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
@@ -145,17 +145,18 @@ def _backend_within(values: Iterable[Any]) -> Backend | None:
 def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
     """The backend of something in a structure, which may hold itself."""
     inside: Iterable[Any]
-    if isinstance(value, _ITEMS):
+    if issubclass(type(value), _ITEMS):
         inside = value
-    elif isinstance(value, dict):
+    elif issubclass(type(value), dict):
         inside = value.values()
     elif defines(type(value), _ALONE):
         inside = (value.__autograph_alone__(),)
     elif defines(type(value), "__dataclass_fields__"):
-        inside = vars(value).values() if hasattr(value, "__dict__") else ()
-    elif _shows_itself(value) and hasattr(value, "__dict__"):
+        inside = (attributes_of(value) or {}).values()
+    elif _shows_itself(value):
         # Its own attributes will do: what it refers to may be the whole program.
-        return next(filter(None, map(backend_of, vars(value).values())), None)
+        variables = attributes_of(value) or {}
+        return next(filter(None, map(backend_of, variables.values())), None)
     else:
         return None
     if any(value is outer for outer in around):
