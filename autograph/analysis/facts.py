@@ -33,6 +33,7 @@ from autograph.analysis.printing import dump
 from autograph.analysis.reaching import ELSEWHERE, ReachingDefinitions
 from autograph.analysis.scopes import Scope, scope_of
 from autograph.lang.cached import cached_property
+from autograph.lang.visitors import walk
 
 __all__ = ["Facts", "analyze"]
 
@@ -293,6 +294,16 @@ class Facts:
         """
         self._span(expr)
         return Plain(self).type_of(expr)
+
+    @cached_property
+    def assigned_attributes(self) -> frozenset[str]:
+        """The names of attributes that the outermost function assigns anywhere."""
+        outermost = next(iter(self._inner))
+        return frozenset(
+            node.attr
+            for node in walk(outermost)
+            if node.__class__ is gast.Attribute and node.ctx.__class__ is gast.Store
+        )
 
     def is_conditional(self, walrus: Any) -> bool:
         """Whether a ``:=`` may be left out when its statement is evaluated."""

@@ -32,13 +32,15 @@ def may_be_chosen(expr: Any, facts: Facts) -> bool:
     """Whether a tensor may have chosen which object an expression gives.
 
     It chooses no constants, functions, classes or modules, and no markers: globals and
-    attributes in capitals.
+    attributes in capitals that the code around does not assign.
     """
     kind = expr.__class__
     if kind is gast.Name:
         return not _is_fixed_name(expr, facts)
     if kind is gast.Attribute:
-        return not expr.attr.startswith("__") and not _is_marker(expr.attr)
+        if _is_marker(expr.attr):
+            return expr.attr in facts.assigned_attributes
+        return not expr.attr.startswith("__")
     if kind is gast.Call and expr.func.__class__ is gast.Name:
         return bool(expr.func.id != "type")
     return kind in _GIVE_OBJECTS
