@@ -38,14 +38,23 @@ def write_module(conversion: HasText, path: str | PathLike[str]) -> None:
         write_atomically(path, data)
 
 
-def write_atomically(path: str, data: bytes) -> None:
-    """Write a file that others see as it was or as it will be. Raises OSError."""
+def write_atomically(path: str, data: bytes, mode: int | None = None) -> None:
+    """Write a file that others see as it was or as it will be. Raises OSError.
+
+    It has the permissions ``mode``, or by default those that it had before.
+    """
+    if mode is None and os.path.exists(path):
+        mode = stat.S_IMODE(os.stat(path).st_mode)
     temporary = f"{path}.{os.getpid()}.tmp"
+    # Nobody else reads it before it has its permissions.
+    first = 0o666 if mode is None else 0o600
     try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-        if os.path.exists(path):
-            os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
+        with open(
+            temporary, "wb", opener=lambda p, flags: os.open(p, flags, first)
+        ) as f:
+            f.write(data)
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):

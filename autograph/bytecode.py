@@ -3,8 +3,10 @@
 They stand beside Python's own, with names of their own
 (``clip.cpython-312.autograph-<digest>.pyc``): neither can be taken for the other. The
 invariant: a file of that name is a complete ``.pyc`` with a checked hash (PEP 552) of
-the source and its path, made by the compiler that the digest stands for. Files appear
-by an atomic rename; a cache that cannot be read or written is done without.
+the source and its path, made by the compiler that the digest stands for, and after the
+code (where Python does not look) the hash of that. Files appear by an atomic rename,
+with the permissions of the source; a cache that cannot be read or written is done
+without.
 """
 
 from __future__ import annotations
@@ -59,10 +61,13 @@ def load_content(file: str, path: str, source: bytes) -> Any:
         return None
     if content[:16] != _header(path, source):
         return None
+    data, end = content[16:-8], content[-8:]
+    if end != importlib.util.source_hash(data):
+        return None  # a disk that filled up, say: what is malformed may crash Python
     try:
-        return marshal.loads(content[16:])
+        return marshal.loads(data)
     except (EOFError, ValueError, TypeError):
-        return None  # a disk that filled up, say
+        return None
 
 
 def store(file: str, path: str, source: bytes, code: CodeType) -> None:
@@ -74,7 +79,13 @@ def store_content(file: str, path: str, source: bytes, content: Any) -> None:
     """As `store`, for all that can be marshalled."""
     with suppress(OSError, ValueError):
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        write_atomically(file, _header(path, source) + marshal.dumps(content))
+        data = marshal.dumps(content)
+        mode = None
+        if os.path.exists(path):  # not in a zip archive
+            # Who may not read the source shall not read its code.
+            mode = os.stat(path).st_mode & 0o666 | 0o200
+        end = importlib.util.source_hash(data)
+        write_atomically(file, _header(path, source) + data + end, mode)
 
 
 def _header(path: str, source: bytes) -> bytes:

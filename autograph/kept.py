@@ -16,6 +16,7 @@ import marshal
 import os
 import sys
 from types import CodeType, FunctionType
+from typing import Any, TypeGuard
 
 from . import bytecode
 from .lang.bound import filled
@@ -107,13 +108,20 @@ def _kept(function: FunctionType, options: ConversionOptions) -> _Kept | None:
 def _found(
     kept: _Kept, key: bytes | None, function: FunctionType, options: ConversionOptions
 ) -> tuple[Answers, CodeType] | None:
-    try:
-        of, answers, code = kept.entries[_place(function)]
-        return (
-            (answers, code) if of == key and holds(answers, function, options) else None
-        )
-    except (KeyError, TypeError, ValueError):
+    entry = kept.entries.get(_place(function))
+    if not _is_entry(entry):
         return None
+    of, answers, code = entry
+    return (answers, code) if of == key and holds(answers, function, options) else None
+
+
+def _is_entry(entry: Any) -> TypeGuard[_Entry]:
+    """Whether what is in a file has the form of an entry: any program can write it."""
+    return (
+        type(entry) is tuple
+        and [*map(type, entry)] == [bytes, dict, CodeType]
+        and all(type(name) is str for name in entry[1])
+    )
 
 
 def _place(function: FunctionType) -> tuple[int, str]:

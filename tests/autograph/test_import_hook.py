@@ -444,8 +444,8 @@ def test_cache_folder_is_a_file(package: Path) -> None:
 def test_read_only_cache(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening for writing fails; file modes would not stop a test that runs as root."""
 
-    def refuse(path: str, data: bytes) -> None:
-        raise PermissionError(13, "Permission denied", path)
+    def refuse(*arguments: object) -> None:
+        raise PermissionError(13, "Permission denied", arguments[0])
 
     monkeypatch.setattr(bytecode, "write_atomically", refuse)
     with install_import_hook(["shop"]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import autograph
-from autograph import kept, pipeline
+from autograph import bytecode, kept, pipeline
 from autograph.options import ConversionOptions
 
 SOURCE = '''\
@@ -174,6 +175,56 @@ def test_files_that_are_no_use(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         autograph.convert(run(path)["clip"])
 
     assert converted == ["clip"] * 3
+
+
+def test_malformed_entries_are_no_use(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    autograph.convert(run(path)["clip"])
+    (file,) = kept._files.values()
+    assert file is not None
+    ((place, (key, answers, code)),) = file.entries.items()
+    converted = conversions(monkeypatch)
+    broken: list[Any] = [None, 7, (), (key, answers), (key, [*answers], code)]
+    broken += [(key, answers, b"code"), (key, {1: True}, code)]
+    for entry in broken:
+        kept.forget()
+        bytecode.store_content(file.file, file.path, file.source, {place: entry})
+        assert autograph.convert(run(path)["clip"])(1) == [1]
+
+    assert converted == ["clip"] * len(broken)
+
+
+def test_a_file_with_an_error_in_it_is_not_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read it might end the process, or give the code another meaning."""
+    autograph.convert(run(path)["clip"])
+    kept._write()
+    (file,) = (path.parent / "__pycache__").iterdir()
+    content = file.read_bytes()
+    converted = conversions(monkeypatch)
+    kept.forget()
+    at = content.index(b"helper")
+    file.write_bytes(content[:at] + b"hexper" + content[at + 6 :])
+
+    assert len(autograph.convert(run(path)["clip"])(5)) == 6
+    assert "clip" in converted
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are of POSIX")
+def test_who_may_not_read_the_source_may_not_read_the_cache(path: Path) -> None:
+    path.chmod(0o644)
+    autograph.convert(run(path)["clip"])
+    kept._write()
+    (file,) = (path.parent / "__pycache__").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+    path.chmod(0o500)
+    kept.forget()
+    autograph.convert(run(path)["helper"])
+    kept._write()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_file_that_was_edited_meanwhile_is_not_kept(path: Path) -> None:
