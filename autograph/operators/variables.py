@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType
@@ -38,32 +37,45 @@ _T = TypeVar("_T")
 #: How often a statement is staged until nothing new is found.
 _LIMIT = 100
 
-_PLACE = re.compile(r"(?P<root>\w+)(?P<path>(?:\.\w+|\[[^\[\]]+\])*)$")
-#: What stands between the commas that are outside of brackets.
-_PLACES = re.compile(r"""(?:[^,\[]|\[(?:'[^']*'|"[^"]*"|[^\]'"])*\])+""")
-_STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
-
 
 @functools.cache
+def _parse(state: str) -> dict[str, tuple[str, tuple[Any, ...]]]:
+    """The places that a ``state=`` argument names, as written.
+
+    Of each the variable, and the steps from there: the name of an attribute, or the
+    `ast.Subscript` of an item.
+    """
+    import ast  # only staging needs it: converted modules import without
+
+    text = f"({state},)" if state else "()"
+    try:
+        places: Any = ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"state={state!r} is no list of places") from error
+    found = {}
+    for place in places.elts:
+        node, steps = place, []
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            steps.append(node.attr if isinstance(node, ast.Attribute) else node)
+            node = node.value
+        name = ast.get_source_segment(text, place) or ""
+        if not isinstance(node, ast.Name):
+            raise ValueError(f"state={name!r} names no variable, attribute or item")
+        found[name] = node.id, tuple(reversed(steps))
+    return found
+
+
 def parse_state(state: str) -> tuple[str, ...]:
     """The places that a ``state=`` argument names.
 
-    >>> parse_state("n, self.count, a[i, j]")
-    ('n', 'self.count', 'a[i, j]')
+    >>> parse_state("n, self.count, a[i, j], d['a[0], b']")
+    ('n', 'self.count', 'a[i, j]', "d['a[0], b']")
     """
-    return tuple(place.strip() for place in _PLACES.findall(state))
+    return tuple(_parse(state))
 
 
-@functools.cache
-def _parse_place(place: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    match = _PLACE.match(place)
-    if match is None:
-        raise ValueError(f"state={place!r} names no variable, attribute or item")
-    steps = tuple(
-        ("attribute", step[1]) if step[1] else ("item", step[2])
-        for step in _STEP.finditer(match["path"])
-    )
-    return match["root"], steps
+def _parse_place(place: str) -> tuple[str, tuple[Any, ...]]:
+    return _parse(place)[place]
 
 
 class _Place(Slot):
@@ -301,10 +313,10 @@ class Variables:
     def _read(self, place: str) -> Any:
         root, steps = _parse_place(place)
         value = self._variable(root)
-        for kind, key in steps:
+        for step in steps:
             if value is UNBOUND or is_whole(value):
                 return UNBOUND
-            value = self._step(value, kind, key)
+            value = self._step(value, step)
         return value
 
     def _write(self, place: str, value: Any) -> None:
@@ -319,21 +331,24 @@ class Variables:
             return
         owner = self._owner(root, steps)
         if owner is not UNBOUND and not is_whole(owner):
-            self._write_member(owner, *steps[-1], value)
+            self._write_member(owner, steps[-1], value)
 
-    def _owner(self, root: str, steps: Sequence[tuple[str, str]]) -> Any:
+    def _owner(self, root: str, steps: Sequence[Any]) -> Any:
         """What a place is in that ``steps`` lead to."""
         owner = self._variable(root)
-        for kind, key in steps[:-1]:
+        for step in steps[:-1]:
             if owner is UNBOUND or is_whole(owner):
                 return UNBOUND
-            owner = self._step(owner, kind, key)
+            owner = self._step(owner, step)
         return owner
 
     def _is_chosen(self, place: str) -> bool:
         """Whether a tensor is an index: the change of the list will be found."""
-        keys = (key for kind, key in _parse_place(place)[1] if kind == "item")
-        names = (name for key in keys for name in re.findall(r"[^\W\d]\w*", key))
+        import ast
+
+        items = (step for step in _parse_place(place)[1] if not isinstance(step, str))
+        nodes = (node for item in items for node in ast.walk(item.slice))
+        names = (node.id for node in nodes if isinstance(node, ast.Name))
         return any(map(backend_of, map(self._variable, names)))
 
     def _lists_of_items(self) -> Iterator[list[Any]]:
@@ -362,19 +377,23 @@ class Variables:
             return _cell_value(self._cells[name])
         return self._globals.get(name, UNBOUND)
 
-    def _key(self, key: str) -> Any:
-        if key.isidentifier():
-            return self._variable(key)
-        try:
-            return _literal(key)
-        except ValueError:  # a tuple with variables
-            parts = (part.strip() for part in key.split(","))
-            return tuple(self._key(part) for part in parts if part)
+    def _key(self, item: Any) -> Any:
+        """The key of an item."""
+        import ast
 
-    def _step(self, owner: Any, kind: str, key: str) -> Any:
-        if kind == "attribute":
-            return getattr(owner, key, UNBOUND)
-        item = self._key(key)
+        def value(node: Any) -> Any:
+            if isinstance(node, ast.Name):
+                return self._variable(node.id)
+            if isinstance(node, ast.Tuple):
+                return tuple(map(value, node.elts))
+            return ast.literal_eval(node)
+
+        return value(item.slice)
+
+    def _step(self, owner: Any, step: Any) -> Any:
+        if isinstance(step, str):
+            return getattr(owner, step, UNBOUND)
+        item = self._key(step)
         if owner is None or (isinstance(owner, defaultdict) and item not in owner):
             return UNBOUND  # to ask for the item would raise, or add it
         try:
@@ -382,20 +401,20 @@ class Variables:
         except (KeyError, IndexError):
             return UNBOUND
 
-    def _write_member(self, owner: Any, kind: str, key: str, value: Any) -> None:
-        if kind == "attribute":
-            if value is not UNBOUND and value is class_value(type(owner), key):
-                vars(owner).pop(key, None)
+    def _write_member(self, owner: Any, step: Any, value: Any) -> None:
+        if isinstance(step, str):
+            if value is not UNBOUND and value is class_value(type(owner), step):
+                vars(owner).pop(step, None)
             elif value is not UNBOUND:
-                setattr(owner, key, value)
-            elif getattr(owner, key, UNBOUND) is not UNBOUND:
-                delattr(owner, key)
+                setattr(owner, step, value)
+            elif getattr(owner, step, UNBOUND) is not UNBOUND:
+                delattr(owner, step)
         elif isinstance(owner, list):
-            self._write_item(owner, self._key(key), value)
+            self._write_item(owner, self._key(step), value)
         elif value is not UNBOUND:
-            owner[self._key(key)] = value
-        elif self._step(owner, kind, key) is not UNBOUND:
-            del owner[self._key(key)]
+            owner[self._key(step)] = value
+        elif self._step(owner, step) is not UNBOUND:
+            del owner[self._key(step)]
 
     def _write_item(self, owner: list[Any], key: Any, value: Any) -> None:
         """Set an item of a list that is there; else all of the list becomes state."""
@@ -409,13 +428,6 @@ def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
     while isinstance(body, FunctionType):
         yield body
         body = getattr(body, "__wrapped__", None)
-
-
-@functools.cache
-def _literal(text: str) -> Any:
-    import ast  # only staging needs it: converted modules import without
-
-    return ast.literal_eval(text)
 
 
 def _cell_value(cell: CellType) -> Any:

@@ -22,6 +22,23 @@ def test_parse_state() -> None:
     assert parse_state("a, self.b.c, d[i], e['k']") == (
         *("a", "self.b.c", "d[i]", "e['k']"),
     )
+    assert parse_state("""d['a[0]'], e["it's, b"], f[i, -1].g, ü""") == (
+        *("d['a[0]']", """e["it's, b"]""", "f[i, -1].g", "ü"),
+    )
+
+
+def test_items_of_all_keys() -> None:
+    i = 1
+    d: dict[Any, Any] = {"a[0]": 1, "b, c": 2, (1, "]", -2): 3, True: 4, (0, (1,)): 5}
+
+    def body() -> Any:
+        return d, i
+
+    state = "d['a[0]'], d['b, c'], d[i, ']', -2], d[True], d[0, (i,)]"
+    variables = Variables(state, (body,))
+    assert variables.read() == (1, 2, 3, 4, 5)
+    variables.write((6, 7, 8, 9, UNBOUND))
+    assert list(d.values()) == [6, 7, 8, 9]
 
 
 def test_read_and_write_cells() -> None:
