@@ -7,7 +7,7 @@ name of ours is not believed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import GetSetDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -49,7 +49,9 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
     The object is not asked: its `__getattr__` may do anything, such as show it.
     """
     member = member_of(type(value), "__dict__")
-    found = member.__get__(value) if type(member) is GetSetDescriptorType else None
+    # Python's own, not a property; that of a namespace is a member.
+    is_own = isinstance(member, (GetSetDescriptorType, MemberDescriptorType))
+    found = member.__get__(value) if is_own else None
     return found if isinstance(found, dict) else None
 
 

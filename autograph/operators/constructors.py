@@ -7,7 +7,7 @@ the converted forms of the two methods. The class itself is not touched.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from .classes import member_of
@@ -30,7 +30,9 @@ def constructor(cls: type, convert: Callable[[Any], Any]) -> Any:
     def construct(*args: Any, **kwargs: Any) -> Any:
         instance = create(cls, *args, **kwargs)
         if cls in type(instance).__mro__:
-            _initialize(instance, args, kwargs, convert)
+            result = _initializer(instance, convert)(*args, **kwargs)
+            if result is not None:
+                _refuse(result)
         return instance
 
     return construct
@@ -50,24 +52,15 @@ def _refuse(result: Any) -> None:
     raise TypeError(f"__init__() should return None, not '{name}'")
 
 
-def _initialize(
-    instance: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    convert: Callable[[Any], Any],
-) -> None:
+def _initializer(instance: Any, convert: Callable[[Any], Any]) -> Any:
+    """What to call to initialize an instance, which has no frame of its own."""
     kind = type(instance)
     member = member_of(kind, "__init__")
     function = _written(member)
-    if function is not None:
-        written = convert(function)
-        own = () if type(member) is staticmethod else (instance,)
-        result = written(*own, *args, **kwargs)
-    else:
-        bound = member.__get__(instance, kind) if hasattr(member, "__get__") else member
-        result = bound(*args, **kwargs)
-    if result is not None:
-        _refuse(result)
+    if function is None:
+        return member.__get__(instance, kind) if hasattr(member, "__get__") else member
+    written = convert(function)
+    return written if type(member) is staticmethod else MethodType(written, instance)
 
 
 def _written(member: Any) -> FunctionType | None:
