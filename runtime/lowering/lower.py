@@ -7,18 +7,18 @@ traced ops themselves, whose kernels are faster than their decompositions. The r
 stand in the module ``decompositions`` of each family of ops.
 
 >>> from runtime.graph import Graph
->>> from runtime.ops.nn.activations import relu6
+>>> from runtime.ops.nn.activations import softsign
 >>> from runtime.types.specs import TensorSpec
->>> graph = Graph("capped")
+>>> graph = Graph("squashed")
 >>> x = graph.add_input(TensorSpec([None], "float32"), "x")
 >>> with graph.as_default():
-...     graph.outputs = [relu6(x)]
+...     graph.outputs = [softsign(x)]
 >>> print(lowered(graph))
-graph capped(%0: float32[?] 'x'):
-  %1: float32[] = Const(value=0.0)  # ...
-  %2: float32[?] = Maximum(%0, %1)  # ...
-  %3: float32[] = Const(value=6.0)  # ...
-  %4: float32[?] = Minimum(%2, %3)  # ...
+graph squashed(%0: float32[?] 'x'):
+  %1: float32[?] = Abs(%0)  # ...
+  %2: float32[] = Const(value=1.0)  # ...
+  %3: float32[?] = AddV2(%2, %1)  # ...
+  %4: float32[?] = RealDiv(%0, %3)  # ...
   return %4
 
 A decomposition computes the same: integers, comparisons, moves and ``+ - * / sqrt``
