@@ -7,7 +7,7 @@ traced ops themselves, whose kernels are faster than their decompositions. The r
 stand in the module ``decompositions`` of each family of ops.
 
 >>> from runtime.graph import Graph
->>> from runtime.ops.nn.activations import softsign
+>>> from runtime.ops.elementwise.functions import softsign
 >>> from runtime.types.specs import TensorSpec
 >>> graph = Graph("squashed")
 >>> x = graph.add_input(TensorSpec([None], "float32"), "x")
