@@ -2,6 +2,7 @@
 # make test    lint, types, floors and tests, on every supported Python found here
 # make check   the same on the default Python only (quick)
 # make lint    lint, types and floors alone
+# make wasm    the compiler's tests on Python 3.14 as WebAssembly (with Node and npm)
 # make fuzz    the random tests for as long as they last
 # make keras   Keras's own tests on our backend (FOLDERS="losses metrics" for a part)
 #
@@ -23,7 +24,7 @@ PYTEST_ARGS ?= -q
 FUZZ_FIRST ?= $(shell date +%s)
 FUZZ_COUNT ?= 50000
 
-.PHONY: demo test check lint tests fuzz keras pythons clean
+.PHONY: demo test check lint tests wasm fuzz keras pythons clean
 
 demo: .venv/.ready
 	$(BIN)/python -m examples.demo
@@ -40,6 +41,9 @@ lint: .venv/.ready
 
 tests: .venv/.ready
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+wasm: .venv/.ready
+	.ci/wasm $(PYTEST_ARGS) tests/autograph
 
 fuzz: .venv/.ready
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
@@ -66,6 +70,6 @@ pythons: .venv/.ready
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.* build dist *.egg-info .hypothesis \
+	rm -rf .venv .venv-3.* .wasm build dist *.egg-info .hypothesis \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

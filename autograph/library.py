@@ -37,10 +37,10 @@ _ROOTS = (
 
 #: The code that all functions made by `functools.singledispatch` share.
 _DISPATCHER = getattr(functools.singledispatch(lambda _: None), "__code__")  # noqa: B009
-#: The code that all methods made by `functools.singledispatchmethod` share.
-_METHOD_DISPATCHER = getattr(  # noqa: B009
-    functools.singledispatchmethod(lambda _: None).__get__(object()), "__code__"
-)
+_method = functools.singledispatchmethod(lambda _: None).__get__(object())
+#: What all methods made by `functools.singledispatchmethod` share: their class from
+#: Python 3.14 on, and their code before.
+_METHOD_DISPATCHER = getattr(_method, "__code__", type(_method))
 
 
 class Rule(Enum):
@@ -229,10 +229,16 @@ def is_dispatcher(obj: Any) -> bool:
     return getattr(obj, "__code__", None) is _DISPATCHER
 
 
-def dispatcher_of_method(function: FunctionType) -> Callable[[type], Any] | None:
-    """What finds the bound implementation for a class, if a function is a method made
-    by `functools.singledispatchmethod`.
+def dispatcher_of_method(function: Any) -> Callable[[type], Any] | None:
+    """What finds the bound implementation for a class, if a function or an object that
+    is called is a method made by `functools.singledispatchmethod`.
     """
+    if type(function) is _METHOD_DISPATCHER:
+        parts = vars(function)
+        unbound = parts["_unbound"].dispatcher.dispatch
+        return lambda cls: unbound(cls).__get__(parts["_obj"], parts["_cls"])
+    if type(function) is not FunctionType:
+        return None
     if function.__code__ is not _METHOD_DISPATCHER:
         return None
     cells = [cell.cell_contents for cell in function.__closure__ or ()]

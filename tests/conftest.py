@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import importlib.util
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+import threading
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 import hypothesis
 import pytest
@@ -35,6 +40,25 @@ AS_IN_PROGRAMS = ("runtime", "guides", "integration", "examples")
 
 #: The packages that the docstring examples of a folder need, which are extras.
 NEEDS = {"runtime/train": "safetensors"}
+
+
+def _no_processes(*args: Any, **kwargs: Any) -> NoReturn:
+    pytest.skip("no processes and threads in WebAssembly")
+
+
+def _run(main: Coroutine[None, None, Any]) -> Any:
+    """Run a coroutine that waits for nothing, without an event loop."""
+    while True:
+        try:
+            main.send(None)
+        except StopIteration as stop:
+            return stop.value
+
+
+if sys.platform == "emscripten":  # `make wasm`
+    asyncio.run = _run
+    subprocess.Popen = _no_processes
+    threading.Thread.start = _no_processes
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

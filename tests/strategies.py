@@ -8,6 +8,7 @@ unbound, values of the wrong type, exceptions raised and caught.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from hypothesis import reject
 
 __all__ = ["programs", "random_program"]
 
+_LATEST = sys.version_info >= (3, 14)
 _VARIABLES = ("x", "y", "z", "w")
 _ERRORS = ("ValueError", "KeyError", "TypeError", "(NameError, ValueError)")
 _CAUGHT = (*_ERRORS, "ZeroDivisionError", "Exception", "NameError", "UnboundLocalError")
@@ -236,7 +238,8 @@ class _Writer:
                 name = self.one_of(("e", "e", "x"))
                 out += [f"except {caught} as {name}:", f"    say(str({name}))"]
             else:
-                out.append(f"except {caught}:")
+                # Python 3.14 needs no parentheses.
+                out.append(f"except {caught.strip('()') if _LATEST else caught}:")
             out += _indented(self.block(handling))
         if handlers and self.chance(30):
             out += ["else:", *_indented(self.block(scope))]
@@ -343,6 +346,7 @@ class _Writer:
             lambda: f"max({part()}, {part()})",
             lambda: f"{{{self.value()!r}: {part()}}}",
             lambda: f"[{part()}, *[{part()}]]",
+            *([lambda: f"t'{{{part()}}}{{{self.name(scope)}!r}}'.values"] * _LATEST),
             lambda: f"({part()}, {part()})[1]",
         ]
         if self._helpers and not scope.level:

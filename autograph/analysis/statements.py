@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import gast
@@ -54,7 +55,7 @@ def _ann_assign(log: Log, node: Any) -> None:
         log.events.append((MENTION, target.id, target))
         log.spans[target] = (start, start + 1)
     if log.kind == "class":
-        log.visit(node.annotation)
+        _annotation(log, node.annotation)
     else:
         # A function never evaluates the annotations of its variables.
         start = len(log.events)
@@ -170,6 +171,14 @@ def _lazy(log: Log, node: Any, names: dict[str, Any]) -> None:
     log.absorb(child)
 
 
+def _annotation(log: Log, node: Any) -> None:
+    """Log an annotation, which is evaluated when somebody asks from Python 3.14 on."""
+    if sys.version_info >= (3, 14):
+        _lazy(log, node, log.hidden)
+    else:
+        log.visit(node)
+
+
 def _function_def(log: Log, node: Any) -> None:
     args = node.args
     log.visit_all(node.decorator_list)
@@ -179,11 +188,11 @@ def _function_def(log: Log, node: Any) -> None:
     log.hidden = {**hidden, **_type_params(log, node)}
     for arg in (*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs):
         if arg is not None and arg.annotation is not None:
-            log.visit(arg.annotation)
+            _annotation(log, arg.annotation)
     if args.kwarg is not None and args.kwarg.annotation is not None:
-        log.visit(args.kwarg.annotation)
+        _annotation(log, args.kwarg.annotation)
     if node.returns is not None:
-        log.visit(node.returns)
+        _annotation(log, node.returns)
     log.absorb(function_log(node, log))
     log.hidden = hidden
     log.bind(node.name)

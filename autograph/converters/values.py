@@ -175,6 +175,16 @@ class Values(Transformer):
             for text, values in texts
         )
 
+    def visit_FormattedValue(self, node: Any) -> Any:
+        """The format stays one: no other expression can stand for it."""
+        value, spec = self.visit(node.value), node.format_spec
+        spec = spec and self.generic_visit(spec)
+        if value is node.value and spec is node.format_spec:
+            return node
+        return clone(node, value=value, format_spec=spec)
+
+    visit_Interpolation = visit_FormattedValue
+
     def visit_BinOp(self, node: Any) -> Any:
         new = self.generic_visit(node)
         if (

@@ -158,6 +158,9 @@ def _call_object(function: Any, options: ConversionOptions) -> Any:
             # The class itself would call the metaclass again.
             return function if made is owner else made
         return function
+    dispatch = dispatcher_of_method(function)
+    if dispatch is not None:  # an object from Python 3.14 on
+        return _dispatched(function, dispatch, options)
     return _by_method(function, options) or function
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from autograph import library
 
-STDLIB = os.path.dirname(os.__file__)
+STDLIB = sysconfig.get_path("stdlib")
 
 ASK = """\
 import site

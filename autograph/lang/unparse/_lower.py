@@ -43,7 +43,7 @@ def lower(node: Any, pristine: Pristine | None = None) -> Any:
     spelling = None
     if pristine is not None and kind in _LITERALS and node in pristine:
         spelling = _spelling(node, pristine.source)
-    if kind is gast.JoinedStr:
+    if kind in _WITH_FIELDS:
         # What stands inside has no literals of its own: quotes may have to change.
         pristine = None
     copy = lowered.__new__(lowered)
@@ -60,7 +60,8 @@ def lower(node: Any, pristine: Pristine | None = None) -> Any:
 #: Per gast class: the class to print as, and an instance where it has no parts.
 _classes: dict[type, tuple[Any, Any]] = {}
 
-_LITERALS = (gast.Constant, gast.JoinedStr)
+_WITH_FIELDS = (gast.JoinedStr, gast.TemplateStr)
+_LITERALS = (gast.Constant, *_WITH_FIELDS)
 
 
 def _spelling(node: Any, source: Source) -> tuple[str, ...] | None:

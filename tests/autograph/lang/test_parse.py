@@ -141,15 +141,15 @@ def test_equal_lambdas_need_no_telling_apart() -> None:
 
 def test_ambiguous_lambdas(monkeypatch) -> None:
     monkeypatch.setattr(lambdas, "_by_position", lambda code, candidates: [])
-    namespace = load("a, b = lambda x: 2, lambda x: 1 + 1")
+    namespace = load("a, b = lambda x: x is not a, lambda x: not x is a")
 
     with pytest.raises(SourceError) as raised:
         find_function(namespace["b"])
 
     assert str(raised.value) == (
         "<test cell>:1:8: AG103 the function cannot be told apart\n"
-        "   1 | a, b = lambda x: 2, lambda x: 1 + 1\n"
-        "     |        ^^^^^^^^^^^\n"
+        "   1 | a, b = lambda x: x is not a, lambda x: not x is a\n"
+        "     |        ^^^^^^^^^^^^^^^^^^^^\n"
         "  why: several lambdas on this line compile to the same instructions\n"
         "  fix: put each lambda on a line of its own"
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import io
-import os
 import random
 import re
+import sysconfig
 import tokenize
 import warnings
 from pathlib import Path
@@ -26,13 +26,14 @@ MODULES = """
     argparse ast bisect contextlib dataclasses enum fractions functools heapq inspect
     statistics textwrap tokenize typing
 """.split()
+LIBRARY = Path(sysconfig.get_path("stdlib"))
 
 
 class Module:
     """A module of the standard library, parsed once for all tests."""
 
     def __init__(self, name: str) -> None:
-        self.source = Source.read(Path(os.__file__).with_name(f"{name}.py"))
+        self.source = Source.read(LIBRARY / f"{name}.py")
         self.tree = parse_module(self.source)
         self.dump = dump(self.source.text)
 
