@@ -130,6 +130,9 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
             _, new, initialize = _as_they_are[id(function)]
             if new == id(function.__new__) and initialize == id(function.__init__):
                 return function
+    dispatch = dispatcher_of_method(function)
+    if dispatch is not None:  # an object from Python 3.14 on
+        return _dispatched(function, dispatch, options)
     return function if _converter is None else _call_object(function, options)
 
 
@@ -158,9 +161,6 @@ def _call_object(function: Any, options: ConversionOptions) -> Any:
             # The class itself would call the metaclass again.
             return function if made is owner else made
         return function
-    dispatch = dispatcher_of_method(function)
-    if dispatch is not None:  # an object from Python 3.14 on
-        return _dispatched(function, dispatch, options)
     return _by_method(function, options) or function
 
 
