@@ -1,15 +1,20 @@
 """From a code object to a function object; needs nothing of the compiler."""
 
 from __future__ import annotations
+import __future__
 
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["PLACE", "bind", "codes_in", "filled"]
+__all__ = ["FUTURE", "PLACE", "bind", "codes_in", "filled"]
 
 #: No text of the user's: a name of ours, after a character that nobody writes.
 PLACE = "\0autograph.operators"
+#: The flags of code objects that imports from `__future__` set.
+FUTURE = sum(
+    getattr(__future__, name).compiler_flag for name in __future__.all_feature_names
+)
 
 
 def bind(code: CodeType, original: FunctionType) -> FunctionType:

@@ -6,11 +6,12 @@ Converting one would silently run the new text in place of what the program impo
 from __future__ import annotations
 
 import functools
+import warnings
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from .bound import codes_in
+from .bound import FUTURE, codes_in
 from .source import Source
 
 __all__ = ["was_edited"]
@@ -26,13 +27,20 @@ def was_edited(fn: Any, source: Source) -> bool:
         return False
     if type(fn.__globals__.get("__loader__")) is not SourceFileLoader:
         return False
-    return fn.__code__ not in _codes(source) and not _is_of_converted_module(fn)
+    # Consoles and doctests compile with the `__future__` imports around a text.
+    codes = _codes(source, fn.__code__.co_flags & FUTURE)
+    return fn.__code__ not in codes and not _is_of_converted_module(fn)
 
 
 @functools.lru_cache(maxsize=64)
-def _codes(source: Source) -> frozenset[CodeType]:
+def _codes(source: Source, flags: int) -> frozenset[CodeType]:
     """All code objects that a text compiles to."""
-    module = compile(source.text, source.filename, "exec", dont_inherit=True)
+    with warnings.catch_warnings():
+        # Python warned about a `"\d"` when it compiled the file for its user.
+        warnings.simplefilter("ignore")
+        module = compile(
+            source.text, source.filename, "exec", flags=flags, dont_inherit=True
+        )
     return frozenset(codes_in(module))
 
 

@@ -6,11 +6,8 @@ compiled and compared.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
-import functools
-import operator
 import types
 import warnings
 from collections.abc import Iterator, Sequence
@@ -18,6 +15,7 @@ from typing import Any, TypeVar
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
+from .bound import FUTURE
 from .source import Source
 
 __all__ = ["choose_lambda"]
@@ -92,7 +90,7 @@ def _by_bytecode(
 ) -> list[_Candidate]:
     """The candidates that compile to the instructions of `code`."""
     wanted = _essence(code)
-    flags = code.co_flags & _FUTURES
+    flags = code.co_flags & FUTURE
     with warnings.catch_warnings():
         # Python warned about a `"\d"` when it compiled the file for its user.
         warnings.simplefilter("ignore")
@@ -111,12 +109,6 @@ def _compiled(node: ast.Lambda, source: Source, flags: int) -> types.CodeType:
             ast.increment_lineno(other, shift)
     module = compile(tree, source.filename, "exec", flags, dont_inherit=True)
     return next(code for code in _codes(module) if code.co_firstlineno > shift)
-
-
-_FUTURES = functools.reduce(
-    operator.or_,
-    (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names),
-)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

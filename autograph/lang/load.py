@@ -5,7 +5,6 @@ positions: tracebacks, breakpoints, coverage and profilers show the user's sourc
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import warnings
@@ -16,6 +15,7 @@ from typing import Any
 import gast
 
 from . import nodes
+from .bound import FUTURE
 from .deep import restored
 from .labels import Helper, relabelled
 from .mangle import mangled
@@ -23,9 +23,6 @@ from .visitors import clone
 
 #: The function that generated code is compiled in, so that its free variables are free.
 _FACTORY = "__autograph_factory__"
-_FUTURE = sum(
-    getattr(__future__, name).compiler_flag for name in __future__.all_feature_names
-)
 
 
 def compile_function(
@@ -55,7 +52,7 @@ def compile_function(
         body.insert(0, nodes.global_([node.name], node))
     factory = nodes.function(_FACTORY, body, node, *code.co_freevars)
     module = gast.gast_to_ast(gast.Module([factory], []))
-    flags = code.co_flags & _FUTURE
+    flags = code.co_flags & FUTURE
     with warnings.catch_warnings():
         # Python warned of an `x is 0` when it compiled the file for its user.
         warnings.simplefilter("ignore", SyntaxWarning)

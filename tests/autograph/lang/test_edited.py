@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import linecache
 import os
 import sys
 import types
+import warnings
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,3 +75,20 @@ def test_functions_of_a_converted_module_are_found(module: types.ModuleType) -> 
     converted = autograph.convert(module)
 
     assert find_function(converted.double).node.name == "double"
+
+
+def test_a_text_is_compiled_with_the_future_of_its_surroundings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As doctests do, whose names are those of a module with a loader."""
+    text = 'def f(x: int) -> str:\n    return "\\d" if x else ""\n'
+    lines = text.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, "<example>", (len(text), None, lines, ""))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        flags = annotations.compiler_flag
+        code = compile(text, "<example>", "exec", flags=flags, dont_inherit=True)
+    namespace: dict[str, Any] = {"__loader__": SourceFileLoader("a", "a.py")}
+    exec(code, namespace)
+
+    assert find_function(namespace["f"]).node.name == "f"
