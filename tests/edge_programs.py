@@ -10,7 +10,6 @@ also of the lowered one, or refuse a number of Python that does not fit.
 
 from __future__ import annotations
 
-import argparse
 import collections
 import linecache
 from collections.abc import Callable
@@ -22,6 +21,7 @@ import numpy as np
 import runtime as tf
 from runtime.execute import interpreter
 from runtime.lowering.lower import lowered
+from tests.number_programs import try_by_number
 from tests.runtime.execute.agreement import assert_same, ways
 
 __all__ = ["check", "random_edge_program"]
@@ -268,24 +268,5 @@ def _compare(
         tally["equal"] += 1
 
 
-def main() -> int:
-    """Try programs by number."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("first", type=int)
-    parser.add_argument("count", type=int)
-    options = parser.parse_args()
-    tally: collections.Counter[str] = collections.Counter()
-    failures = 0
-    for seed in range(options.first, options.first + options.count):
-        try:
-            with np.errstate(all="ignore"):
-                check(seed, tally)
-        except Exception as error:
-            failures += 1
-            print(f"{seed}: {type(error).__name__} {str(error)[:400]}", flush=True)
-    print(f"{options.count} programs, {dict(tally)}; {failures} differences")
-    return bool(failures)
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(try_by_number(check))

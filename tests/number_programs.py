@@ -317,9 +317,9 @@ def _compare(way: str, found: list[Any], expected: list[Any]) -> None:
             raise Difference(f"{way}: {name} is {number}, not {other}")
 
 
-def main() -> int:
+def try_by_number(check: Callable[[int, collections.Counter[str]], None]) -> int:
     """Try programs by number."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser = argparse.ArgumentParser(description=try_by_number.__doc__)
     parser.add_argument("first", type=int)
     parser.add_argument("count", type=int)
     options = parser.parse_args()
@@ -331,10 +331,10 @@ def main() -> int:
                 check(seed, tally)
         except Exception as error:
             failures += 1
-            print(f"{seed}: {type(error).__name__} {str(error)[:300]}", flush=True)
+            print(f"{seed}: {type(error).__name__} {str(error)[:400]}", flush=True)
     print(f"{options.count} programs, {dict(tally)}; {failures} differences")
     return bool(failures)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(try_by_number(check))

@@ -106,7 +106,7 @@ class Expressions(Values):
         parts = body if isinstance(body, list) else [body]
         #: The names that the function's comprehensions bind.
         self.targets = comprehension_targets(parts)
-        #: What only the truth is asked of.
+        #: The expressions of which nothing but the truth is asked.
         self._asked = _asked_in(parts)
 
     def expression(self, node: gast.AST, generated: bool) -> Any:
@@ -347,7 +347,7 @@ class Expressions(Values):
             return self.thunk(operand)
         assert self.hoisted is not None
         value = self._lazy(operand)
-        # The statement may have several.
+        # A statement may have several operands that bind.
         self._operands += 1
         suffix = f"_{self._operands}" if self._operands > 1 else ""
         name = self._namer.fresh(f"operand{suffix}")

@@ -11,7 +11,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import CellType, CodeType, FrameType
+from types import CellType, CodeType, FrameType, FunctionType
 from typing import Any
 
 from ..diagnostics import Diagnostic, Location
@@ -23,6 +23,7 @@ from .dispatch import is_around_trace
 from .location import user_location
 from .mutations import Change
 from .slots import Slot
+from .staging import has_written_form
 
 _LOOP = frozenset({"FOR_ITER"})
 _HANDLERS = frozenset({"PUSH_EXC_INFO", "SETUP_FINALLY"})
@@ -287,10 +288,13 @@ def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
     """Whether a function has called what conversion made of it (`converters.plain`),
     which has the variables now.
     """
-    if not {"staging", "idle", "elsewhere"}.issubset(code.co_names):
+    if not has_written_form(code):
         return False
-    # It is the last that a function defines.
-    return code.co_varnames[-1:] != () and code.co_varnames[-1] in variables
+    # A function defines it last; a lambda has both forms in its own expression.
+    last = variables.get(code.co_varnames[-1]) if code.co_varnames else None
+    if not isinstance(last, FunctionType):
+        return False
+    return any(constant is last.__code__ for constant in code.co_consts)
 
 
 def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:

@@ -10,8 +10,19 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from types import CodeType
 
-__all__ = ["Staging", "staging"]
+__all__ = ["Staging", "has_written_form", "staging"]
+
+#: What a function names that asks whether its statements may run as written.
+_QUESTION = frozenset({"staging", "idle", "elsewhere"})
+
+
+def has_written_form(code: CodeType) -> bool:
+    """Whether the code has the statements as written beside the staged form, as
+    `converters.plain` makes it.
+    """
+    return _QUESTION.issubset(code.co_names)
 
 
 class Staging:

@@ -12,6 +12,7 @@ from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.builtins import aware
 from autograph.operators.opening import all_opened
+from autograph.operators.staging import has_written_form
 from autograph.operators.trials import set_listener
 from runtime import graph_export
 from runtime.compiler.backend import LISTS, OPTIONAL, STAGING
@@ -83,6 +84,7 @@ def _tensors() -> None:
     SymbolicTensor.method_of_text = staticmethod(method_of_text)
     SymbolicTensor.repeated = staticmethod(repeated)
     SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
+    SymbolicTensor.has_written_form = staticmethod(has_written_form)
     SymbolicTensor.__autograph_is__ = StagedOptional.__autograph_is__ = is_same
 
 

@@ -36,8 +36,6 @@ _WRITTEN_USE = (
     "its statements run as they were written",
     "call it where the graph has been entered, or from a tf.function",
 )
-#: What the code of a converted function names that runs its statements as written.
-_WRITTEN_NAMES = frozenset({"staging", "idle", "elsewhere"})
 _GENERATOR_USE = (
     "used as a Python bool by a generator or coroutine, which stays Python's",
     "make a list in a loop and return it, or use a generator expression",
@@ -95,6 +93,10 @@ class SymbolicTensor(Tensor):
     #: What a pattern that is being matched is told about the truth of a tensor; None
     #: for a tensor that no pattern asks about. Set by `compiler.install`.
     asked_by_pattern: ClassVar[Any] = staticmethod(lambda tensor: None)
+
+    #: Whether the code of a function has its statements as they were written beside
+    #: their staged form. Set by `compiler.install`.
+    has_written_form: ClassVar[Any] = staticmethod(lambda code: False)
 
     #: A method of a Python str, for tensors that stand for one; None if there is none
     #: of the name. Set by `compiler.install`.
@@ -170,7 +172,9 @@ class SymbolicTensor(Tensor):
         if answer is not None:
             return answer
         code = _user_code()
-        if code is not None and _WRITTEN_NAMES.issubset(code.co_names):
+        # The staged form is code of its own, but for lambdas.
+        is_lambda = code is not None and code.co_name == "<lambda>"
+        if code is not None and not is_lambda and self.has_written_form(code):
             use, fix = _WRITTEN_USE
             raise self._no_value("AG301", use.format(code.co_name), fix)
         if code is not None and _is_generator(code):

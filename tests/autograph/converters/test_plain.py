@@ -16,6 +16,7 @@ import pytest
 import autograph
 from autograph.lang.source import Source
 from autograph.operators import staging
+from autograph.operators.culprits import user_frames, variables_of
 from autograph.pipeline import convert_module
 from tests.idle import idle
 from tests.toybackend import toy
@@ -343,6 +344,31 @@ def test_a_function_asks_with_a_handful_of_instructions() -> None:
     names = [one.opname for one in dis.get_instructions(autograph.convert(branches))]
 
     assert next(at for at, name in enumerate(names) if "JUMP" in name) <= 6
+
+
+def holders(items: list[int]) -> list[str]:
+    """The functions that run and have these items in a variable of their own."""
+    return [
+        frame.f_code.co_name
+        for frame in user_frames()
+        if any(value is items for value in variables_of(frame).values())
+        and frame.f_code.co_varnames[:1] == ("things",)
+    ]
+
+
+def hands_over(things: list[int]) -> list[str]:
+    if things:
+        return holders(things)
+    return []
+
+
+def test_a_function_that_handed_over_has_no_variables_any_more() -> None:
+    in_lambda = autograph.convert(lambda things: holders(things) if things else [])
+
+    # Of the written and the staged form only the latter goes on.
+    assert autograph.convert(hands_over)([1]) == ["hands_over"]
+    # A lambda has both forms in one expression, and its variables to its end.
+    assert in_lambda([1]) == ["<lambda>"]
 
 
 class AtAnyTime(toy.Toy):
