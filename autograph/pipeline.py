@@ -16,8 +16,8 @@ from typing import Any
 import gast
 
 from .converters import Context, convert_function
+from .converters.as_written import with_both_forms
 from .converters.bindings import bound_names, local_functions
-from .converters.plain import with_plain_form
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
@@ -112,9 +112,9 @@ class Conversion:
 
     @cached_property
     def executed(self) -> Any:
-        """The tree that is compiled: see `converters.plain`."""
+        """The tree that is compiled: see `converters.as_written`."""
         with _bounded(self.source, self.original):
-            return with_plain_form(self.tree, self.ag, self.helpers)
+            return with_both_forms(self.tree, self.ag, self.helpers)
 
 
 # --- functions ------------------------------------------------------------------------

@@ -1,4 +1,15 @@
-"""From ordinary functions to functions that call operators: tree to tree."""
+"""From ordinary functions to functions that call operators: tree to tree.
+
+`functions` takes one function through the passes, in this order:
+
+1. `selection` decides which statements a tensor may decide;
+2. `patterns` and `exits` rearrange them, and the result is still plain Python;
+3. `control_flow` makes calls of operators of them, with `conditionals`, and
+   `expressions` of what they evaluate, with `values` and `comprehensions`;
+4. `as_written` puts the statements that the user wrote beside the result.
+
+`bindings` and `variables` answer questions about names.
+"""
 
 from __future__ import annotations
 

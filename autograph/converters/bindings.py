@@ -1,16 +1,29 @@
-"""Which names a list of generated statements binds in its own scope."""
+"""Which names code binds and reads in its own scope.
+
+Facts know this of the user's code; these questions are about generated code, too.
+
+From 3.12 on Python runs list, set and dict comprehensions as parts of the function
+around them. It then mistakes ``x`` of the comprehension for ``x`` of an outer function
+where one function mentions both, and it is conversion that makes outer functions: in
+``if c: y = [x for x in z] + [x]``, ``x`` belongs to the function around the branch. The
+comprehension's own variable, which nobody else can see, gets another name there: see
+`unhidden`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import gast
 
 from ..lang import nodes
-from ..lang.visitors import child_nodes, walk, walk_scope
+from ..lang.names import Namer
+from ..lang.visitors import Transformer, child_nodes, clone, walk, walk_scope
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
+_FUNCTIONS_AND_LAMBDAS = (*_FUNCTIONS, gast.Lambda)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 _SUSPENDING = (gast.Yield, gast.YieldFrom, gast.Await)
 _WRITES = (gast.Store, gast.Del)
@@ -103,3 +116,146 @@ def _reaches(start: str, end: str, mentioned: dict[str, set[str]]) -> bool:
             seen.add(name)
             pending |= mentioned[name]
     return False
+
+
+# --- comprehensions -----------------------------------------------------------------
+
+
+def comprehension_targets(nodes: Iterable[gast.AST]) -> frozenset[str]:
+    """The names that comprehensions bind, those in inner functions left out."""
+    return frozenset().union(
+        *(
+            _targets(inner)
+            for node in nodes
+            for inner in walk_scope(node)
+            if isinstance(inner, _COMPREHENSIONS)
+        )
+    )
+
+
+def _targets(comprehension: Any) -> frozenset[str]:
+    return frozenset(
+        node.id
+        for generator in comprehension.generators
+        for node in walk(generator.target)
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store)
+    )
+
+
+def names_read(nodes: Iterable[gast.AST], names: frozenset[str]) -> frozenset[str]:
+    """Which of the names are read as variables of the function that the nodes are in,
+    by it or by inner functions, or are declared nonlocal by these.
+    """
+    if not names:
+        return names
+    return frozenset().union(*(_read(node, names) for node in nodes))
+
+
+def _nonlocals(function: gast.AST) -> frozenset[str]:
+    inside = walk_scope(function)
+    declared = (node.names for node in inside if isinstance(node, gast.Nonlocal))
+    return frozenset().union(*declared)
+
+
+def _read(node: gast.AST, names: frozenset[str]) -> frozenset[str]:
+    if isinstance(node, gast.Name):
+        return names & {node.id} if isinstance(node.ctx, gast.Load) else frozenset()
+    if isinstance(node, gast.Nonlocal):
+        return names.intersection(node.names)
+    if isinstance(node, _FUNCTIONS_AND_LAMBDAS):
+        body = node.body if isinstance(node.body, list) else [node.body]
+        inside = names - _parameters(node) - (bound_names(body) - _nonlocals(node))
+        outside = [node.args, *getattr(node, "decorator_list", ())]
+        return names_read(body, inside) | names_read(outside, names)
+    if isinstance(node, _COMPREHENSIONS):
+        first = names_read([node.generators[0].iter], names)
+        return first | names_read(child_nodes(node), names - _targets(node))
+    return names_read(child_nodes(node), names)
+
+
+def _parameters(function: Any) -> frozenset[str]:
+    return frozenset(
+        node.id
+        for node in walk(function.args)
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Param)
+    )
+
+
+def unhidden(
+    nodes: list[gast.AST], names: frozenset[str], namer: Namer
+) -> list[gast.AST]:
+    """The nodes with other names for comprehension variables that hide some names, as
+    far as both are mentioned; the same nodes if there are none.
+    """
+    hidden = names and names_read(nodes, names & comprehension_targets(nodes))
+    if not hidden:
+        return nodes
+    renamer = _Renamer({name: namer.fresh(name) for name in sorted(hidden)})
+    return [renamer.visit(node) for node in nodes]
+
+
+def with_own_names(function: Any) -> Any:
+    """A lambda with the names that it had before `unhidden`."""
+    names = getattr(function, "named", None)
+    return _Named(names).visit(function) if names else function
+
+
+class _Named(Transformer):
+    """Renames variables."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def visit_Name(self, node: Any) -> Any:
+        name = self._names.get(node.id)
+        return node if name is None else clone(node, id=name)
+
+
+class _Renamer(Transformer):
+    """Renames the variables of comprehensions, by the names of those they hide."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self._names = names
+        self._inside: dict[str, str] = {}
+
+    def visit_Name(self, node: Any) -> Any:
+        name = self._inside.get(node.id)
+        return node if name is None else clone(node, id=name)
+
+    def visit_ListComp(self, node: Any) -> Any:
+        first, *rest = node.generators
+        iterated = self.visit(first.iter)
+        outside, own = self._inside, _targets(node)
+        self._inside = {k: v for k, v in outside.items() if k not in own}
+        self._inside.update((k, v) for k, v in self._names.items() if k in own)
+        new = self.generic_visit(clone(node, generators=[_without_iter(first), *rest]))
+        self._inside = outside
+        first, *rest = new.generators
+        return clone(new, generators=[clone(first, iter=iterated), *rest])
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    def visit_Lambda(self, node: Any) -> Any:
+        args = self.visit(node.args)
+        outside = self._inside
+        hidden = _parameters(node)
+        self._inside = {k: v for k, v in outside.items() if k not in hidden}
+        body = self.visit(node.body)
+        self._inside = outside
+        return clone(node, args=args, body=body, named=self._before(node))
+
+    def _before(self, function: Any) -> dict[str, str]:
+        """What the names in a function were, by what they are now."""
+        now = {new: old for old, new in self._names.items()}
+        return {**getattr(function, "named", {}), **now}
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+
+
+def _without_iter(generator: Any) -> Any:
+    return clone(generator, iter=gast.Constant(None, None))

@@ -1,162 +1,210 @@
-"""Variables of comprehensions that hide others of the same name.
+"""Comprehensions and generator rewriter as calls of operators on lambdas.
 
-From 3.12 on Python runs list, set and dict comprehensions as parts of the function
-around them. It then mistakes ``x`` of the comprehension for ``x`` of an outer function
-where one function mentions both, and it is conversion that makes outer functions: in
-``if c: y = [x for x in z] + [x]``, ``x`` belongs to the function around the branch. The
-comprehension's own variable, which nobody else can see, gets another name there.
+    [f(x) for x in xs if p(x)]      ag.list_comp(lambda x: f(x), xs, lambda x: p(x))
+    (f(x) for x in xs)              ag.generator(lambda x: f(x), xs)
+    [k for k, v in xs]              ag.list_comp(lambda k, v: k, xs, target='k, v')
+    {x for x in xs}                 ag.set(ag.list_comp(lambda x: x, xs))
+    [y for x in xs for y in g(x)]   ag.list_comp(lambda x: ag.list_comp(lambda y: y,
+                                        g(x)), xs, flat=True)
+
+Verbatim stand those that Python alone surely decides, and those that a lambda would
+change: what binds (a walrus) or suspends (``await``), what looks at its frame, and what
+keeps a function that would see the target change later. They take the items of a tensor
+one by one: ``{x for x in ag.unrolled(xs)}``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gast
 
-from ..lang.names import Namer
-from ..lang.visitors import Transformer, child_nodes, clone, walk, walk_scope
-from .bindings import bound_names
+from ..analysis import Facts
+from ..analysis.iterables import is_comprehension, iterations
+from ..analysis.plain import Plain
+from ..lang import nodes
+from ..lang.visitors import child_nodes, clone, walk
+from .bindings import names_read
+from .values import Values
 
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
-
-
-def comprehension_targets(nodes: Iterable[gast.AST]) -> frozenset[str]:
-    """The names that comprehensions bind, those in inner functions left out."""
-    return frozenset().union(
-        *(
-            _targets(inner)
-            for node in nodes
-            for inner in walk_scope(node)
-            if isinstance(inner, _COMPREHENSIONS)
-        )
-    )
-
-
-def _targets(comprehension: Any) -> frozenset[str]:
-    return frozenset(
-        node.id
-        for generator in comprehension.generators
-        for node in walk(generator.target)
-        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store)
-    )
+_Comprehension = Any
+#: What would look at another function than it does now.
+_FRAME_NAMES = frozenset(
+    {"__class__", "dir", "eval", "exec", "locals", "super", "vars"}
+)
+#: Builtins that run the generator, or call the key function, that they are given.
+_CONSUMERS = frozenset(
+    {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
+    | {"tuple"}
+)
+_KEYED = frozenset({"max", "min", "sorted"})
 
 
-def names_read(nodes: Iterable[gast.AST], names: frozenset[str]) -> frozenset[str]:
-    """Which of the names are read as variables of the function that the nodes are in,
-    by it or by inner functions, or are declared nonlocal by these.
+def call_for(node: _Comprehension, facts: Facts, rewriter: Values) -> gast.Call | None:
+    """The call that stands for a list comprehension or generator expression; None if
+    it stands verbatim.
     """
-    if not names:
-        return names
-    return frozenset().union(*(_read(node, names) for node in nodes))
+    if _is_python(node, facts) or not _is_exact(node, facts, rewriter):
+        return None
+    return _call(node, node.generators, rewriter, rewriter.visit)
 
 
-def _nonlocals(function: gast.AST) -> frozenset[str]:
-    inside = walk_scope(function)
-    declared = (node.names for node in inside if isinstance(node, gast.Nonlocal))
-    return frozenset().union(*declared)
+def keyed_call(
+    node: _Comprehension, facts: Facts, rewriter: Values
+) -> gast.Call | None:
+    """The call that stands for a set or dict comprehension, as `call_for`."""
+    is_dict = isinstance(node, gast.DictComp)
+    keys = node.key if is_dict else node.elt
+    if _is_python(node, facts) or not _is_exact(node, facts, rewriter):
+        return None
+    element = keys
+    if is_dict:
+        element = nodes.located(gast.Tuple([keys, node.value], gast.Load()), keys)
+    listed = nodes.located(gast.ListComp(element, node.generators), node)
+    items = _call(listed, node.generators, rewriter, rewriter.visit)
+    return rewriter.operator("dict" if is_dict else "set", [items], node)
 
 
-def _read(node: gast.AST, names: frozenset[str]) -> frozenset[str]:
-    if isinstance(node, gast.Name):
-        return names & {node.id} if isinstance(node.ctx, gast.Load) else frozenset()
-    if isinstance(node, gast.Nonlocal):
-        return names.intersection(node.names)
-    if isinstance(node, _FUNCTIONS):
-        body = node.body if isinstance(node.body, list) else [node.body]
-        inside = names - _parameters(node) - (bound_names(body) - _nonlocals(node))
-        outside = [node.args, *getattr(node, "decorator_list", ())]
-        return names_read(body, inside) | names_read(outside, names)
-    if isinstance(node, _COMPREHENSIONS):
-        first = names_read([node.generators[0].iter], names)
-        return first | names_read(child_nodes(node), names - _targets(node))
-    return names_read(child_nodes(node), names)
+def unrolled(node: _Comprehension, facts: Facts, rewriter: Values) -> _Comprehension:
+    """A comprehension with its parts rewritten that takes tensors item by item."""
+    new = rewriter.generic_visit(node)
+    generators = list(new.generators)
+    for position, is_python in enumerate(_python_iterations(node, facts)):
+        generator = generators[position]
+        if not is_python and not generator.is_async:
+            call = rewriter.operator("unrolled", [generator.iter], generator.iter)
+            generators[position] = clone(generator, iter=call)
+    same = all(a is b for a, b in zip(generators, new.generators, strict=True))
+    return new if same else clone(new, generators=generators)
 
 
-def _parameters(function: Any) -> frozenset[str]:
-    return frozenset(
-        node.id
-        for node in walk(function.args)
-        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Param)
+def _call(
+    node: _Comprehension,
+    generators: Sequence[Any],
+    rewriter: Values,
+    rewrite: Callable[[gast.AST], Any],
+) -> gast.Call:
+    generator, *inner = generators
+    names = list(_names(generator.target))
+
+    def lazily(part: gast.AST) -> Any:
+        return rewriter.thunk(part).body
+
+    if inner:
+        nested = _call(node, inner, rewriter, lazily)
+        element = rewriter.lambda_(nested, *names)
+    else:
+        element = rewriter.thunk(node.elt, *names)
+    conditions = [rewriter.thunk(test, *names) for test in generator.ifs]
+    is_generator = isinstance(node, gast.GeneratorExp)
+    is_name = isinstance(generator.target, gast.Name)
+    return rewriter.operator(
+        "generator" if is_generator else "list_comp",
+        [element, rewrite(generator.iter), *conditions],
+        node,
+        target=None if is_name else nodes.constant(_text(generator.target), node),
+        flat=nodes.constant(True, node) if inner else None,
     )
 
 
-def unhidden(
-    nodes: list[gast.AST], names: frozenset[str], namer: Namer
-) -> list[gast.AST]:
-    """The nodes with other names for comprehension variables that hide some names, as
-    far as both are mentioned; the same nodes if there are none.
-    """
-    hidden = names and names_read(nodes, names & comprehension_targets(nodes))
-    if not hidden:
-        return nodes
-    renamer = _Renamer({name: namer.fresh(name) for name in sorted(hidden)})
-    return [renamer.visit(node) for node in nodes]
+def _names(target: Any) -> Iterator[str]:
+    return (node.id for node in walk(target) if isinstance(node, gast.Name))
 
 
-def with_own_names(function: Any) -> Any:
-    """A lambda with the names that it had before `unhidden`."""
-    names = getattr(function, "named", None)
-    return _Named(names).visit(function) if names else function
+def _text(target: Any, inside: bool = False) -> str:
+    if isinstance(target, gast.Name):
+        return str(target.id)
+    if isinstance(target, gast.Starred):
+        return f"*{_text(target.value, inside=True)}"
+    text = ", ".join(_text(part, inside=True) for part in target.elts)
+    if len(target.elts) == 1:
+        text += ","
+    return f"({text})" if inside else text
 
 
-class _Named(Transformer):
-    """Renames variables."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def visit_Name(self, node: Any) -> Any:
-        name = self._names.get(node.id)
-        return node if name is None else clone(node, id=name)
+# --- what Python decides --------------------------------------------------------------
 
 
-class _Renamer(Transformer):
-    """Renames the variables of comprehensions, by the names of those they hide."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        super().__init__()
-        self._names = names
-        self._inside: dict[str, str] = {}
-
-    def visit_Name(self, node: Any) -> Any:
-        name = self._inside.get(node.id)
-        return node if name is None else clone(node, id=name)
-
-    def visit_ListComp(self, node: Any) -> Any:
-        first, *rest = node.generators
-        iterated = self.visit(first.iter)
-        outside, own = self._inside, _targets(node)
-        self._inside = {k: v for k, v in outside.items() if k not in own}
-        self._inside.update((k, v) for k, v in self._names.items() if k in own)
-        new = self.generic_visit(clone(node, generators=[_without_iter(first), *rest]))
-        self._inside = outside
-        first, *rest = new.generators
-        return clone(new, generators=[clone(first, iter=iterated), *rest])
-
-    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
-
-    def visit_Lambda(self, node: Any) -> Any:
-        args = self.visit(node.args)
-        outside = self._inside
-        hidden = _parameters(node)
-        self._inside = {k: v for k, v in outside.items() if k not in hidden}
-        body = self.visit(node.body)
-        self._inside = outside
-        return clone(node, args=args, body=body, named=self._before(node))
-
-    def _before(self, function: Any) -> dict[str, str]:
-        """What the names in a function were, by what they are now."""
-        now = {new: old for old, new in self._names.items()}
-        return {**getattr(function, "named", {}), **now}
-
-    def visit_FunctionDef(self, node: Any) -> Any:
-        return node
-
-    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+def _is_python(node: _Comprehension, facts: Facts) -> bool:
+    try:
+        return is_comprehension(Plain(facts), node)
+    except KeyError:  # inside a lambda or generator expression
+        return False
 
 
-def _without_iter(generator: Any) -> Any:
-    return clone(generator, iter=gast.Constant(None, None))
+def _python_iterations(node: _Comprehension, facts: Facts) -> list[bool]:
+    try:
+        return list(iterations(Plain(facts), node))
+    except KeyError:
+        return [False] * len(node.generators)
+
+
+# --- what a lambda would change -------------------------------------------------------
+
+
+def _is_exact(node: _Comprehension, facts: Facts, rewriter: Values) -> bool:
+    """Whether the comprehension means the same with its parts in lambdas."""
+    if any(generator.is_async for generator in node.generators):
+        return False
+    if rewriter.is_fixed(node) or not _binds_in_order(node.generators):
+        return False
+    if any(isinstance(n, gast.Name) and n.id in _FRAME_NAMES for n in walk(node)):
+        return False
+    targets = frozenset(n for g in node.generators for n in _names(g.target))
+    return not any(names_read([kept], targets) for kept in _kept_functions(node, facts))
+
+
+def _binds_in_order(generators: Sequence[Any]) -> bool:
+    """Whether the targets are names, each bound before it is read."""
+    bound: set[str] = set()
+    later = [name for generator in generators for name in _names(generator.target)]
+    for position, generator in enumerate(generators):
+        own = list(_names(generator.target))
+        if len(set(own)) < len(own) or not _is_unpacking(generator.target):
+            return False
+        if position and names_read([generator.iter], frozenset(later) - bound):
+            return False
+        del later[: len(own)]
+        bound.update(own)
+        if names_read(generator.ifs, frozenset(later) - bound):
+            return False
+    return True
+
+
+def _is_unpacking(target: Any) -> bool:
+    if isinstance(target, gast.Name):
+        return True
+    if isinstance(target, gast.Starred):
+        return _is_unpacking(target.value)
+    is_sequence = isinstance(target, (gast.Tuple, gast.List)) and target.elts
+    return bool(is_sequence) and all(map(_is_unpacking, target.elts))
+
+
+def _kept_functions(node: gast.AST, facts: Facts) -> Iterator[gast.AST]:
+    """The functions inside that may be called after the iteration that makes them."""
+    called = _called_at_once(node, facts)
+    for child in child_nodes(node):
+        if isinstance(child, (gast.Lambda, gast.GeneratorExp)) and child not in called:
+            yield child
+        else:
+            yield from _kept_functions(child, facts)
+
+
+def _called_at_once(node: Any, facts: Facts) -> tuple[gast.AST, ...]:
+    """The arguments of a call that it runs, and does not keep."""
+    if not isinstance(node, gast.Call):
+        return ()
+    function = node.func
+    if isinstance(function, gast.Lambda):
+        return (function,)
+    if isinstance(function, gast.Attribute):
+        text = isinstance(function.value, gast.Constant) and function.attr == "join"
+        return tuple(node.args) if text else ()
+    if not isinstance(function, gast.Name) or not facts.is_builtin(function.id):
+        return ()
+    if function.id not in _CONSUMERS:
+        return ()
+    keyed = function.id in _KEYED
+    keys = [k.value for k in node.keywords if keyed and k.arg == "key"]
+    return (*node.args[:1], *keys)

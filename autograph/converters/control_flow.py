@@ -26,11 +26,9 @@ from ..lang import nodes
 from ..lang.labels import Helper
 from ..lang.names import Namer
 from ..lang.visitors import clone
-from .assertions import assertion
-from .bindings import bound_names
-from .cases import Cases
-from .comprehensions import names_read, unhidden
+from .bindings import bound_names, names_read, unhidden
 from .conditionals import (
+    Cases,
     Chain,
     Choice,
     branches_of,
@@ -39,8 +37,7 @@ from .conditionals import (
     choice_of,
 )
 from .expressions import Expressions
-from .jumps import LOOPS, blocks, leaves, with_blocks
-from .staging import Staging
+from .selection import LOOPS, Selection, blocks, leaves, with_blocks
 from .variables import Variables, lost_scoping
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
@@ -77,7 +74,7 @@ class ControlFlow:
     Args:
         facts: those of the function as it is now.
         written: those of the function as the user wrote it, with its dead code.
-        staging: which statements are rewritten.
+        selection: which statements are rewritten.
         namer: knows the names in use.
         expressions: rewrites the expressions.
         nested: converts a function inside this one.
@@ -87,20 +84,20 @@ class ControlFlow:
         self,
         facts: Facts,
         written: Facts,
-        staging: Staging,
+        selection: Selection,
         namer: Namer,
         expressions: Expressions,
         nested: Callable[[gast.AST], gast.AST],
     ) -> None:
         self._facts = facts
         self._written = written
-        self._staging = staging
+        self._selection = selection
         self._namer = namer
         self._expressions = expressions
         self._nested = nested
-        self._flags = frozenset(staging.until.values())
+        self._flags = frozenset(selection.until.values())
         self._variables = Variables(facts)
-        self._cases = Cases(facts, staging, namer, expressions, self._variables)
+        self._cases = Cases(facts, selection, namer, expressions, self._variables)
         #: The functions that were generated.
         self.helpers: set[Helper] = set()
 
@@ -150,7 +147,7 @@ class ControlFlow:
     def _converted(self, statement: Any, frame: _Frame) -> list[gast.AST]:
         # Dead code keeps its `match` statements; the others have become `if`.
         dead = isinstance(statement, gast.Match)
-        if self._staging.is_staged(statement) and not dead:
+        if self._selection.is_staged(statement) and not dead:
             if isinstance(statement, gast.If):
                 return self._conditional(statement, frame)
             return self._loop(statement, frame)
@@ -169,13 +166,29 @@ class ControlFlow:
         if frame.generated and isinstance(statement, _SCOPING):
             return []
         if isinstance(statement, gast.Assert):
-            return [
-                assertion(statement, self._facts, self._expressions, frame.generated)
-            ]
+            return [self._assertion(statement, frame)]
         new = self._expressions.statement(statement, frame.generated)
         if frame.generated and isinstance(new, gast.AnnAssign):
             new = self._without_annotation(new, frame)
         return [] if new is None else [self._with_children(new, statement, frame)]
+
+    def _assertion(self, statement: gast.Assert, frame: _Frame) -> Any:
+        """``assert ag.holds(test, lambda: message)``.
+
+        It stays an ``assert``: ``python -O`` leaves out all of it, and Python itself
+        raises the error about its own values.
+        """
+        facts, expressions, generated = self._facts, self._expressions, frame.generated
+        message = statement.msg
+        python = facts.uses_frame or facts.is_python_bool(statement.test)
+        if python or (message is not None and expressions.is_fixed(message)):
+            return expressions.statement(statement, generated)
+        args = [expressions.expression(statement.test, generated)]
+        if message is not None:
+            is_text = isinstance(message, gast.Constant)
+            args.append(message if is_text else expressions.thunk(message))
+        test = expressions.operator("holds", args, statement.test)
+        return clone(statement, test=test, msg=None)
 
     def _with_children(self, new: Any, old: Any, frame: _Frame) -> Any:
         old_blocks = blocks(old)
@@ -279,7 +292,7 @@ class ControlFlow:
     # Loops -------------------------------------------------------------------------
 
     def _loop(self, loop: Any, frame: _Frame) -> list[gast.AST]:
-        flag = self._staging.until.get(id(loop))
+        flag = self._selection.until.get(id(loop))
         flags = frame.flags | ({flag} if flag is not None else frozenset())
         observed = self._variables.observed(loop) | flags
         observed |= frozenset(self._facts.live_head(loop))

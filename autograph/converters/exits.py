@@ -31,9 +31,8 @@ import gast
 from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import clone
-from .jumps import LOOPS, blocks, leaves, leaves_cleaning_up, never_ends, with_blocks
 from .patterns import Matching
-from .staging import Staging
+from .selection import LOOPS, Selection, blocks, leaves, with_blocks
 
 _SIMPLE = (gast.Constant, gast.Name)
 
@@ -63,8 +62,8 @@ class _Context:
 class Exits:
     """The pass over one function. `until` maps its staged loops to their flags."""
 
-    def __init__(self, staging: Staging, namer: Namer, matching: Matching) -> None:
-        self._staging = staging
+    def __init__(self, selection: Selection, namer: Namer, matching: Matching) -> None:
+        self._selection = selection
         self._matching = matching
         self._namer = namer
         self._done: set[int] = set()  # jumps whose flag is already set
@@ -97,20 +96,20 @@ class Exits:
         """What replaces a statement, and whether ``rest`` is part of it."""
         if isinstance(statement, (gast.Return, gast.Break, gast.Continue)):
             return self._leave(statement, ctx)
-        if isinstance(statement, gast.Match) and self._staging.is_staged(statement):
+        if isinstance(statement, gast.Match) and self._selection.is_staged(statement):
             chain = self._matching.chain(statement)
             return self._block(chain + rest, ctx), True
         kinds = leaves(statement)
         if isinstance(statement, LOOPS):
             if ctx.soft and kinds:
-                self._staging.mark_loop(statement)
-            if self._staging.is_staged(statement):
+                self._selection.mark_loop(statement)
+            if self._selection.is_staged(statement):
                 before, loop, after = self._loop(statement, ctx)
                 if not after:
                     return [*before, loop], False
                 return [*before, loop, *self._block(after + rest, ctx)], True
             return [self._python_loop(statement, ctx)], False
-        moves = bool(kinds) if ctx.soft else bool(self._staging.exits(statement))
+        moves = bool(kinds) if ctx.soft else bool(self._selection.exits(statement))
         if not moves:
             return [self._children(statement, ctx)], False
         if isinstance(statement, gast.If):
@@ -127,7 +126,7 @@ class Exits:
             return statement
         if ctx.soft or ctx.in_loop:
             new = self._voided(statement, new, ctx)
-        return self._staging.moved(statement, with_blocks(statement, new))
+        return self._selection.moved(statement, with_blocks(statement, new))
 
     def _voided(
         self, statement: gast.AST, new: list[list[gast.AST]], ctx: _Context
@@ -135,7 +134,7 @@ class Exits:
         """The blocks of a statement that may catch an exception, and then forgets that
         something inside it was about to leave: cleaning up has failed meanwhile.
         """
-        flags = self._flags(leaves_cleaning_up(statement), ctx)
+        flags = self._flags(_leaves_cleaning_up(statement), ctx)
         handlers = getattr(statement, "handlers", ())
         if not flags:
             return new
@@ -189,7 +188,7 @@ class Exits:
     def _jump(self, statement: gast.AST) -> gast.AST:
         jump = nodes.located(gast.Break(), statement)
         self._done.add(id(jump))
-        self._staging.keep(jump)
+        self._selection.keep(jump)
         return jump
 
     def _set(self, flag: str, at: gast.AST, value: bool = True) -> gast.AST:
@@ -256,7 +255,7 @@ class Exits:
         orelse = loop.orelse
         if orelse and until is not None:
             test = nodes.not_(nodes.name(until, loop), loop)
-            orelse = [self._staging.mark(nodes.if_(test, orelse, [], orelse[0]))]
+            orelse = [self._selection.mark(nodes.if_(test, orelse, [], orelse[0]))]
         self._depth += 1
         body = self._block(
             loop.body, _Context(until, True, False, ctx.returning or returns)
@@ -264,9 +263,9 @@ class Exits:
         self._depth -= 1
         changed = body is not loop.body or loop.orelse
         new = clone(loop, body=body, orelse=[]) if changed else loop
-        self._staging.moved(loop, new)
+        self._selection.moved(loop, new)
         if until is not None or returns:
-            self._staging.until[id(new)] = until or self._did_return
+            self._selection.until[id(new)] = until or self._did_return
         return before, new, [*after, *orelse]
 
     def _python_loop(self, loop: gast.AST, ctx: _Context) -> gast.AST:
@@ -285,7 +284,7 @@ class Exits:
     def _guard(self, flag: str, leave: gast.AST, at: gast.AST) -> gast.AST:
         guard = nodes.if_(nodes.name(flag, at), [leave], [], at)
         self._guards.add(id(guard))
-        return self._staging.mark(guard)
+        return self._selection.mark(guard)
 
     # Conditionals ------------------------------------------------------------------
 
@@ -294,12 +293,12 @@ class Exits:
     ) -> list[gast.AST]:
         body, orelse = statement.body, statement.orelse
         dead: list[gast.AST] = []
-        if never_ends(body):
-            if never_ends(orelse):
+        if _never_ends(body):
+            if _never_ends(orelse):
                 dead = [] if ctx.soft or ctx.in_loop else rest
             else:
                 orelse = orelse + rest
-        elif never_ends(orelse):
+        elif _never_ends(orelse):
             body = body + rest
         elif _is_small(rest):
             body, orelse = body + copy.deepcopy(rest), orelse + rest
@@ -311,7 +310,7 @@ class Exits:
         if not new_body:
             new_body = [nodes.located(gast.Pass(), statement)]
         new = clone(statement, body=new_body, orelse=new_orelse)
-        return [self._staging.moved(statement, new), *dead]
+        return [self._selection.moved(statement, new), *dead]
 
     def _guarded(
         self, statement: gast.AST, rest: list[gast.AST], ctx: _Context
@@ -334,7 +333,7 @@ class Exits:
             if flag == ctx.until:
                 jump = self._jump(statement)
             elif ctx.soft:
-                self._done.add(id(self._staging.keep(jump)))
+                self._done.add(id(self._selection.keep(jump)))
             guards.append(self._guard(flag, jump, statement))
         returning = ctx.returning or "return" in kinds
         soft = _Context(ctx.until, ctx.in_loop, True, returning)
@@ -353,7 +352,7 @@ class Exits:
         orelse = statement.orelse
         for guard in reversed(guards):
             test = nodes.not_(guard.test, guard)
-            orelse = [self._staging.mark(nodes.if_(test, orelse, [], orelse[0]))]
+            orelse = [self._selection.mark(nodes.if_(test, orelse, [], orelse[0]))]
         return clone(statement, orelse=orelse)
 
 
@@ -371,3 +370,38 @@ def _is_small(rest: list[gast.AST]) -> bool:
 
 def _same(new: list[Any], old: list[Any]) -> bool:
     return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+
+
+# --- how control leaves -------------------------------------------------------------
+
+
+def _leaves_cleaning_up(statement: gast.AST) -> frozenset[str]:
+    """How control leaves from within statements that clean up on the way out, inside
+    the part of a statement from which it catches exceptions.
+    """
+    caught = getattr(statement, "body", [])
+    return frozenset().union(*map(_cleaned_up, caught))
+
+
+def _cleaned_up(statement: gast.AST) -> frozenset[str]:
+    if isinstance(statement, (gast.With, gast.AsyncWith)):
+        return leaves(statement)
+    if isinstance(statement, (gast.Try, gast.TryStar)) and statement.finalbody:
+        return leaves(statement)
+    found = frozenset().union(
+        *(_cleaned_up(inner) for block in blocks(statement) for inner in block)
+    )
+    return found & {"return"} if isinstance(statement, LOOPS) else found
+
+
+def _never_ends(statements: Sequence[gast.AST]) -> bool:
+    """Whether control surely leaves these statements before their end."""
+    for statement in statements:
+        if isinstance(statement, (gast.Return, gast.Raise, gast.Break, gast.Continue)):
+            return True
+        if isinstance(statement, gast.If) and statement.orelse:
+            if _never_ends(statement.body) and _never_ends(statement.orelse):
+                return True
+        if isinstance(statement, gast.Try) and _never_ends(statement.finalbody):
+            return True
+    return False

@@ -30,8 +30,7 @@ from ..lang.names import Namer
 from ..lang.visitors import clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
 from .bindings import bound_by, bound_names, suspends
-from .comprehension_calls import call_for, keyed_call, unrolled
-from .comprehensions import comprehension_targets, unhidden
+from .comprehensions import call_for, keyed_call, unrolled
 from .values import Values
 
 #: Tells whether the function that an expression names is surely called as it is.
@@ -89,11 +88,9 @@ class Expressions(Values):
     def __init__(
         self, facts: Facts, ag: str, namer: Namer, known: Known, recursive: bool
     ) -> None:
-        super().__init__(facts, ag)
+        super().__init__(facts, ag, namer)
         self._known = known
         self._recursive = recursive
-        self._generated = False
-        self._namer = namer
         #: Whether all expressions stay as they are.
         self.stay = False
         #: Functions that operands became, to stand before the statement that is being
@@ -102,12 +99,8 @@ class Expressions(Values):
         self._operands = 0
         #: The operands of comparisons that read ``x.__class__``.
         self._compared: set[Any] = set()
-        body = facts.node.body
-        parts = body if isinstance(body, list) else [body]
-        #: The names that the function's comprehensions bind.
-        self.targets = comprehension_targets(parts)
         #: The expressions of which nothing but the truth is asked.
-        self._asked = _asked_in(parts)
+        self._asked = _asked_in(self._parts)
 
     def expression(self, node: gast.AST, generated: bool) -> Any:
         """The expression, rewritten; ``generated``: for a generated function."""
@@ -142,10 +135,6 @@ class Expressions(Values):
             and isinstance(node.func.value, gast.Name)
             and node.func.value.id == self._ag
         )
-
-    def is_fixed(self, node: gast.AST) -> bool:
-        """Whether an expression must stay in its function: it binds or suspends."""
-        return suspends(node) or any(isinstance(n, gast.NamedExpr) for n in walk(node))
 
     def _is_python(self, node: gast.AST) -> bool:
         try:
@@ -364,23 +353,6 @@ class Expressions(Values):
         return new
 
     # Functions ---------------------------------------------------------------------
-
-    def thunk(self, node: gast.AST, *parameters: str) -> gast.Lambda:
-        """``lambda: node``, with the expression rewritten."""
-        return self.lambda_(self._lazy(node), *parameters)
-
-    def lambda_(self, value: gast.AST, *parameters: str) -> gast.Lambda:
-        """``lambda *parameters: value``, of a value that is rewritten already."""
-        if self.targets:
-            (value,) = unhidden([value], self.targets, self._namer)
-        return nodes.lambda_(value, value, *parameters)
-
-    def _lazy(self, node: gast.AST) -> Any:
-        """The expression, rewritten for a generated function."""
-        generated, self._generated = self._generated, True
-        new = self.visit(node)
-        self._generated = generated
-        return new
 
     def visit_Lambda(self, node: Any) -> Any:
         original, node = node, self._with_defaults(node)

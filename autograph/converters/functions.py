@@ -16,7 +16,7 @@ from .control_flow import ControlFlow
 from .exits import Exits
 from .expressions import Expressions
 from .patterns import Matching
-from .staging import Staging
+from .selection import Selection
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 
@@ -80,10 +80,10 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
         body = expressions.expression(fn.body, generated=False)
         return fn if body is fn.body else clone(fn, body=body, original=fn)
     written = facts
-    staging = Staging(fn.body, facts)
+    selection = Selection(fn.body, facts)
     namer = Namer(fn)
-    matching = Matching(facts, staging, namer, context.shadowed)
-    arranged = Exits(staging, namer, matching).convert(fn.body)
+    matching = Matching(facts, selection, namer, context.shadowed)
+    arranged = Exits(selection, namer, matching).convert(fn.body)
     if arranged is not fn.body:
         fn = clone(fn, body=arranged)
         enclosing = facts.scope.enclosing
@@ -100,7 +100,7 @@ def convert_function(fn: Any, context: Context, facts: Facts | None = None) -> A
     expressions = _expressions(facts, context, namer)
     # Who looks at its own frame finds its own variables there, and no others.
     expressions.stay = facts.uses_frame
-    control_flow = ControlFlow(facts, written, staging, namer, expressions, nested)
+    control_flow = ControlFlow(facts, written, selection, namer, expressions, nested)
     body = control_flow.convert(fn.body)
     context.helpers.update(control_flow.helpers)
     if body is written.node.body:

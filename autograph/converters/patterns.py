@@ -1,7 +1,7 @@
 """``match`` as a chain of ``if``, where a tensor may decide which case is taken.
 
 What a pattern says about the whole subject becomes an expression; one that looks into
-the subject stays as it is and is kept in `Staging.patterns` under its test:
+the subject stays as it is and is kept in `Selection.patterns` under its test:
 
     match x:                            if x == 0 or x == 1:
         case 0 | 1:                         return "few"
@@ -30,7 +30,7 @@ from ..lang.names import Namer
 from ..lang.visitors import clone, walk
 from .bindings import bound_names
 from .expressions import IsBool
-from .staging import Pattern, Staging
+from .selection import Pattern, Selection
 from .variables import Variables
 
 #: Builtin classes whose positional pattern is matched by the object itself.
@@ -49,10 +49,10 @@ class Matching:
     """
 
     def __init__(
-        self, facts: Facts, staging: Staging, namer: Namer, shadowed: frozenset[str]
+        self, facts: Facts, selection: Selection, namer: Namer, shadowed: frozenset[str]
     ) -> None:
         self.facts = facts
-        self.staging = staging
+        self.selection = selection
         self.namer = namer
         scope = facts.scope
         own = {*scope.bound, *scope.nonlocals, *scope.globals, *scope.enclosing}
@@ -112,7 +112,7 @@ class _Chain:
                 test = self._all([test, guard], pattern)
             elif test is _ALWAYS:
                 return body
-        return [self._matching.staging.mark(nodes.if_(test, body, rest, pattern))]
+        return [self._matching.selection.mark(nodes.if_(test, body, rest, pattern))]
 
     # The subject -------------------------------------------------------------------
 
@@ -222,9 +222,9 @@ class _Chain:
         if guard is not None:
             parts.append(guard)
         test = self._all(parts, pattern)
-        staging = self._matching.staging
-        staging.patterns[id(test)] = Pattern(subject, pattern, guard)
-        return staging.keep(test)
+        selection = self._matching.selection
+        selection.patterns[id(test)] = Pattern(subject, pattern, guard)
+        return selection.keep(test)
 
     # Names -------------------------------------------------------------------------
 

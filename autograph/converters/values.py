@@ -1,11 +1,17 @@
 """Expressions on values that may be tensors: text that shows them, items they choose.
 
 Knows which expressions surely are Python values: those stay as they are.
+
+Items are those of Python containers: ``xs[i]``, ``xs[:n]``. f-strings become templates
+of ``str.format``. A field may look at what an earlier one did, so only simple
+expressions share a template: ``f'{xs} {xs.pop()}'`` becomes two, which are evaluated
+one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from types import GeneratorType
 from typing import Any
 
@@ -13,9 +19,9 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
+from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone, walk
-from .indexing import ASSIGNED, INDEXED, arguments_of, ends_of, is_pair, keys_of
-from .texts import joined, templates_of
+from .bindings import comprehension_targets, suspends, unhidden
 
 #: Methods of lists that may meet tensors in their arguments, or among the items.
 _ASKING_METHODS = frozenset({"count", "index", "remove", "sort"})
@@ -26,6 +32,13 @@ _KEYED_METHODS = frozenset(
 )
 _TEXT_METHODS = {"format": "fstring", "join": "join"}
 
+#: Containers of Python whose items a tensor can choose.
+INDEXED = frozenset({dict, list, range, str, tuple})
+#: Those of whose items, or items of items, a tensor can choose one that is assigned.
+ASSIGNED = frozenset({dict, list, tuple})
+_NO_INDEX = (gast.JoinedStr, gast.Tuple, gast.Lambda)
+_SIMPLE = (gast.Name, gast.Constant)
+
 
 class Values(Transformer):
     """Rewrites f-strings, ``%`` and indices; the base of `Expressions`.
@@ -33,12 +46,20 @@ class Values(Transformer):
     Args:
         facts: those of the function.
         ag: the name by which generated code knows `autograph.operators`.
+        namer: knows the names in use.
     """
 
-    def __init__(self, facts: Facts, ag: str) -> None:
+    def __init__(self, facts: Facts, ag: str, namer: Namer) -> None:
         super().__init__()
         self._facts = facts
         self._ag = ag
+        self._namer = namer
+        #: Whether the expression becomes a part of a generated function.
+        self._generated = False
+        body = facts.node.body
+        self._parts: list[gast.AST] = body if isinstance(body, list) else [body]
+        #: The names that the function's comprehensions bind.
+        self.targets = comprehension_targets(self._parts)
         self._pairs: set[str] | None = None
 
     def operator(
@@ -50,6 +71,29 @@ class Values(Transformer):
     def operator_name(self, name: str, at: gast.AST) -> gast.Attribute:
         """``ag.name``."""
         return nodes.attribute(nodes.name(self._ag, at), name, at)
+
+    def is_fixed(self, node: gast.AST) -> bool:
+        """Whether an expression must stay in its function: it binds or suspends."""
+        return suspends(node) or any(isinstance(n, gast.NamedExpr) for n in walk(node))
+
+    # Functions ---------------------------------------------------------------------
+
+    def thunk(self, node: gast.AST, *parameters: str) -> gast.Lambda:
+        """``lambda: node``, with the expression rewritten."""
+        return self.lambda_(self._lazy(node), *parameters)
+
+    def lambda_(self, value: gast.AST, *parameters: str) -> gast.Lambda:
+        """``lambda *parameters: value``, of a value that is rewritten already."""
+        if self.targets:
+            (value,) = unhidden([value], self.targets, self._namer)
+        return nodes.lambda_(value, value, *parameters)
+
+    def _lazy(self, node: gast.AST) -> Any:
+        """The expression, rewritten for a generated function."""
+        generated, self._generated = self._generated, True
+        new = self.visit(node)
+        self._generated = generated
+        return new
 
     # What is known -----------------------------------------------------------------
 
@@ -86,13 +130,13 @@ class Values(Transformer):
         if not isinstance(node.ctx, gast.Load):
             return self._target(node)
         new = self.generic_visit(node)
-        if all(map(self._holds_no_tensor, ends_of(node.slice))):
+        if all(map(self._holds_no_tensor, _ends_of(node.slice))):
             return new
         if not self._may_hold_items(node.value):
             return new
-        if is_pair(node.slice) and not self._has_pairs(node.value):
+        if _is_pair(node.slice) and not self._has_pairs(node.value):
             return new
-        return self.operator("getitem", [new.value, *arguments_of(new.slice)], node)
+        return self.operator("getitem", [new.value, *_arguments_of(new.slice)], node)
 
     def _has_pairs(self, items: gast.AST) -> bool:
         """Whether tuples may be keys of a dict: they are looked for, or assigned."""
@@ -105,8 +149,8 @@ class Values(Transformer):
 
     def _target(self, node: Any) -> Any:
         """``ag.target(xs)[i]`` in an assignment, if a tensor may choose the item."""
-        keys, items = keys_of(node)
-        asked = [end for key in keys for end in ends_of(key)]
+        keys, items = _keys_of(node)
+        asked = [end for key in keys for end in _ends_of(key)]
         if len(keys) > 1:  # it may be a library's list of lists
             asked.append(items)
         if all(map(self._holds_no_tensor, asked)) or not self._may_be_list(items):
@@ -163,12 +207,12 @@ class Values(Transformer):
     # Text --------------------------------------------------------------------------
 
     def visit_JoinedStr(self, node: Any) -> Any:
-        texts = templates_of(node)
+        texts = _templates_of(node)
         if texts is None or all(
             self._holds_no_tensor(v) for _, vs in texts for v in vs
         ):
             return self.generic_visit(node)
-        return joined(
+        return _joined(
             self.operator(
                 "fstring", [nodes.constant(text, node), *map(self.visit, values)], node
             )
@@ -228,7 +272,7 @@ def _with_pair(node: Any) -> Any:
             if isinstance(node.ops[0], (gast.In, gast.NotIn))
             else None
         )
-    if isinstance(node, gast.Subscript) and is_pair(node.slice):
+    if isinstance(node, gast.Subscript) and _is_pair(node.slice):
         return node.value if isinstance(node.ctx, gast.Store) else None
     return None
 
@@ -249,3 +293,122 @@ def _parts_of_list(display: Any) -> Iterator[gast.AST]:
             single = []
         if element is not None:
             yield element.value
+
+
+# --- items --------------------------------------------------------------------------
+
+
+def _ends_of(key: Any) -> list[gast.AST]:
+    """The index, or the ends of the slice, that may be tensors.
+
+    None at all where one is surely no number.
+    """
+    ends = [key]
+    if _is_pair(key):
+        return list(key.elts)
+    if isinstance(key, gast.Slice):
+        ends = [end for end in (key.lower, key.upper, key.step) if end is not None]
+    return [] if not ends or isinstance(ends[0], _NO_INDEX) else ends
+
+
+def _is_pair(key: Any) -> bool:
+    """Whether a key is a tuple that a dict may have: ``d[i, j]``."""
+    no_key = (gast.Slice, gast.Starred)
+    return isinstance(key, gast.Tuple) and not any(
+        isinstance(part, no_key) for part in key.elts
+    )
+
+
+def _arguments_of(key: Any) -> list[gast.AST]:
+    """What ``ag.getitem`` is given: an index, or the ends of a slice."""
+    if not isinstance(key, gast.Slice):
+        return [key]
+    ends = [key.lower, key.upper, *([] if key.step is None else [key.step])]
+    return [nodes.constant(None, key) if end is None else end for end in ends]
+
+
+def _keys_of(item: Any) -> tuple[list[gast.AST], gast.AST]:
+    """The indices of ``items[i][j]`` in their order, and the container."""
+    keys: list[gast.AST] = []
+    while isinstance(item, gast.Subscript):
+        keys.insert(0, item.slice)
+        item = item.value
+    return keys, item
+
+
+# --- texts --------------------------------------------------------------------------
+
+
+def _templates_of(node: Any) -> list[tuple[str, list[Any]]] | None:
+    """The templates that an f-string consists of, each with its values.
+
+    None if there is none: a format spec within a format spec.
+    """
+    parts: list[tuple[str, list[Any]]] = []
+    text = ""
+    values: list[Any] = []
+    for piece in node.values:
+        if isinstance(piece, gast.Constant):
+            text += _escaped(piece.value)
+            continue
+        field = _field(piece)
+        if field is None:
+            return None
+        if values and not all(map(_is_simple, field[1])):
+            parts.append((text, values))
+            text, values = "", []
+        text += field[0]
+        values += field[1]
+    return [*parts, (text, values)]
+
+
+def _joined(texts: Iterable[gast.AST]) -> gast.AST:
+    """The texts one after the other: ``a + b``."""
+    return functools.reduce(
+        lambda left, right: nodes.located(gast.BinOp(left, gast.Add(), right), left),
+        texts,
+    )
+
+
+def _escaped(text: str) -> str:
+    """The text as it stands in a template."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _field(piece: Any) -> tuple[str, list[Any]] | None:
+    """``{!r:>{}}`` and the values that it takes."""
+    conversion = "" if piece.conversion == -1 else f"!{chr(piece.conversion)}"
+    if piece.format_spec is None:
+        return f"{{{conversion}}}", [piece.value]
+    spec, values = ":", [piece.value]
+    for part in piece.format_spec.values:
+        if isinstance(part, gast.Constant):
+            if "{" in part.value or "}" in part.value:
+                return None
+            spec += part.value
+        elif part.format_spec is not None:
+            return None
+        else:
+            spec += "{}" if part.conversion == -1 else f"{{!{chr(part.conversion)}}}"
+            values.append(part.value)
+    return f"{{{conversion}{spec}}}", values
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether to evaluate an expression earlier makes no difference."""
+    return all(isinstance(part, _SIMPLE) for part in _parts_of(value))
+
+
+def _parts_of(value: Any) -> Iterator[Any]:
+    if isinstance(value, gast.Attribute):
+        yield from _parts_of(value.value)
+    elif isinstance(value, gast.Subscript):
+        yield from _parts_of(value.value)
+        yield from _parts_of(value.slice)
+    elif isinstance(value, gast.BinOp):
+        yield from _parts_of(value.left)
+        yield from _parts_of(value.right)
+    elif isinstance(value, gast.UnaryOp):
+        yield from _parts_of(value.operand)
+    else:
+        yield value

@@ -11,7 +11,7 @@ from ..analysis import Facts
 from ..lang import nodes
 from ..lang.cached import cached_property
 from ..lang.visitors import walk
-from .jumps import LOOPS, blocks, header_of
+from .selection import LOOPS, blocks, header_of
 
 _JUMPS = (gast.Break, gast.Continue)
 

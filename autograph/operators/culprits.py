@@ -285,8 +285,8 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 
 
 def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
-    """Whether a function has called what conversion made of it (`converters.plain`),
-    which has the variables now.
+    """Whether a function has called what conversion made of it, which has the variables
+    now: see `converters.as_written`.
     """
     if not has_written_form(code):
         return False

@@ -33,9 +33,9 @@ from ..lang import nodes
 from ..lang.labels import Helper
 from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone
-from .comprehensions import with_own_names
+from .bindings import with_own_names
 
-__all__ = ["with_plain_form"]
+__all__ = ["with_both_forms"]
 
 #: Where a function stands in the source, which tells it from all others.
 _Place = tuple[type, int, int, int | None, int | None]
@@ -46,7 +46,7 @@ _SCOPES = (*_FUNCTIONS, gast.ClassDef)
 _ENTERS_GRAPH = "as_default"
 
 
-def with_plain_form(tree: gast.AST, ag: str, helpers: set[Helper]) -> Any:
+def with_both_forms(tree: gast.AST, ag: str, helpers: set[Helper]) -> Any:
     """A converted function or module, whose functions run as written while they can.
 
     ``ag`` is the name of the operators; ``helpers`` collects the functions that are
