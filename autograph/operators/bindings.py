@@ -8,8 +8,8 @@ from typing import Any
 
 from .control_flow import staged_cond
 from .dispatch import Backend, backend_of
+from .state.variables import Variables
 from .unbound import raise_as_python
-from .variables import Variables
 
 Rest = tuple[Callable[[], Any], ...]
 

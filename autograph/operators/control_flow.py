@@ -19,8 +19,9 @@ from .generators import is_generated
 from .location import user_location
 from .operands import staged_and
 from .protocols import deciding
+from .state.refusals import loops_over_items
+from .state.variables import Variables
 from .unbound import raise_as_python
-from .variables import Variables
 
 Body = Callable[[], Any]
 
@@ -137,6 +138,7 @@ def while_loop(
         raise
 
 
+@loops_over_items
 def for_loop(
     iterated: Any,
     body: Callable[[Any], Any],
@@ -296,6 +298,7 @@ def _staged_for(
     variables.stage(attempt, backend)
 
 
+@loops_over_items
 def staged_rest(
     items: Iterator[Any] | Iterable[Any],
     body: Callable[[Any], Any],

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .contents import is_whole
 from .dispatch import PYTHON, Backend, backend_of
 from .keyed import KEYED, key_backend, keyed_item, keyed_method, with_key
+from .state.contents import is_whole
 
 #: The keys of dicts and sets are looked at while a tensor library traces.
 tracing = False
@@ -182,7 +182,7 @@ def module_function(function: Any) -> Any:
 
 def opened_list(backend: Backend, items: Any, *change: Any) -> Any:
     """What stands for a list from now on; None where it stays as it is."""
-    from .opening import opened  # which only staging needs
+    from .state.trials import opened  # which only staging needs
 
     opening = backend.builtin("opening")
     make = None if opening is None else opening(items, change[0], change[1:])

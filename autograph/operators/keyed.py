@@ -70,7 +70,7 @@ def keyed_item(
         make = None if opening is None else opening(items, name, args)
     if make is None:
         return answer(items, name, *args, **options)
-    from .opening import opened  # which only staging needs
+    from .state.trials import opened  # which only staging needs
 
     return getattr(opened(items, make), _PLAIN.get(name, name))(*args, **options)
 
@@ -82,7 +82,7 @@ def with_key(items: Any, key: Any) -> Any:
     make = None if opening is None else opening(items, "__missing__", (key,))
     if make is None:
         return items
-    from .opening import opened  # which only staging needs
+    from .state.trials import opened  # which only staging needs
 
     return opened(items, make)
 

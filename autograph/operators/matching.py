@@ -20,8 +20,8 @@ from .control_flow import Body, staged_cond
 from .dispatch import backend_of
 from .location import user_location
 from .protocols import deciding
+from .state.variables import Variables, parse_state
 from .unbound import raise_as_python
-from .variables import Variables, parse_state
 
 Answers = tuple[bool, ...]
 

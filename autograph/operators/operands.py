@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .dispatch import Backend, State
-from .variables import Variables
+from .state.variables import Variables
 
 Operand = Callable[[], Any]
 _Branch = Callable[[State], tuple[Any, State]]

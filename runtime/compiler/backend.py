@@ -12,7 +12,7 @@ from typing import Any
 
 from autograph import operators as ag
 from autograph.operators.dispatch import Later
-from autograph.operators.trials import memory
+from autograph.operators.state.trials import memory
 from runtime.graph.context import current_graph
 from runtime.ops.elementwise.logical import logical_not
 from runtime.staging.builtins.functions import BUILTINS, OF_LISTS, for_lists, watched

@@ -11,9 +11,8 @@ import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.builtins import aware
-from autograph.operators.opening import all_opened
 from autograph.operators.staging import has_written_form
-from autograph.operators.trials import set_listener
+from autograph.operators.state.trials import all_opened, set_listener
 from runtime import graph_export
 from runtime.compiler.backend import LISTS, OPTIONAL, STAGING
 from runtime.compiler.watching import observe

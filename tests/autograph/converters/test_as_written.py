@@ -16,7 +16,7 @@ import pytest
 import autograph
 from autograph.lang.source import Source
 from autograph.operators import staging
-from autograph.operators.culprits import user_frames, variables_of
+from autograph.operators.state.reach import user_frames, variables_of
 from autograph.pipeline import convert_module
 from tests.idle import idle
 from tests.toybackend import toy

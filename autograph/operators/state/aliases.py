@@ -15,17 +15,17 @@ from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from types import CellType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from .classes import defines
-from .contents import parts_of, tuple_like
-from .dispatch import Backend
-from .mutations import Snapshot
+from ..classes import defines
+from ..dispatch import Backend
+from .contents import ItemKey, parts_of, tuple_like
 from .reach import CHOSEN, is_reached, leaving_before, objects_in
 from .slots import CellSlot, IndexSlot, Key, KeySlot, Slot
+from .snapshot import Snapshot
 
 
-class _Found(NamedTuple):
+class _Alias(NamedTuple):
     """An object that was there before, and the indexes that lead to it in tuples."""
 
     path: tuple[int, ...]
@@ -37,7 +37,7 @@ RESULT = None
 _Where = Key | None
 
 
-class Referred:
+class Sharing:
     """What is known of the places of a statement that get objects of other places."""
 
     def __init__(self) -> None:
@@ -58,24 +58,22 @@ class Referred:
         return is_new or bool(new)
 
 
-class _Known(Protocol):
-    """What is known of a statement."""
-
-    referred: Referred
-    rebound: dict[Any, Any]
-
-
 class Aliases:
     """What the bodies of one statement gave that was there before it."""
 
-    def __init__(self, found: _Known, cells: dict[str, CellType]) -> None:
-        self._known = found.referred
-        self._rebound = found.rebound
+    def __init__(
+        self,
+        sharing: Sharing,
+        rebound: dict[ItemKey | Key, Any],
+        cells: dict[str, CellType],
+    ) -> None:
+        self._sharing = sharing
+        self._rebound = rebound
         self._cells = cells
         #: The items of lists and dicts that the bodies assign, and what is there.
         self._items: list[tuple[Slot, Any]] = []
         self._items_before: list[tuple[Slot, Any]] = []
-        self._found: dict[_Where, list[_Found]] = {}
+        self._found: dict[_Where, list[_Alias]] = {}
         #: Lists, and what the library has put into their places by now.
         self.replaced: list[tuple[Any, Any]] = []
         self._chosen: Callable[..., Any] | None = None
@@ -104,7 +102,7 @@ class Aliases:
         """
         if self._chosen is None:
             return result, False
-        found: dict[_Where, list[_Found]] = {
+        found: dict[_Where, list[_Alias]] = {
             RESULT: [*self._known_parts(known, result)]
         }
         places: dict[_Where, Slot] = {}
@@ -130,27 +128,27 @@ class Aliases:
             if any(counts[id(value)] > 1 for value in values) or any(
                 self._is_reached(value, where, places.values()) for value in values
             ):
-                again |= self._known.add(where, values)
+                again |= self._sharing.add(where, values)
         if again:
             return result, True
         for place in state:
             value = place.read()
             itself = self._kept(value)
-            if place.identity in self._known.places:
+            if place.identity in self._sharing.places:
                 itself = self._referring(itself, found.get(place.identity, ()))
             if itself is not value:
                 place.write(itself)
         result = self._kept(result)
-        if RESULT in self._known.places:
+        if RESULT in self._sharing.places:
             result = self._referring(result, found[RESULT])
         return result, False
 
-    def _known_parts(self, known: Snapshot, value: Any) -> Iterator[_Found]:
+    def _known_parts(self, known: Snapshot, value: Any) -> Iterator[_Alias]:
         """The objects in a value, or in tuples in it, that are known and can change."""
         if isinstance(value, tuple):
             for index, part in enumerate(value):
                 for path, found in self._known_parts(known, part):
-                    yield _Found((index, *path), found)
+                    yield _Alias((index, *path), found)
             return
         if defines(type(value), "__autograph_sources__"):
             objects = value.__autograph_sources__()
@@ -162,7 +160,7 @@ class Aliases:
                 objects = objects_in(value).values()
         for part in map(self._original, objects):
             if known.has(part):
-                yield _Found((), part)
+                yield _Alias((), part)
 
     def _original(self, value: Any) -> Any:
         """The list that the library has put an object in the place of."""
@@ -178,8 +176,8 @@ class Aliases:
         again = False
         for (one, first), (other, second) in combinations(inside, 2):
             count = len(first.keys() & second.keys())
-            if count > self._known.shared.get((one, other), 0):
-                self._known.shared[one, other] = count
+            if count > self._sharing.shared.get((one, other), 0):
+                self._sharing.shared[one, other] = count
                 again = True
         return again
 
@@ -203,7 +201,7 @@ class Aliases:
     def _part(self, result: Any, places: dict[_Where, Slot]) -> Any:
         """Watch the copies of one object that places have; gives the result."""
         chosen = self._chosen
-        for pair, count in self._known.shared.items():
+        for pair, count in self._sharing.shared.items():
             there = all(where is RESULT or where in places for where in pair)
             if chosen is None or not there:
                 continue
@@ -223,7 +221,7 @@ class Aliases:
                     places[where].write(watched)
         return result
 
-    def _referring(self, value: Any, aliases: Iterable[_Found]) -> Any:
+    def _referring(self, value: Any, aliases: Iterable[_Alias]) -> Any:
         refer = self._refer
         if refer is None:
             return value
@@ -280,7 +278,7 @@ class Aliases:
         self._part(None, places)
 
     def _enter(self, place: Slot, before: Any) -> None:
-        sources = self._known.sources.get(place.identity, [])
+        sources = self._sharing.sources.get(place.identity, [])
         value = place.read()
         if _is_itself(value) or self._chosen is None:
             return
@@ -303,18 +301,18 @@ class Aliases:
             found = list(self._found.get(place.identity, ()))
             if place.identity in self._found and value is not old:
                 if parts_of(old) is not None and not _is_itself(value):
-                    found.append(_Found((), old))
+                    found.append(_Alias((), old))
             watched = self._watched(value, found, place.identity)
             if watched is not value:
                 place.write(watched)
         result = self._watched(result, self._found.get(RESULT, ()), RESULT)
         return self._part(result, {place.identity: place for place, _ in pairs})
 
-    def _watched(self, value: Any, found: Iterable[_Found], where: _Where) -> Any:
+    def _watched(self, value: Any, found: Iterable[_Alias], where: _Where) -> Any:
         by_path: dict[tuple[int, ...], list[Any]] = {}
         for path, alias in found:
             by_path.setdefault(path, []).append(alias)
-        shared = where in self._known.places
+        shared = where in self._sharing.places
         for path, aliases in by_path.items():
             if shared or any(self._is_reached(a, where, ()) for a in aliases):
                 value = _replaced(value, path, self._watching(aliases, shared))

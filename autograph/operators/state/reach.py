@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from .classes import attributes_of, defines
+from ...library import is_library_module
+from ..classes import attributes_of, defines
+from ..dispatch import UNBOUND
+from ..staging import has_written_form
 from .contents import parts_of
-from .culprits import user_frames, variables_of
-from .looks import global_names
-from .mutations import Snapshot
-from .slots import Key
-
-__all__ = ["CHOSEN", "Leaving", "is_reached", "leaving_before", "objects_in"]
+from .kinds import global_names
+from .slots import Key, Slot, StateVariable
+from .snapshot import Snapshot
 
 _IDLE = ("CACHE", "NOP", "EXTENDED_ARG", "PRECALL")
 _NO_NAMES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE")
@@ -23,6 +24,75 @@ _NO_NAMES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE")
 CHOSEN = "__autograph_chosen__"
 #: Variables of running functions; None for all.
 Leaving = dict[FrameType, "frozenset[str] | None"]
+
+
+def user_frames() -> Iterator[FrameType]:
+    """The frames of the user's functions that are running, the innermost first."""
+    return outer_frames(sys._getframe(1))
+
+
+def user_variables() -> Iterator[tuple[str, Any]]:
+    """The local variables of the user's functions that are running."""
+    for frame in outer_frames(sys._getframe(1)):
+        yield from variables_of(frame).items()
+
+
+def variables_of(frame: FrameType) -> dict[str, Any]:
+    """The variables of a running function, and what they are."""
+    variables = frame.f_locals
+    found = dict(variables)
+    if sys.version_info < (3, 13) and variables is not frame.f_globals:
+        variables.clear()  # a copy, which would keep the values alive
+    return {} if _has_handed_over(frame.f_code, found) else found
+
+
+def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
+    """Whether a function has called what conversion made of it, which has the variables
+    now: see `converters.as_written`.
+    """
+    if not has_written_form(code):
+        return False
+    # A function defines it last; a lambda has both forms in its own expression.
+    last = variables.get(code.co_varnames[-1]) if code.co_varnames else None
+    if not isinstance(last, FunctionType):
+        return False
+    return any(constant is last.__code__ for constant in code.co_consts)
+
+
+def outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames of the user's functions, from one frame outwards."""
+    while frame is not None:
+        if not is_library_module(frame.f_globals.get("__name__", "")):
+            yield frame
+        frame = frame.f_back
+
+
+class LocalSlot(Slot):
+    """A local variable of a function that is running."""
+
+    __slots__ = ()
+    owner: FrameType
+    key: str
+
+    def read(self) -> Any:
+        """The value of the variable."""
+        return self.owner.f_locals.get(self.key, UNBOUND)
+
+    def write(self, value: Any) -> None:
+        """Assign the variable."""
+        variables = self.owner.f_locals
+        variables[self.key] = value
+        if sys.version_info < (3, 13):
+            import ctypes  # what debuggers assign variables by
+
+            ctypes.pythonapi.PyFrame_LocalsToFast(
+                ctypes.py_object(self.owner), ctypes.c_int(0)
+            )
+            if variables is not self.owner.f_globals:
+                variables.clear()  # a copy, which would keep the values alive
+
+
+# --- what they can reach ------------------------------------------------------------
 
 
 def is_reached(
@@ -95,7 +165,7 @@ def leaving_before(where: Key | None) -> Leaving:
             found[frame] = None
         return found
     cls, _, name = where
-    if cls.__name__ == "_Place" and str(name).startswith("return_value"):
+    if cls is StateVariable and str(name).startswith("return_value"):
         # What the converter keeps a result in that is returned at the end.
         for frame in user_frames():
             found[frame] = None

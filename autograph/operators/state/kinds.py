@@ -1,16 +1,23 @@
 """What objects are made of, as far as Python can change it.
 
-A `Look` says how one kind of object is taken apart, where its parts are kept, and how
-it is put back as it was. `looks_of` finds those for a value; an object without any is
+A `Kind` says how one kind of object is taken apart, where its parts are kept, and how
+it is put back as it was. `kinds_of` finds those for a value; an object without any is
 not looked into: numbers, modules, what libraries define.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
+import gc
+import operator
+import warnings
+import zlib
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count, cycle
 from types import (
     BuiltinMethodType,
     CodeType,
@@ -23,9 +30,8 @@ from types import (
 )
 from typing import Any, NamedTuple
 
-from ..library import functions_of, is_library_module
-from .classes import attributes_of, defines, remembered
-from .opaque import read_buffer, read_generator, read_iterator, undo_buffer
+from ...library import functions_of, is_library_module
+from ..classes import attributes_of, defines, remembered
 from .slots import (
     AttributeSlot,
     CacheSlot,
@@ -42,7 +48,7 @@ Parts = Any  # list[Any] | dict[Any, Any]
 ATOMS = (bool, int, float, complex, str, bytes, type(None), ModuleType)
 
 
-class Look(NamedTuple):
+class Kind(NamedTuple):
     """How one kind of object is looked into.
 
     ``read`` gives the parts, a list or a dict; ``step`` how a part is written behind
@@ -59,22 +65,22 @@ class Look(NamedTuple):
     verb: str = "changed"
 
 
-def looks_of(value: Any) -> tuple[Look, ...]:
-    """The looks at a value; none for one that is not looked into."""
+def kinds_of(value: Any) -> tuple[Kind, ...]:
+    """The kinds at a value; none for one that is not looked into."""
     cls: Any = type(value)
     exact = _EXACT.get(cls)
     if exact is not None:
         return exact
     if isinstance(value, type):
         return () if _is_library(value) else (_CLASS,)
-    looks = _looks_of_class(cls)
-    if not looks and _is_library(cls) and read_buffer(value):
+    kinds = _kinds_of_class(cls)
+    if not kinds and _is_library(cls) and _read_buffer(value):
         return (_BUFFER,)
-    return looks
+    return kinds
 
 
 @remembered
-def _looks_of_class(cls: Any) -> tuple[Look, ...]:
+def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
     if issubclass(cls, ATOMS):
         return ()
     if defines(cls, "__autograph_parts__"):
@@ -83,13 +89,13 @@ def _looks_of_class(cls: Any) -> tuple[Look, ...]:
         return (_CHOSEN,)
     if defines(cls, "__autograph_within__"):
         return (_WITHIN,)
-    found = next((look for base, look in _BASES if issubclass(cls, base)), None)
-    looks = () if found is None else (found,)
+    found = next((kind for base, kind in _BASES if issubclass(cls, base)), None)
+    kinds = () if found is None else (found,)
     if not _is_library(cls) or issubclass(cls, SimpleNamespace):
-        return (*looks, _INSTANCE)
+        return (*kinds, _INSTANCE)
     if found is None and defines(cls, "__next__"):
         return (_ITERATOR,) if cls.__module__ in ("builtins", "itertools") else ()
-    return looks
+    return kinds
 
 
 def _is_library(cls: type) -> bool:
@@ -253,6 +259,63 @@ def _read_class(cls: type) -> dict[str, Any]:
     }
 
 
+# --- parts that are hidden in C -------------------------------------------------------
+
+#: Bytes of an array that are kept to be put back; a larger one is compared by a sum.
+_BUFFER_LIMIT = 1 << 20
+_NO_BUFFER = (TypeError, ValueError, BufferError, NotImplementedError)
+
+
+def _read_iterator(value: Any) -> list[Any]:
+    """How far an iterator is: what it refers to, and how much is left."""
+    if isinstance(value, count):
+        return [repr(value)]
+    if isinstance(value, cycle):
+        return [_place_in_cycle(value)]
+    inside = [part for part in gc.get_referents(value) if not isinstance(part, type)]
+    return [operator.length_hint(value, -1), *inside]
+
+
+def _place_in_cycle(value: Any) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is no other way to ask
+        inner = value.__reduce__()[1][0]
+    return operator.length_hint(inner, -1)
+
+
+def _read_generator(value: GeneratorType[Any, Any, Any]) -> list[Any]:
+    """Where a generator is, and its variables."""
+    frame = value.gi_frame
+    if frame is None:
+        return []
+    return [frame.f_lasti, *frame.f_locals.values()]
+
+
+def _read_buffer(value: Any) -> list[Any]:
+    """What is in an array of numbers; nothing for an object that is none."""
+    try:
+        with memoryview(value) as view:
+            if view.nbytes <= _BUFFER_LIMIT and "O" not in view.format:
+                return [view.tobytes()]
+            return [zlib.adler32(view if view.c_contiguous else view.tobytes())]
+    except _NO_BUFFER:
+        return []
+
+
+def _undo_buffer(value: Any, parts: list[Any]) -> None:
+    """Put back what was in an array, if it was kept."""
+    if not isinstance(parts[0], bytes):
+        return
+    if isinstance(value, array):
+        del value[:]
+        value.frombytes(parts[0])
+    elif isinstance(value, bytearray):
+        value[:] = parts[0]
+    else:
+        with contextlib.suppress(*_NO_BUFFER), memoryview(value) as view:
+            view.cast("B")[:] = parts[0]
+
+
 # --- what is no place -----------------------------------------------------------------
 
 
@@ -282,34 +345,34 @@ def _contents_slot(name: str, value: Any, key: Any) -> Slot | None:
     return ContentsSlot(name, value)
 
 
-_LIST = Look(list, _index, _contents_slot, _undo_list)
-_SUBLIST = Look(list, _index, undo=_undo_list)
-_STAGED = Look(
+_LIST = Kind(list, _index, _contents_slot, _undo_list)
+_SUBLIST = Kind(list, _index, undo=_undo_list)
+_STAGED = Kind(
     lambda value: list(value.__autograph_parts__()),
     _index,
     _contents_slot,
     _undo_staged,
 )
-TUPLE = Look(list, _index, fixed=True)
-_CHOSEN = Look(lambda value: list(value.__autograph_chosen__()), _index, fixed=True)
-_WITHIN = Look(lambda value: list(value.__autograph_within__()), fixed=True)
-DICT = Look(dict, _index, KeySlot)
-_SET = Look(list, slot=_contents_slot, undo=_undo_set)
-_DEQUE = Look(list, _index, _contents_slot, _undo_deque)
-_FUNCTION = Look(_read_function, _variable_name, _variable_slot)
-_INSTANCE = Look(_read_instance, _attribute_name, _attribute_slot)
-_CLASS = Look(_read_class, lambda key: f".{key}", ClassSlot)
-_BUFFER = Look(read_buffer, undo=undo_buffer)
-_ITERATOR = Look(read_iterator, verb="advanced")
-_GENERATOR = Look(read_generator, verb="advanced")
-_BOUND = Look(
+TUPLE = Kind(list, _index, fixed=True)
+_CHOSEN = Kind(lambda value: list(value.__autograph_chosen__()), _index, fixed=True)
+_WITHIN = Kind(lambda value: list(value.__autograph_within__()), fixed=True)
+DICT = Kind(dict, _index, KeySlot)
+_SET = Kind(list, slot=_contents_slot, undo=_undo_set)
+_DEQUE = Kind(list, _index, _contents_slot, _undo_deque)
+_FUNCTION = Kind(_read_function, _variable_name, _variable_slot)
+_INSTANCE = Kind(_read_instance, _attribute_name, _attribute_slot)
+_CLASS = Kind(_read_class, lambda key: f".{key}", ClassSlot)
+_BUFFER = Kind(_read_buffer, undo=_undo_buffer)
+_ITERATOR = Kind(_read_iterator, verb="advanced")
+_GENERATOR = Kind(_read_generator, verb="advanced")
+_BOUND = Kind(
     lambda value: [value.__self__, getattr(value, "__func__", None)], fixed=True
 )
-_PARTIAL = Look(lambda p: [p.func, p.args, p.keywords], fixed=True)
-_WRAPPED = Look(lambda value: list(functions_of(value)), fixed=True)
+_PARTIAL = Kind(lambda p: [p.func, p.args, p.keywords], fixed=True)
+_WRAPPED = Kind(lambda value: list(functions_of(value)), fixed=True)
 
 
-_EXACT: dict[type, tuple[Look, ...]] = {
+_EXACT: dict[type, tuple[Kind, ...]] = {
     **dict.fromkeys((*ATOMS, CodeType), ()),
     list: (_LIST,),
     tuple: (TUPLE,),
@@ -331,7 +394,7 @@ _EXACT: dict[type, tuple[Look, ...]] = {
     functools.singledispatchmethod: (_WRAPPED,),
     functools._lru_cache_wrapper: (_WRAPPED,),
 }
-_BASES: list[tuple[type, Look]] = [
+_BASES: list[tuple[type, Kind]] = [
     (list, _SUBLIST),
     (tuple, TUPLE),
     (dict, DICT),

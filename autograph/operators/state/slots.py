@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 from types import CellType
-from typing import Any
+from typing import Any, Protocol
 
-from .classes import defines
-from .dispatch import UNBOUND
+from ..classes import defines
+from ..dispatch import UNBOUND
 
 Key = tuple[type, int, Hashable]
 
@@ -55,6 +55,36 @@ class Slot:
     def write(self, value: Any) -> None:
         """Put a value there, or none: `UNBOUND`."""
         raise NotImplementedError
+
+
+class Scope(Protocol):
+    """The variables of a statement's bodies, and the places that begin with one."""
+
+    def read_place(self, place: str) -> Any:
+        """The value of a place as it is written; `UNBOUND` if there is none."""
+
+    def write_place(self, place: str, value: Any) -> None:
+        """Assign a place, or delete it: `UNBOUND`."""
+
+
+class StateVariable(Slot):
+    """A place that ``state=`` names, read as the user's code would read it."""
+
+    __slots__ = ()
+    owner: Scope
+
+    @property
+    def identity(self) -> Key:
+        """There is one place of a name."""
+        return StateVariable, 0, self.name
+
+    def read(self) -> Any:
+        """The value of the variable, the attribute or the item."""
+        return self.owner.read_place(self.name)
+
+    def write(self, value: Any) -> None:
+        """Assign it, or delete it."""
+        self.owner.write_place(self.name, value)
 
 
 class CellSlot(Slot):

@@ -10,7 +10,7 @@ import pytest
 
 from autograph import StagingError
 from autograph.operators import UNBOUND
-from autograph.operators.variables import Variables, parse_state
+from autograph.operators.state.variables import Variables, parse_state
 
 #: Variables of this module that a body changes.
 GLOBAL = 1

@@ -1,8 +1,7 @@
 """What trying the bodies of a statement tells about it.
 
-A statement is staged by trying its bodies on values of the library. What they turn out
-to change besides the state that was known is kept in a `Found`; then the statement is
-staged again.
+A statement is staged by trying its bodies on values of the library. A `Discovery` keeps
+what they change besides the state that was known; then the statement is staged again.
 """
 
 from __future__ import annotations
@@ -13,17 +12,18 @@ from contextvars import ContextVar
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
-from .aliases import Referred
-from .culprits import used_elsewhere
-from .dispatch import State
-from .mutations import Change, Snapshot
+from ..dispatch import State
+from .aliases import Sharing
+from .reach import LocalSlot, user_frames, user_variables, variables_of
+from .refusals import check_not_iterated, used_elsewhere
 from .slots import Key, Slot
+from .snapshot import Change, Snapshot
 
 _NOTHING = object()
 _T = TypeVar("_T")
 
 
-class Found:
+class Discovery:
     """What was found out about a statement by trying its bodies."""
 
     def __init__(self) -> None:
@@ -32,9 +32,9 @@ class Found:
         #: Places of lists and dicts where the bodies assign others.
         self.rebound: dict[Any, Any] = {}
         #: Places that get objects which other places have.
-        self.referred = Referred()
+        self.sharing = Sharing()
         #: The same of the statements inside, by their bodies and number.
-        self.inside: dict[Any, Found] = {}
+        self.inside: dict[Any, Discovery] = {}
         #: The slots of last time, by kind and name.
         self._last: dict[tuple[type, str], Slot] = {}
         #: What a library remembers of the statement.
@@ -71,7 +71,7 @@ class Found:
 
 
 #: What is staged, if anything, and the body that it is in.
-_statement: ContextVar[tuple[Found | None, Running | None]] = ContextVar(
+_statement: ContextVar[tuple[Discovery | None, BodyRun | None]] = ContextVar(
     "statement", default=(None, None)
 )
 
@@ -86,7 +86,7 @@ def memory() -> dict[Any, Any]:
     return found.memory if found is not None and around is current.get() else {}
 
 
-class Again(BaseException):
+class Restage(BaseException):
     """A statement changes more than was known: it is to be staged again.
 
     It passes through the library's code and the user's, which catch exceptions alone.
@@ -100,10 +100,10 @@ class Again(BaseException):
         self.prepare = prepare
 
 
-class Running:
+class BodyRun:
     """A body that is being tried, of the statement with these variables."""
 
-    def __init__(self, found: Found, variables: Any = None) -> None:
+    def __init__(self, found: Discovery, variables: Any = None) -> None:
         self.found = found
         self.variables = variables
         self.around = current.get()
@@ -155,14 +155,14 @@ class Running:
         self,
         statement: tuple[CodeType, ...],
         roots: Callable[[], Iterable[tuple[str, Any]]],
-    ) -> Found:
+    ) -> Discovery:
         """What was found out about the next statement of such bodies.
 
         ``roots`` gives the variables of the bodies, by name.
         """
         number = self.count[statement]
         self.count[statement] += 1
-        known = self.found.inside.setdefault((statement, number), Found())
+        known = self.found.inside.setdefault((statement, number), Discovery())
         known.find_again({slot.identity: slot for slot in self.found.slots}, roots)
         return known
 
@@ -178,7 +178,7 @@ class Trial(NamedTuple):
 
 
 #: The body that is tried, if any.
-current: ContextVar[Running | None] = ContextVar("body that is tried", default=None)
+current: ContextVar[BodyRun | None] = ContextVar("body that is tried", default=None)
 
 
 _listener: Callable[[Any, Any], None] = lambda old, new: None  # noqa: E731
@@ -212,3 +212,59 @@ def put_back(places: list[tuple[Slot, Any, Any]]) -> None:
     for place, new, old in reversed(places):
         if place.read() is new:
             place.write(old)
+
+
+# --- containers that become a library's own ------------------------------------------
+
+
+def opened(value: Any, make: Callable[[], Any]) -> Any:
+    """What ``make()`` gives, and stands for the value in all of its places from now on.
+
+    Raises:
+        StagingError: AG210, something refers to the value that cannot refer to another.
+    """
+    statement: BodyRun | None = None
+    for running in _around():
+        if running.knows(value):
+            statement = running
+    if statement is not None:
+        raise Restage(statement.variables, lambda: _exchange(value, make()))
+    return _exchange(value, make())
+
+
+def all_opened(values: Sequence[Any], makes: Sequence[Callable[[], Any]]) -> list[Any]:
+    """As `opened`, for several values at once."""
+    statement: BodyRun | None = None
+    for running in _around():
+        if any(map(running.knows, values)):
+            statement = running
+
+    def exchange() -> list[Any]:
+        return [_exchange(value, make()) for value, make in zip(values, makes)]
+
+    if statement is not None:
+        raise Restage(statement.variables, exchange)
+    return exchange()
+
+
+def _around() -> Iterator[BodyRun]:
+    """The bodies that are being tried, from the inside out."""
+    running = current.get()
+    while running is not None:
+        yield running
+        running = running.around
+
+
+def _exchange(old: Any, new: Any) -> Any:
+    check_not_iterated(old)
+    places = replace(old, new, Snapshot(user_variables()))
+    for frame in user_frames():
+        for name, value in variables_of(frame).items():
+            if value is old:
+                place = LocalSlot(name, frame, name)
+                place.write(new)
+                places.append(place)
+    around = current.get()
+    if around is not None:
+        around.stand_in(new, old, places)
+    return new

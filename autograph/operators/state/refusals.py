@@ -11,20 +11,21 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import CellType, CodeType, FrameType, FunctionType
-from typing import Any
+from types import CellType, CodeType, FrameType
+from typing import Any, TypeVar, cast
 
-from ..diagnostics import Diagnostic, Location
-from ..errors import StagingError
-from ..heap import referrers
-from ..library import is_library_module
-from .classes import attributes_of, remembered
-from .dispatch import is_around_trace
-from .location import user_location
-from .mutations import Change
+from ...diagnostics import Diagnostic, Location
+from ...errors import StagingError
+from ...heap import referrers
+from ...library import is_library_module
+from ..classes import attributes_of, remembered
+from ..dispatch import is_around_trace
+from ..location import user_location
+from .reach import outer_frames, user_frames, variables_of
 from .slots import Slot
-from .staging import has_written_form
+from .snapshot import Change
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 _LOOP = frozenset({"FOR_ITER"})
 _HANDLERS = frozenset({"PUSH_EXC_INFO", "SETUP_FINALLY"})
 _WITH = frozenset({"BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH"})
@@ -62,7 +63,7 @@ def _diagnostic(
     where: Location | None,
     own: set[CodeType],
 ) -> Diagnostic:
-    verb = change.seen.look.verb
+    verb = change.seen.kind.verb
     by = ""
     if found is not None:
         code, line = found
@@ -121,7 +122,7 @@ class _Watch:
         if event == "line":
             self._last = frame.f_code, frame.f_lineno
         elif event == "return":
-            caller = next(_user_frames(frame.f_back), None)
+            caller = next(outer_frames(frame.f_back), None)
             if caller is not None:
                 self._last = caller.f_code, caller.f_lineno
         return self._stepped
@@ -141,24 +142,13 @@ def _with_inner(codes: Sequence[CodeType]) -> Iterator[CodeType]:
 # --- lists that are used elsewhere ----------------------------------------------------
 
 
-def user_frames() -> Iterator[FrameType]:
-    """The frames of the user's functions that are running, the innermost first."""
-    return _user_frames(sys._getframe(1))
-
-
-def user_variables() -> Iterator[tuple[str, Any]]:
-    """The local variables of the user's functions that are running."""
-    for frame in _user_frames(sys._getframe(1)):
-        yield from variables_of(frame).items()
-
-
 def check_replaced(value: Any) -> None:
     """Refuse to go on where a running function has a list that was replaced.
 
     Raises:
         StagingError: AG210.
     """
-    for frame in _user_frames(sys._getframe(1)):
+    for frame in user_frames():
         for name, other in variables_of(frame).items():
             if other is value:
                 raise used_elsewhere(value, name, frame)
@@ -223,17 +213,19 @@ def _frames_of_trace() -> Iterator[FrameType]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_around_trace(frame.f_code):
         name = frame.f_globals.get("__name__", "")
-        if not is_library_module(name) or _loops_over_items(frame):
+        if not is_library_module(name) or frame.f_code in _item_loops:
             yield frame
         frame = frame.f_back
 
 
-def _loops_over_items(frame: FrameType) -> bool:
-    """Whether it is of an operator whose own loops are those of the user's."""
-    name = f"{__package__}.control_flow"
-    if frame.f_globals.get("__name__") != name:
-        return False
-    return frame.f_code.co_name in ("for_loop", "staged_rest")
+#: The codes of operators whose own loops run over the items of the user's.
+_item_loops: set[CodeType] = set()
+
+
+def loops_over_items(operator: _F) -> _F:
+    """Mark an operator whose own loop stands for one of the user's."""
+    _item_loops.add(cast(Any, operator).__code__)
+    return operator
 
 
 def _is_looping(frame: FrameType) -> bool:
@@ -273,35 +265,6 @@ def used_elsewhere(value: Any, name: str, frame: FrameType | None = None) -> Exc
             "`items = list(items)`",
         )
     )
-
-
-def variables_of(frame: FrameType) -> dict[str, Any]:
-    """The variables of a running function, and what they are."""
-    variables = frame.f_locals
-    found = dict(variables)
-    if sys.version_info < (3, 13) and variables is not frame.f_globals:
-        variables.clear()  # a copy, which would keep the values alive
-    return {} if _has_handed_over(frame.f_code, found) else found
-
-
-def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
-    """Whether a function has called what conversion made of it, which has the variables
-    now: see `converters.as_written`.
-    """
-    if not has_written_form(code):
-        return False
-    # A function defines it last; a lambda has both forms in its own expression.
-    last = variables.get(code.co_varnames[-1]) if code.co_varnames else None
-    if not isinstance(last, FunctionType):
-        return False
-    return any(constant is last.__code__ for constant in code.co_consts)
-
-
-def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        if not is_library_module(frame.f_globals.get("__name__", "")):
-            yield frame
-        frame = frame.f_back
 
 
 def endless(slots: Sequence[Slot]) -> StagingError:

@@ -15,11 +15,11 @@ from collections.abc import Callable, Hashable
 from operator import is_
 from typing import Any
 
-from .classes import attributes_of, defines
+from ..classes import attributes_of, defines
 from .slots import dict_class
 
 #: A place in an object: the id of the object and the key, or what tells the place.
-Place = tuple[Hashable, ...]
+ItemKey = tuple[Hashable, ...]
 _MISSING = object()
 
 
@@ -98,7 +98,7 @@ class Contents:
     not be put into it.
     """
 
-    def __init__(self, rebound: dict[Place, Any]) -> None:
+    def __init__(self, rebound: dict[ItemKey, Any]) -> None:
         self.rebound = rebound
         self._saved: dict[int, tuple[Any, Any]] = {}
         self._copies: dict[int, Any] = {}
@@ -218,14 +218,14 @@ class Contents:
         return value
 
     def newly_rebound(
-        self, known: dict[Place, Any], stands_for: Callable[[Any, Any], bool]
-    ) -> dict[Place, Any]:
+        self, known: dict[ItemKey, Any], stands_for: Callable[[Any, Any], bool]
+    ) -> dict[ItemKey, Any]:
         """The places in the saved values where another list or dict is now.
 
         Those that are ``known`` are left out. ``stands_for(new, old)``: a library put
         the one in the place of the other.
         """
-        found: dict[Place, Any] = {}
+        found: dict[ItemKey, Any] = {}
         for value, parts in self._saved.values():
             now = parts_of(value)
             for key, part in _pairs(parts):

@@ -15,9 +15,12 @@ from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from .classes import defines
-from .dispatch import UNBOUND
-from .looks import ATOMS, DICT, TUPLE, Look, Parts, looks_of, reachable_names
+from ...diagnostics import Diagnostic
+from ...errors import StagingError
+from ..classes import defines
+from ..dispatch import UNBOUND
+from ..location import user_location
+from .kinds import ATOMS, DICT, TUPLE, Kind, Parts, kinds_of, reachable_names
 from .slots import ContentsSlot, IndexSlot, PartSlot, Slot, put_in_order
 
 __all__ = ["Change", "Snapshot", "reachable_names"]
@@ -30,7 +33,7 @@ class _Seen(NamedTuple):
     """An object as it was: where it was met, how it was looked at, its parts."""
 
     value: Any
-    look: Look
+    kind: Kind
     parts: Parts
     owner: _Seen | None
     key: Any
@@ -42,14 +45,14 @@ class _Seen(NamedTuple):
     def outermost(self) -> _Seen:
         """The object itself, or one like it that it is inside of."""
         seen = found = self
-        while seen.owner is not None and (seen.owner.look in (self.look, TUPLE)):
+        while seen.owner is not None and (seen.owner.kind in (self.kind, TUPLE)):
             seen = seen.owner
-            found = seen if seen.look is self.look else found
+            found = seen if seen.kind is self.kind else found
         return found
 
     def name_of(self, key: Any) -> str:
         """How a part of the object is written."""
-        step = self.look.step(key)
+        step = self.kind.step(key)
         # A variable of a function has its own name, as has a class.
         return step if step[:1].isalpha() or step[:1] == "_" else self.name() + step
 
@@ -62,11 +65,11 @@ class _Seen(NamedTuple):
 
     def read(self) -> Parts:
         """The parts as they are now."""
-        return self.look.read(self.value)
+        return self.kind.read(self.value)
 
     def changed(self, before: Parts | None = None) -> bool:
         """Whether the parts are not what they were."""
-        if self.look.fixed:
+        if self.kind.fixed:
             return False
         return not _alike(self.parts if before is None else before, self.read())
 
@@ -107,8 +110,8 @@ class Change(NamedTuple):
     def undo(self) -> None:
         """Put everything back as it was."""
         seen = self.seen
-        if seen.look.undo is not None:
-            seen.look.undo(seen.value, seen.parts)
+        if seen.kind.undo is not None:
+            seen.kind.undo(seen.value, seen.parts)
             return
         for slot, value, _ in self.places:
             if slot is not None:
@@ -136,9 +139,9 @@ class Snapshot:
             if isinstance(value, ATOMS) or id(value) in met:
                 continue
             met.add(id(value))
-            for look in looks_of(value):
-                parts = look.read(value)
-                seen = _Seen(value, look, parts, owner, key)
+            for kind in kinds_of(value):
+                parts = kind.read(value)
+                seen = _Seen(value, kind, parts, owner, key)
                 self._seen.append(seen)
                 pending.extend(
                     (seen, key, part)
@@ -162,7 +165,7 @@ class Snapshot:
     def reordered(self) -> Iterator[tuple[str, Any, list[Any]]]:
         """The dicts whose keys, or their order, are not what they were; and those."""
         for seen in self._seen:
-            if seen.look is DICT and list(seen.value) != list(seen.parts):
+            if seen.kind is DICT and list(seen.value) != list(seen.parts):
                 yield seen.name(), seen.value, list(seen.parts)
 
     def has(self, value: Any) -> bool:
@@ -180,14 +183,14 @@ class Snapshot:
             for key, part in _pairs(seen.parts):
                 if part is value:
                     name = seen.name_of(key)
-                    if seen.look.slot is None:
+                    if seen.kind.slot is None:
                         yield name, None
                     elif type(seen.parts) is list:
                         whole = defines(type(seen.value), "__autograph_parts__")
                         kind = PartSlot if whole else IndexSlot
                         yield name, kind(name, seen.value, key)
                     else:
-                        yield name, seen.look.slot(name, seen.value, key)
+                        yield name, seen.kind.slot(name, seen.value, key)
 
     def slots(
         self, wanted: Collection[tuple[type, str]]
@@ -197,7 +200,7 @@ class Snapshot:
         found: dict[tuple[type, str], Slot] = {}
         twice = set()
         for seen in self._seen:
-            make = seen.look.slot
+            make = seen.kind.slot
             if make is None:
                 continue
             for name, key in seen.places():
@@ -230,17 +233,17 @@ def _pairs(parts: Parts) -> Iterable[tuple[Any, Any]]:
 
 
 def _change(seen: _Seen) -> Change:
-    look, value, before = seen.look, seen.value, seen.parts
-    if look.slot is None:
+    kind, value, before = seen.kind, seen.value, seen.parts
+    if kind.slot is None:
         return Change(seen, [(None, None, None)])
-    after = look.read(value)
+    after = kind.read(value)
     if type(after) is list:
-        return Change(seen, [(look.slot(seen.name(), value, None), before, after)])
+        return Change(seen, [(kind.slot(seen.name(), value, None), before, after)])
     places = []
     for key in {**before, **after}:
         old, new = before.get(key, UNBOUND), after.get(key, UNBOUND)
         if not _same(old, new):
-            slot = look.slot(seen.name_of(key), value, key)
+            slot = kind.slot(seen.name_of(key), value, key)
             if slot is None or not slot.are_alike(old, new):
                 places.append((slot, old, new))
     return Change(seen, places)
@@ -263,3 +266,74 @@ def _same(old: Any, new: Any) -> bool:
     if old is new:
         return True
     return isinstance(old, ATOMS) and type(old) is type(new) and bool(old == new)
+
+
+# --- the order of keys ---------------------------------------------------------------
+
+
+__all__ = ["KeyOrders"]
+
+
+class _Dict(NamedTuple):
+    """A dict, as it is called, and its keys before the statement and after a path."""
+
+    value: Any
+    name: str
+    before: list[Any]
+    after: list[Any]
+
+
+class KeyOrders:
+    """What the paths of one statement made of the orders of keys."""
+
+    def __init__(self) -> None:
+        self._paths: list[dict[int, _Dict]] = []
+
+    def begin(self) -> None:
+        """Forget the paths: the statement is staged, maybe again."""
+        self._paths.clear()
+
+    def note(
+        self, known: Iterable[tuple[str, Any, list[Any]]], repeats: bool = False
+    ) -> None:
+        """Note the end of a path; ``known`` are dicts, and their keys before it.
+
+        ``repeats``: there may be a path, too, on which nothing happens.
+        """
+        if repeats:
+            self._paths.append({})
+        self._paths.append(
+            {
+                id(value): _Dict(value, name, before, list(value))
+                for name, value, before in known
+            }
+        )
+
+    def settle(self) -> None:
+        """Put the keys into the order that all paths agree on.
+
+        Raises:
+            StagingError: AG207, they do not.
+        """
+        for found in {k: d for path in self._paths for k, d in path.items()}.values():
+            orders = [
+                path[id(found.value)].after if id(found.value) in path else found.before
+                for path in self._paths
+            ]
+            if any(order != orders[0] for order in orders):
+                raise _refused(found)
+            put_in_order(found.value, orders[0])
+
+
+def _refused(found: _Dict) -> StagingError:
+    kind = type(found.value).__name__
+    return StagingError(
+        Diagnostic(
+            "AG207",
+            "a staged branch changes what a graph cannot carry",
+            f"the keys of the {kind} `{found.name}` are put into another order where a "
+            "tensor decides whether that happens, and a graph cannot do it later",
+            user_location(),
+            "have the keys in the dict before the statement, and assign their values",
+        )
+    )

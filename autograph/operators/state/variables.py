@@ -15,23 +15,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
-from ..library import is_library_module
+from ...library import is_library_module
+from ..dispatch import UNBOUND, Backend, State, backend_of
+from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents, is_whole
-from .culprits import (
+from .kinds import stored_names
+from .reach import user_variables
+from .refusals import (
     check_rebound,
     check_replaced,
     endless,
     refusal,
-    user_variables,
 )
-from .dispatch import UNBOUND, Backend, State, backend_of
-from .key_orders import KeyOrders
-from .looks import stored_names
-from .mutations import Change, Snapshot, reachable_names
-from .slots import ContentsSlot, Key, Slot, class_value
-from .trials import Again, Found, Running, Trial, current, put_back, replace
-from .unbound import tried
+from .slots import ContentsSlot, Slot, StateVariable, class_value
+from .snapshot import Change, KeyOrders, Snapshot, reachable_names
+from .trials import BodyRun, Discovery, Restage, Trial, current, put_back, replace
 
 _T = TypeVar("_T")
 #: How often a statement is staged until nothing new is found.
@@ -78,26 +77,6 @@ def _parse_place(place: str) -> tuple[str, tuple[Any, ...]]:
     return _parse(place)[place]
 
 
-class _Place(Slot):
-    """A place that ``state=`` names, read as the user's code would read it."""
-
-    __slots__ = ()
-    owner: Variables
-
-    @property
-    def identity(self) -> Key:
-        """There is one place of a name."""
-        return _Place, 0, self.name
-
-    def read(self) -> Any:
-        """The value of the variable, the attribute or the item."""
-        return self.owner._read(self.name)
-
-    def write(self, value: Any) -> None:
-        """Assign it, or delete it."""
-        self.owner._write(self.name, value)
-
-
 class Variables:
     """The variables that some generated functions share with the function around them.
 
@@ -116,12 +95,12 @@ class Variables:
             freevars = body.__code__.co_freevars
             self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
             self._globals = body.__globals__
-        places = [_Place(name, self) for name in parse_state(state)]
+        places = [StateVariable(name, self) for name in parse_state(state)]
         self._places = [place for place in places if not self._is_chosen(place.name)]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
-        self._found = around.found_of(codes, self._roots) if around else Found()
-        self._aliases = Aliases(self._found, self._cells)
+        self._found = around.found_of(codes, self._roots) if around else Discovery()
+        self._aliases = Aliases(self._found.sharing, self._found.rebound, self._cells)
         self._orders = KeyOrders()
 
     @property
@@ -167,7 +146,7 @@ class Variables:
             try:
                 before, result = self.read(), self._found.staged(attempt)
                 return self._aliases.guarded(result, self._state(), before)
-            except Again as again:
+            except Restage as again:
                 if again.variables is not self:
                     raise
                 again.prepare()
@@ -190,7 +169,7 @@ class Variables:
             StagingError: AG207, it changed something that cannot be state.
         """
         old = self.read()
-        running = Running(self._found, self)
+        running = BodyRun(self._found, self)
         trial = self._try(values, run, arguments, running, repeats)
         known = {slot.identity for slot in self._found.slots}
         filled = [
@@ -216,7 +195,7 @@ class Variables:
         if found or trial.rebound or trial.again:
             self._found.slots += found.values()
             self._found.rebound.update(trial.rebound)
-            raise Again(self)
+            raise Restage(self)
         return trial.result, trial.state
 
     def _try(
@@ -224,7 +203,7 @@ class Variables:
         values: State,
         run: Callable[[], Any],
         arguments: Iterable[tuple[str, Any]],
-        running: Running,
+        running: BodyRun,
         repeats: bool,
     ) -> Trial:
         before = running.before = Snapshot([*self._roots(), *arguments])
@@ -269,7 +248,7 @@ class Variables:
         return Trial(result, state, changes, new, again)
 
     def _outcome(
-        self, kept: State, contents: Contents, running: Running
+        self, kept: State, contents: Contents, running: BodyRun
     ) -> tuple[State, dict[Any, Any]]:
         """The values after a trial, and which lists and dicts were rebound in it."""
         rebound = contents.newly_rebound(self._found.rebound, running.stands_for)
@@ -310,7 +289,8 @@ class Variables:
                 if name in stored:
                     yield self._cells[name]
 
-    def _read(self, place: str) -> Any:
+    def read_place(self, place: str) -> Any:
+        """The value of a variable, attribute or item that ``state=`` names."""
         root, steps = _parse_place(place)
         value = self._variable(root)
         for step in steps:
@@ -319,7 +299,8 @@ class Variables:
             value = self._step(value, step)
         return value
 
-    def _write(self, place: str, value: Any) -> None:
+    def write_place(self, place: str, value: Any) -> None:
+        """Assign or delete a variable, attribute or item that ``state=`` names."""
         root, steps = _parse_place(place)
         if not steps:
             if root in self._cells:
