@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         StagingError,
     )
     from .import_hook import import_module, install_import_hook
-    from .in_place import convert_in_place, convert_raising
-    from .library import add_library, do_not_convert, unconverted
     from .options import ConversionOptions
+    from .ownership import add_library, do_not_convert, unconverted
+    from .replace_code import convert_in_place, convert_raising
 
 __all__ = [
     "AutographError",
@@ -57,15 +57,15 @@ __all__ = [
 # The compiler is loaded when it is first used: built modules need the operators only.
 _HOMES = {
     "ConversionOptions": "options",
-    "add_library": "library",
+    "add_library": "ownership",
     "convert": "api",
-    "convert_in_place": "in_place",
-    "convert_raising": "in_place",
-    "do_not_convert": "library",
+    "convert_in_place": "replace_code",
+    "convert_raising": "replace_code",
+    "do_not_convert": "ownership",
     "import_module": "import_hook",
     "install_import_hook": "import_hook",
     "to_code": "api",
-    "unconverted": "library",
+    "unconverted": "ownership",
     **{name: "errors" for name in __all__ if name.endswith(("Error", "Warning"))},
 }
 

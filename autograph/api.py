@@ -10,14 +10,14 @@ from contextlib import suppress
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, overload
 
-from . import callees as _callees  # noqa: F401  (has called functions converted)
-from .cache import converted
+from . import on_demand as _on_demand  # noqa: F401  (has callees converted)
 from .diagnostics import Diagnostic
 from .errors import ConversionError, SourceError
-from .in_place import convert_in_place
-from .library import as_written, functions_of, is_marked
+from .on_demand import converted
 from .operators.classes import member_of
 from .options import ConversionOptions, patterns
+from .ownership import as_written, functions_of, is_marked
+from .replace_code import convert_in_place
 
 _T = TypeVar("_T")
 

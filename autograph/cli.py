@@ -7,13 +7,17 @@ Thin over the library. `main` returns the exit status: 0 for success, 1 for find
 from __future__ import annotations
 
 import argparse
+import difflib
+import functools
 import json
 import os
+import re
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._version import __version__
 from .build import write_module
@@ -26,7 +30,7 @@ from .target import excerpt, parse_target, read_target, spans
 if TYPE_CHECKING:
     from .lang.source import Source
 
-__all__ = ["main"]
+__all__ = ["Explanation", "explanation", "explanations", "main"]
 
 _DESCRIPTION = "Convert Python control flow to functional operators, readably."
 _SHOW = """\
@@ -185,8 +189,6 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from .explain import explanation, explanations
-
     wanted = arguments.code
     found = [explanation(wanted)] if wanted else list(explanations().values())
     if arguments.json:
@@ -250,3 +252,59 @@ def _detach_stdout() -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, descriptor)
     os.close(null)
+
+
+# --- autograph explain ----------------------------------------------------------------
+
+_HEADING = re.compile(r"^### (?P<code>AG\d{3}) (?P<title>.+)$", re.MULTILINE)
+
+
+class Explanation(NamedTuple):
+    """An error code, what it says in short, and what is to be done about it."""
+
+    code: str
+    title: str
+    text: str
+
+
+@functools.cache
+def explanations() -> dict[str, Explanation]:
+    """All explanations by their codes, in order.
+
+    >>> list(explanations())[:2]
+    ['AG100', 'AG101']
+    """
+    page = resources.files(__package__).joinpath("errors.md").read_text("utf-8")
+    headings = list(_HEADING.finditer(page))
+    ends = [*(heading.start() for heading in headings[1:]), len(page)]
+    found = {}
+    for heading, end in zip(headings, ends, strict=True):
+        # A section ends where the next one begins, or the next group of them.
+        text = page[heading.end() : end].partition("\n## ")[0].strip()
+        code, title = heading["code"], heading["title"]
+        found[code] = Explanation(code, title, text)
+    return dict(sorted(found.items()))
+
+
+def explanation(code: str) -> Explanation:
+    """What is known about a code, in upper or lower case.
+
+    Raises:
+        TargetError: AG407, there is no such code.
+
+    >>> explanation("ag101").title
+    'nothing to convert'
+    """
+    known = explanations()
+    wanted = code.upper()
+    found = known.get(wanted)
+    if found is None and re.fullmatch(r"AG\d{3}", wanted):
+        # Codes that differ in their names alone share a section.
+        found = next((one for one in known.values() if wanted in one.text), None)
+    if found is None:
+        near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.6)
+        fix = f"perhaps {' or '.join(near)}" if near else ""
+        fix = fix or "`autograph explain` without a code lists all of them"
+        why = f"no error has the code `{code}`"
+        raise TargetError(Diagnostic("AG407", "no such error code", why, fix=fix))
+    return found

@@ -2,7 +2,7 @@
 
 `install_import_hook` puts a finder in front of Python's own: it asks the other finders
 for a module of the packages it was given and has the source converted on the way. The
-code runs under the module's own file name and lines, and is cached (see `bytecode`).
+code runs under the module's own file name and lines, and is cached (see `disk_cache`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, cast
 from zipimport import zipimporter
 
-from . import bytecode
-from . import callees as _callees  # noqa: F401  (has called functions converted)
+from . import disk_cache
+from . import on_demand as _on_demand  # noqa: F401  (has callees converted)
 from .diagnostics import Diagnostic
 from .errors import AutographWarning, SourceError
 from .options import DEFAULT, ConversionOptions, matches, patterns
@@ -116,7 +116,7 @@ def _warn_of_other_loader(name: str, loader: object) -> None:
 class ConvertingLoader(SourceFileLoader):
     """Loads one module as converted code."""
 
-    #: What this loader loads needs no conversion: see `autograph.callees`.
+    #: What this loader loads needs no conversion: see `autograph.on_demand`.
     converts = True
 
     def __init__(
@@ -129,7 +129,7 @@ class ConvertingLoader(SourceFileLoader):
         super().__init__(fullname, path)
         self.inner = inner
         self.options = options
-        self.cache_file = bytecode.cache_file(path, options)
+        self.cache_file = disk_cache.cache_file(path, options)
         self.thread = 0
 
     def get_data(self, path: str) -> bytes:
@@ -144,11 +144,12 @@ class ConvertingLoader(SourceFileLoader):
         """The converted code of the module, from the cache where that is valid."""
         self.thread = threading.get_ident()
         data = self.get_data(self.path)
-        code = bytecode.load(self.cache_file, self.path, data)
-        if code is None:
-            code = self._convert(data)
-            if not sys.dont_write_bytecode:
-                bytecode.store(self.cache_file, self.path, data, code)
+        cached = disk_cache.load(self.cache_file, self.path, data)
+        if isinstance(cached, types.CodeType):
+            return cached
+        code = self._convert(data)
+        if not sys.dont_write_bytecode:
+            disk_cache.store(self.cache_file, self.path, data, code)
         return code
 
     def _convert(self, data: bytes) -> types.CodeType:
@@ -274,7 +275,7 @@ def _checked_names(packages: Iterable[str]) -> tuple[str, ...]:
             raise TypeError(f"names of packages are strings, not {name!r}")
         if not all(part.isidentifier() for part in name.split(".")):
             raise ValueError(f"{name!r} is not the name of a package")
-        if name.partition(".")[0] in bytecode.COMPILER:
+        if name.partition(".")[0] in disk_cache.COMPILER:
             raise ValueError(f"{name!r} is a part of the compiler: it stays as it is")
     return names
 

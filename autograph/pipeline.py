@@ -32,13 +32,13 @@ from .lang.parse import Found, find_function, parse_parts, too_deep
 from .lang.room import room
 from .lang.source import Source
 from .lang.visitors import Transformer, clone
-from .library import (
+from .options import DEFAULT, ConversionOptions
+from .ownership import (
     is_library_module,
     may_be_included,
     names_library,
     shadowed_builtins,
 )
-from .options import DEFAULT, ConversionOptions
 
 #: The name under which generated code reaches the operators.
 ALIAS = "ag"

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from autograph.explain import explanation
+from autograph.cli import explanation
 from tests import modes
 
 __all__ = ["Program", "answer", "construct", "matrix", "programs"]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Set
 from typing import Any
 
-from ..library import is_registered
+from ..ownership import is_registered
 from . import class_tests, text
 from .calls import call
 from .comprehensions import generator, list_comp

@@ -19,14 +19,14 @@ from types import (
 from typing import Any
 from weakref import ref
 
-from ..library import (
+from ..options import DEFAULT, ConversionOptions
+from ..ownership import (
     CONVERTED,
     compares_items,
     dispatcher_of_method,
     is_dispatcher,
     is_marked,
 )
-from ..options import DEFAULT, ConversionOptions
 from .class_tests import class_of
 from .classes import member_of
 from .constructors import constructor, make

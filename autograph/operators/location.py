@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 
 from ..diagnostics import Location
-from ..library import is_library_module
+from ..ownership import is_library_module
 
 
 def user_location() -> Location | None:

@@ -22,19 +22,19 @@ from types import (
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import autograph
-from autograph import ConversionError, SourceError, library
+from autograph import ConversionError, SourceError, ownership
 from autograph.diagnostics import Diagnostic, Location
-from autograph.library import Rule, as_written, is_marked
 from autograph.operators.dispatch import begins_trace
 from autograph.operators.generators import StagedGenerator, element_code
 from autograph.operators.unbound import scope_of
 from autograph.options import DEFAULT, ConversionOptions, patterns
+from autograph.ownership import Rule, as_written, is_marked
 from runtime.errors import SymbolicTensorError, TracingError
 from runtime.where.user_code import is_user_file
 
 if TYPE_CHECKING:
-    from autograph.in_place import Obstacle, Repair
-    from autograph.reached import Callees, Met
+    from autograph.call_report import Callees, Met
+    from autograph.replace_code import Obstacle, Repair
 
 _Result = TypeVar("_Result")
 
@@ -188,12 +188,12 @@ _met: ContextVar[tuple[Met, ConversionOptions] | None] = ContextVar("met", defau
 
 def new_met() -> Met:
     """An empty collection of the functions that are called in traces."""
-    return cast("Met", importlib.import_module("autograph.reached").Met())
+    return cast("Met", importlib.import_module("autograph.call_report").Met())
 
 
 def converted_callees(function: Any, options: Any, met: Met) -> Callees:
     """What a function calls, and what was met when it was traced."""
-    reached = importlib.import_module("autograph.reached")
+    reached = importlib.import_module("autograph.call_report")
     return cast("Callees", reached.callees(function, _scope(options), met))
 
 
@@ -231,5 +231,5 @@ def scope_of_variable(name: str) -> str:
 
 
 do_not_convert = autograph.do_not_convert
-functions_of = library.functions_of
-is_library_module = library.is_library_module
+functions_of = ownership.functions_of
+is_library_module = ownership.is_library_module

@@ -16,11 +16,11 @@ from typing import Any
 
 import runtime.compiler.conversion as conversion
 from autograph import operators as ag
-from autograph.library import needs_no_conversion
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
+from autograph.ownership import needs_no_conversion
 from runtime.staging.state import recursion
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.effects import Changed

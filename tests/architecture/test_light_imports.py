@@ -56,13 +56,13 @@ def test_runtime_needs_no_compiler() -> None:
     [
         "import runtime, autograph",
         "import autograph, runtime",
-        "import autograph.library, runtime",
+        "import autograph.ownership, runtime",
     ],
 )
 def test_the_compiler_knows_the_runtime(statement: str) -> None:
     """Whichever of the two was imported first."""
     loaded = loaded_by(
-        f"{statement}; assert autograph.library.is_library_module('runtime.ops');"
+        f"{statement}; assert autograph.ownership.is_library_module('runtime.ops');"
         "assert runtime.Variable.__autograph_backend__"
     )
 

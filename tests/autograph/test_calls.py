@@ -18,8 +18,8 @@ import pytest
 
 import autograph
 from autograph import SourceError
-from autograph.library import Rule, rule_for
 from autograph.options import ConversionOptions
+from autograph.ownership import Rule, rule_for
 
 
 def is_converted(function) -> bool:
@@ -392,7 +392,7 @@ def test_what_was_converted_in_place_can_be_called_as_it_was() -> None:
     sign = fresh()
     code = sign.__code__
     autograph.convert_in_place(sign)
-    written = autograph.library.as_written(sign)
+    written = autograph.ownership.as_written(sign)
 
     assert written.__code__ is code
     assert autograph.unconverted(sign)(-3, low=-2) == written(-3, low=-2) == -2

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import autograph.operators
-from autograph import bytecode, import_hook, library
+from autograph import disk_cache, import_hook, ownership
 from autograph.errors import AutographWarning, SourceError
 from autograph.import_hook import import_module, install_import_hook
 from autograph.options import ConversionOptions
@@ -370,8 +370,8 @@ def test_patterns_choose_modules_and_what_they_call(package: Path) -> None:
 def test_what_is_library_code_is_a_part_of_the_key(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library, "_packages", set(library._packages))
-    library.is_library_module.cache_clear()
+    monkeypatch.setattr(ownership, "_packages", set(ownership._packages))
+    ownership.is_library_module.cache_clear()
     text = "import depot\ndef f(x):\n    return depot.clip(x)\n"
     (package / "shelf.py").write_text(text)
     with install_import_hook(["shop"]):
@@ -383,7 +383,7 @@ def test_what_is_library_code_is_a_part_of_the_key(
 
     assert len(cache_files(package, "shelf")) == 2
     assert (shelf.ag, hasattr(other, "ag")) == (autograph.operators, False)
-    library.is_library_module.cache_clear()
+    ownership.is_library_module.cache_clear()
 
 
 def test_options_and_compiler_have_caches_of_their_own(
@@ -395,8 +395,8 @@ def test_options_and_compiler_have_caches_of_their_own(
     with install_import_hook(["shop"], ConversionOptions(recursive=False)):
         import shop
     forget()
-    monkeypatch.setattr(bytecode, "__version__", "0.0.0")
-    monkeypatch.setattr(bytecode, "_digests", {})
+    monkeypatch.setattr(disk_cache, "__version__", "0.0.0")
+    monkeypatch.setattr(disk_cache, "_digests", {})
     with install_import_hook(["shop"]):
         import shop
 
@@ -447,7 +447,7 @@ def test_read_only_cache(package: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*arguments: object) -> None:
         raise PermissionError(13, "Permission denied", arguments[0])
 
-    monkeypatch.setattr(bytecode, "write_atomically", refuse)
+    monkeypatch.setattr(disk_cache, "write_atomically", refuse)
     with install_import_hook(["shop"]):
         import shop
 

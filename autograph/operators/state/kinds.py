@@ -30,7 +30,7 @@ from types import (
 )
 from typing import Any, NamedTuple
 
-from ...library import functions_of, is_library_module
+from ...ownership import functions_of, is_library_module
 from ..classes import attributes_of, defines, remembered
 from .slots import (
     AttributeSlot,

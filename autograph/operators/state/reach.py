@@ -9,7 +9,7 @@ from itertools import takewhile
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from ...library import is_library_module
+from ...ownership import is_library_module
 from ..classes import attributes_of, defines
 from ..dispatch import UNBOUND
 from ..staging import has_written_form

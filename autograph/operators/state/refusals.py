@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from ...diagnostics import Diagnostic, Location
 from ...errors import StagingError
 from ...heap import referrers
-from ...library import is_library_module
+from ...ownership import is_library_module
 from ..classes import attributes_of, remembered
 from ..dispatch import is_around_trace
 from ..location import user_location

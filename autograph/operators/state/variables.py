@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
-from ...library import is_library_module
+from ...ownership import is_library_module
 from ..dispatch import UNBOUND, Backend, State, backend_of
 from ..unbound import tried
 from .aliases import Aliases, is_of_item

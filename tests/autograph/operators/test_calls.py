@@ -11,8 +11,8 @@ import pytest
 
 import autograph
 from autograph import operators as ag
-from autograph.in_place import Repair
-from autograph.library import Rule
+from autograph.ownership import Rule
+from autograph.replace_code import Repair
 from tests.toybackend.toy import Expr, Parameter, evaluate
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import autograph
 import runtime as tf
-from autograph.library import Rule
+from autograph.ownership import Rule
 
 
 def is_converted(function: Any) -> bool:

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from autograph import explain
+from autograph import cli
 from autograph.cli import main
 from autograph.errors import TargetError
 
 
 def test_every_section_of_the_page_is_found() -> None:
-    found = explain.explanations()
+    found = cli.explanations()
 
     assert {"AG100", "AG201", "AG301", "AG407"} <= found.keys()
     for code, one in found.items():
@@ -23,16 +23,16 @@ def test_every_section_of_the_page_is_found() -> None:
 
 
 def test_a_code_may_be_written_small() -> None:
-    assert explain.explanation("ag105") is explain.explanation("AG105")
+    assert cli.explanation("ag105") is cli.explanation("AG105")
 
 
 def test_a_code_in_the_section_of_another_is_explained_there() -> None:
-    assert explain.explanation("AG351") is explain.explanation("AG350")
+    assert cli.explanation("AG351") is cli.explanation("AG350")
 
 
 def test_an_unknown_code_is_refused_with_its_neighbours() -> None:
     with pytest.raises(TargetError, match="AG407") as caught:
-        explain.explanation("AG1O1")
+        cli.explanation("AG1O1")
 
     assert "AG101" in str(caught.value)
 
@@ -48,7 +48,7 @@ def test_the_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
 
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(explain.explanations())
+    assert len(lines) == len(cli.explanations())
     assert lines[0].startswith("AG100  ")
 
 

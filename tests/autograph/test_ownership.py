@@ -8,14 +8,14 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from autograph import library
+from autograph import ownership
 
 STDLIB = sysconfig.get_path("stdlib")
 
 ASK = """\
 import site
 site.getsitepackages = lambda: ["/usr/lib/python3/dist-packages"]
-from autograph.library import _is_library_path
+from autograph.ownership import _is_library_path
 print(_is_library_path("/usr/lib/python3/dist-packages/six.py"))
 print(_is_library_path("/home/me/dist-packages-of-mine/six.py"))
 """
@@ -30,12 +30,12 @@ def test_packages_that_the_system_installed_are_library_code() -> None:
 
 
 def test_a_folder_with_a_longer_name_is_another() -> None:
-    assert library._is_library_path(os.path.join(STDLIB, "queue.py"))
-    assert not library._is_library_path(STDLIB + "-of-mine/queue.py")
+    assert ownership._is_library_path(os.path.join(STDLIB, "queue.py"))
+    assert not ownership._is_library_path(STDLIB + "-of-mine/queue.py")
 
 
 def test_a_folder_of_a_similar_name_is_the_users(tmp_path: Path) -> None:
-    assert not library._is_library_path(
+    assert not ownership._is_library_path(
         str(tmp_path / "my-site-packages-fork" / "a.py")
     )
-    assert library._is_library_path(str(tmp_path / "site-packages" / "a.py"))
+    assert ownership._is_library_path(str(tmp_path / "site-packages" / "a.py"))

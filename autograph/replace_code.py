@@ -17,12 +17,19 @@ import weakref
 from inspect import CO_NESTED
 from types import CodeType, FrameType, FunctionType
 
-from .cache import is_converted, is_generated, lock, note_generated
-from .callees import is_from_converted_module
+from .disk_cache import converted_code
 from .errors import ConversionError, SourceError
 from .heap import referrers
-from .kept import converted_code
-from .library import (
+from .on_demand import (
+    is_converted,
+    is_from_converted_module,
+    is_generated,
+    lock,
+    note_generated,
+)
+from .operators.dispatch import backend_of
+from .options import DEFAULT, ConversionOptions
+from .ownership import (
     CONVERTED,
     ORIGINAL,
     Rule,
@@ -31,8 +38,6 @@ from .library import (
     is_registered,
     rule_for_module,
 )
-from .operators.dispatch import backend_of
-from .options import DEFAULT, ConversionOptions
 
 __all__ = ["Obstacle", "Repair", "convert_in_place", "convert_raising"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import autograph
-from autograph import cache
+from autograph import on_demand
 from autograph.operators import calls
 
 TEXT = """\
@@ -57,7 +57,7 @@ def test_functions_with_the_same_code_have_their_own_globals(
 
 def test_forms_die_with_their_functions(total: FunctionType) -> None:
     gc.collect()
-    before = len(cache._codes), len(cache._generated), len(calls._settled)
+    before = len(on_demand._codes), len(on_demand._generated), len(calls._settled)
     path = total.__code__.co_filename
     for _ in range(3):
         namespace: dict[str, Any] = {"__name__": "totals", "tool": json}
@@ -70,4 +70,8 @@ def test_forms_die_with_their_functions(total: FunctionType) -> None:
     del namespace, other
     gc.collect()
 
-    assert (len(cache._codes), len(cache._generated), len(calls._settled)) == before
+    assert (
+        len(on_demand._codes),
+        len(on_demand._generated),
+        len(calls._settled),
+    ) == before

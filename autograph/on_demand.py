@@ -1,4 +1,10 @@
-"""Conversions of function objects, one for each code object."""
+"""Functions that are converted when converted code first calls them.
+
+`ag.call(f)` asks `converted_callee`, once for each function of the user's: importing
+this module registers it. There is one conversion for each code object. The module is
+light: `disk_cache` loads the compiler when there is something to convert, so a package
+that the import hook loads from its cache does not load it.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +14,16 @@ import os
 import threading
 from types import CodeType, FunctionType
 from typing import Any, cast
-from weakref import ref
+from weakref import WeakSet, ref
 
-from .kept import Answers, converted_code, holds
+from . import operators
+from .disk_cache import Answers, converted_code, holds
+from .errors import SourceError
 from .lang.bound import bind, codes_in
-from .library import CONVERTED, shadowed_builtins
-from .operators.calls import share_defaults
+from .operators.calls import settle, share_defaults
 from .operators.scopes import are_operators
 from .options import DEFAULT, ConversionOptions
+from .ownership import CONVERTED, needs_no_conversion, shadowed_builtins
 
 #: The attribute of a function that holds its forms under other options.
 _FORMS = "__autograph_forms__"
@@ -91,8 +99,8 @@ def _form(function: FunctionType, options: ConversionOptions) -> FunctionType | 
 
 
 def _callees(function: FunctionType, options: ConversionOptions) -> Any:
-    """What the function calls, converted or not: see `autograph.reached`."""
-    return importlib.import_module("autograph.reached").callees(function, options)
+    """What the function calls, converted or not: see `autograph.call_report`."""
+    return importlib.import_module("autograph.call_report").callees(function, options)
 
 
 def note_generated(code: CodeType) -> None:
@@ -126,3 +134,46 @@ def _calls_operators(function: FunctionType) -> bool:
         for code in codes_in(function.__code__)
         for name in code.co_names
     )
+
+
+_as_they_are: WeakSet[FunctionType] = WeakSet()
+
+
+def converted_callee(function: FunctionType, options: ConversionOptions) -> Any:
+    """The converted form of a function of the user's; any other function itself.
+
+    Library code, code that is converted already and code whose source is not available
+    are called as they are.
+
+    Raises:
+        ConversionError: the function cannot be converted.
+    """
+    if options is not DEFAULT:
+        return _decided(function, options)
+    if function in _as_they_are:
+        return function
+    target = _decided(function, options)
+    if target is function:
+        _as_they_are.add(function)
+    return target
+
+
+def _decided(function: FunctionType, options: ConversionOptions) -> Any:
+    if is_from_converted_module(function.__globals__):
+        settle(function)  # also in site-packages, where the others are library code
+        return function
+    if needs_no_conversion(function, options):
+        return function
+    try:
+        return converted(function, options)
+    except SourceError:
+        return function  # exact on Python values; control flow on a tensor raises there
+
+
+def is_from_converted_module(namespace: dict[str, Any]) -> bool:
+    """Whether the import hook converted the module with these globals."""
+    spec = namespace.get("__spec__")
+    return getattr(getattr(spec, "loader", None), "converts", False) is True
+
+
+operators.set_converter(converted_callee)

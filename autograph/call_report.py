@@ -8,17 +8,17 @@ through `Met`.
 
 from __future__ import annotations
 
+import builtins
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, cast
 
-from .cache import converted, is_generated
-from .callees import is_from_converted_module
 from .errors import ConversionError, SourceError
-from .library import Rule, as_written, functions_of, is_dispatcher, rule_for
+from .on_demand import converted, is_from_converted_module, is_generated
 from .options import DEFAULT, ConversionOptions
+from .ownership import Rule, as_written, functions_of, is_dispatcher, rule_for
 
 __all__ = ["Callee", "Callees", "Met", "callees"]
 
@@ -134,16 +134,15 @@ def _direct(
     function: FunctionType, options: ConversionOptions
 ) -> Iterator[tuple[Callee, Any]]:
     """What the code of one function calls."""
-    # Only who asks for callees needs the compiler.
+    # A trace creates a `Met`; only a report about calls needs the compiler, and gast.
     from .lang.parse import find_function
-    from .names_of import called_expressions, resolved
 
     try:
         node = find_function(function).node
     except SourceError:
         return
-    for expression, text in called_expressions(node):
-        known, value = resolved(expression, function)
+    for expression, text in _called_expressions(node):
+        known, value = _resolved(expression, function)
         if known:
             yield _callee(value, _function_of(value), options), value
         else:
@@ -197,3 +196,101 @@ def _written_functions(value: Any) -> Iterator[FunctionType]:
     for member in members:
         for function in functions_of(member):
             yield cast(FunctionType, as_written(function))
+
+
+# --- what the names in a function stand for -------------------------------------------
+
+_UNKNOWN = (False, None)
+
+
+def _called_expressions(node: Any) -> Iterator[tuple[Any, str]]:
+    """The expressions that a function definition calls, each once, with its text.
+
+    The functions inside it count as parts of it.
+    """
+    import gast
+
+    from .lang.visitors import walk
+
+    definitions = (gast.FunctionDef, gast.AsyncFunctionDef)
+    local = {inner.name for inner in walk(node) if isinstance(inner, definitions)}
+    seen = set()
+    for statement in node.body if isinstance(node.body, list) else [node.body]:
+        for inner in walk(statement):
+            if isinstance(inner, gast.Call):
+                text = gast.unparse(inner.func)
+                is_part = isinstance(inner.func, gast.Name) and text in local
+                if text not in seen and not is_part:
+                    seen.add(text)
+                    yield inner.func, text
+
+
+def _resolved(expression: Any, function: FunctionType) -> tuple[bool, Any]:
+    """Whether the names of a function tell what an expression is, and what it is."""
+    import gast
+
+    if isinstance(expression, gast.Name):
+        return _variable(expression.id, function)
+    if not isinstance(expression, gast.Attribute):
+        return _UNKNOWN
+    owner = _owner(expression.value, function)
+    if owner is None:
+        return _UNKNOWN
+    if isinstance(owner, ModuleType):
+        space = vars(owner)
+        name = expression.attr
+        return (True, space[name]) if name in space else _UNKNOWN
+    for cls in owner:
+        if expression.attr in vars(cls):
+            member = vars(cls)[expression.attr]
+            if isinstance(member, (staticmethod, classmethod)):
+                member = member.__func__
+            return (True, member) if callable(member) else _UNKNOWN
+    return _UNKNOWN
+
+
+def _owner(node: Any, function: FunctionType) -> ModuleType | tuple[type, ...] | None:
+    """Where an attribute is looked up: in a module, or in classes one by one."""
+    import gast
+
+    own = _class_of(function)
+    if own is not None and isinstance(node, gast.Name):
+        code = function.__code__
+        if code.co_argcount and node.id == code.co_varnames[0]:
+            return own.__mro__
+    if own is not None and isinstance(node, gast.Call):
+        if isinstance(node.func, gast.Name) and node.func.id == "super":
+            return own.__mro__[1:]
+    known, value = _resolved(node, function)
+    if not known:
+        return None
+    if isinstance(value, type):
+        return value.__mro__
+    return value if isinstance(value, ModuleType) else type(value).__mro__
+
+
+def _class_of(function: FunctionType) -> type | None:
+    """The class that a method was written in."""
+    *path, _ = function.__qualname__.split(".")
+    value: Any = None
+    space: Any = function.__globals__
+    for name in path:
+        value = space.get(name)
+        space = getattr(value, "__dict__", {})
+    return value if isinstance(value, type) else None
+
+
+def _variable(name: str, function: FunctionType) -> tuple[bool, Any]:
+    code = function.__code__
+    if name in code.co_freevars:
+        cell = (function.__closure__ or ())[code.co_freevars.index(name)]
+        try:
+            return True, cell.cell_contents
+        except ValueError:
+            return _UNKNOWN
+    if name in (*code.co_varnames, *code.co_cellvars):
+        return _UNKNOWN
+    for space in (function.__globals__, vars(builtins)):
+        if name in space:
+            return True, space[name]
+    return _UNKNOWN

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import autograph
-from autograph import bytecode, kept, pipeline
+from autograph import disk_cache, pipeline
 from autograph.options import ConversionOptions
 
 SOURCE = '''\
@@ -55,17 +55,17 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("AUTOGRAPH_NO_CACHE", raising=False)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
-    kept.forget()
+    disk_cache.forget()
     path = tmp_path / "program.py"
     path.write_text(SOURCE)
     yield path
-    kept.forget()
+    disk_cache.forget()
 
 
 def run(path: Path) -> dict[str, Any]:
     """The names of the program, as another process has them."""
-    kept._write()
-    kept.forget()
+    disk_cache._write()
+    disk_cache.forget()
     code = compile(path.read_text(), str(path), "exec", dont_inherit=True)
     namespace: dict[str, Any] = {"__name__": "program", "__file__": str(path)}
     exec(code, namespace)
@@ -159,18 +159,18 @@ def test_options_have_files_of_their_own(
     autograph.convert(run(path)["clip"], recursive=False)
 
     assert converted == ["clip"]
-    kept._write()
+    disk_cache._write()
     assert len(list((path.parent / "__pycache__").iterdir())) == 2
 
 
 def test_files_that_are_no_use(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     autograph.convert(run(path)["clip"])
-    kept._write()
+    disk_cache._write()
     (file,) = (path.parent / "__pycache__").iterdir()
     content = file.read_bytes()
     converted = conversions(monkeypatch)
     for broken in (b"", content[:30], content[:16] + b"i\0\0\0\0"):
-        kept.forget()
+        disk_cache.forget()
         file.write_bytes(broken)
         autograph.convert(run(path)["clip"])
 
@@ -181,15 +181,15 @@ def test_malformed_entries_are_no_use(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     autograph.convert(run(path)["clip"])
-    (file,) = kept._files.values()
+    (file,) = disk_cache._files.values()
     assert file is not None
     ((place, (key, answers, code)),) = file.entries.items()
     converted = conversions(monkeypatch)
     broken: list[Any] = [None, 7, (), (key, answers), (key, [*answers], code)]
     broken += [(key, answers, b"code"), (key, {1: True}, code)]
     for entry in broken:
-        kept.forget()
-        bytecode.store_content(file.file, file.path, file.source, {place: entry})
+        disk_cache.forget()
+        disk_cache.store(file.file, file.path, file.source, {place: entry})
         assert autograph.convert(run(path)["clip"])(1) == [1]
 
     assert converted == ["clip"] * len(broken)
@@ -200,11 +200,11 @@ def test_a_file_with_an_error_in_it_is_not_read(
 ) -> None:
     """To read it might end the process, or give the code another meaning."""
     autograph.convert(run(path)["clip"])
-    kept._write()
+    disk_cache._write()
     (file,) = (path.parent / "__pycache__").iterdir()
     content = file.read_bytes()
     converted = conversions(monkeypatch)
-    kept.forget()
+    disk_cache.forget()
     at = content.index(b"helper")
     file.write_bytes(content[:at] + b"hexper" + content[at + 6 :])
 
@@ -216,14 +216,14 @@ def test_a_file_with_an_error_in_it_is_not_read(
 def test_who_may_not_read_the_source_may_not_read_the_cache(path: Path) -> None:
     path.chmod(0o644)
     autograph.convert(run(path)["clip"])
-    kept._write()
+    disk_cache._write()
     (file,) = (path.parent / "__pycache__").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
 
     path.chmod(0o500)
-    kept.forget()
+    disk_cache.forget()
     autograph.convert(run(path)["helper"])
-    kept._write()
+    disk_cache._write()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -235,7 +235,7 @@ def test_a_file_that_was_edited_meanwhile_is_not_kept(path: Path) -> None:
     linecache.checkcache()
     autograph.convert(names["clip"])
 
-    assert [place[1] for file in kept._files.values() for place in file.new] == [
+    assert [place[1] for file in disk_cache._files.values() for place in file.new] == [
         "helper"
     ]
 
@@ -243,15 +243,15 @@ def test_a_file_that_was_edited_meanwhile_is_not_kept(path: Path) -> None:
 def test_programs_add_to_each_others_files(path: Path) -> None:
     first = run(path)
     autograph.convert(first["clip"])
-    mine = dict(kept._files)
-    kept.forget()
+    mine = dict(disk_cache._files)
+    disk_cache.forget()
     autograph.convert(first["helper"])
-    kept._write()
-    kept._files.update(mine)
-    kept._write()
-    kept.forget()
+    disk_cache._write()
+    disk_cache._files.update(mine)
+    disk_cache._write()
+    disk_cache.forget()
     autograph.convert(run(path)["adder"])
-    (file,) = kept._files.values()
+    (file,) = disk_cache._files.values()
 
     assert {place[1] for place in file.entries} == {"clip", "helper", "adder"}
 
@@ -262,7 +262,7 @@ def test_code_with_objects_in_it_is_not_kept(path: Path) -> None:
     helper.__code__ = helper.__code__.replace(co_consts=constants)
 
     assert autograph.convert(helper)(1) == 2
-    assert not kept._files
+    assert not disk_cache._files
 
 
 def test_nothing_is_kept_where_that_is_asked_for(
@@ -270,7 +270,7 @@ def test_nothing_is_kept_where_that_is_asked_for(
 ) -> None:
     monkeypatch.setenv("AUTOGRAPH_NO_CACHE", "1")
     autograph.convert(run(path)["clip"])
-    kept._write()
+    disk_cache._write()
 
     assert not (path.parent / "__pycache__").exists()
 
