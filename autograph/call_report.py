@@ -135,7 +135,7 @@ def _direct(
 ) -> Iterator[tuple[Callee, Any]]:
     """What the code of one function calls."""
     # A trace creates a `Met`; only a report about calls needs the compiler, and gast.
-    from .lang.parse import find_function
+    from .lang.definitions import find_function
 
     try:
         node = find_function(function).node

@@ -32,8 +32,8 @@ from typing import Any, TypeGuard
 
 from ._version import __version__
 from .build import write_atomically
-from .lang.bound import filled
-from .lang.room import room
+from .lang.code_objects import fill_placeholder
+from .lang.interpreter import recursion_room
 from .options import DEFAULT, ConversionOptions
 from .ownership import library_key, names_library, shadowed_builtins
 
@@ -162,7 +162,7 @@ class _FunctionCache:
 _files: dict[tuple[str, ConversionOptions], _FunctionCache | None] = {}
 
 
-@room()
+@recursion_room()
 def converted_code(
     function: FunctionType, options: ConversionOptions = DEFAULT
 ) -> tuple[CodeType, Answers]:
@@ -187,7 +187,7 @@ def converted_code(
         if key and cache is not None and _is_text(cache.source, converted.source):
             cache.new[_place(function)] = cache.entries[_place(function)] = key, *found
     library, code = found
-    return filled(code, scopes.operators(options)), library
+    return fill_placeholder(code, scopes.operators(options)), library
 
 
 def holds(answers: Answers, function: FunctionType, options: ConversionOptions) -> bool:

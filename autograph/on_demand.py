@@ -19,7 +19,7 @@ from weakref import WeakSet, ref
 from . import operators
 from .disk_cache import Answers, converted_code, holds
 from .errors import SourceError
-from .lang.bound import bind, codes_in
+from .lang.code_objects import bind, codes_in
 from .operators.calls import settle, share_defaults
 from .operators.scopes import are_operators
 from .options import DEFAULT, ConversionOptions

@@ -21,15 +21,12 @@ from .converters.bindings import bound_names, local_functions
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
-from .lang.bound import bind, filled
-from .lang.cached import cached_property
-from .lang.deep import kept_in
-from .lang.embed import placeheld
-from .lang.labels import Helper
-from .lang.load import compile_function, compile_module
+from .lang.code_objects import Helper, bind, fill_placeholder
+from .lang.compile import compile_function, compile_module, put_placeholder
+from .lang.definitions import Definition, find_function
+from .lang.interpreter import cached_property, recursion_room
 from .lang.names import Namer
-from .lang.parse import Found, find_function, parse_parts, too_deep
-from .lang.room import room
+from .lang.parse import parse_module, skipped_statement, too_deep
 from .lang.source import Source
 from .lang.visitors import Transformer, clone
 from .options import DEFAULT, ConversionOptions
@@ -50,8 +47,8 @@ class Conversion:
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
     are the refusals: what they name stands as it was; `helpers` are the functions that
-    were generated; `kept` are the statements that have placeholders in the trees; `ag`
-    is the name of the operators.
+    were generated; `skipped` are the statements that have placeholders in the trees;
+    `ag` is the name of the operators.
     """
 
     def __init__(
@@ -61,7 +58,7 @@ class Conversion:
         tree: gast.AST,
         diagnostics: tuple[Diagnostic, ...] = (),
         helpers: set[Helper] | None = None,
-        kept: Mapping[str, ast.stmt] = MappingProxyType({}),
+        skipped: Mapping[str, ast.stmt] = MappingProxyType({}),
         ag: str = ALIAS,
     ) -> None:
         self.source = source
@@ -69,7 +66,7 @@ class Conversion:
         self.tree = tree
         self.diagnostics = diagnostics
         self.helpers = set() if helpers is None else helpers
-        self.kept = kept
+        self.skipped = skipped
         self.ag = ag
 
     @cached_property
@@ -99,7 +96,7 @@ class Conversion:
             node,
             self.diagnostics,
             self.helpers,
-            self.kept,
+            self.skipped,
             self.ag,
         )
 
@@ -108,7 +105,9 @@ class Conversion:
         assert isinstance(self.tree, gast.Module)
         tree = self.executed  # which adds to the helpers
         with _bounded(self.source, self.original):
-            return compile_module(tree, self.source.filename, self.helpers, self.kept)
+            return compile_module(
+                tree, self.source.filename, self.helpers, self.skipped
+            )
 
     @cached_property
     def executed(self) -> Any:
@@ -124,12 +123,12 @@ def convert_tree(
     function: FunctionType,
     options: ConversionOptions = DEFAULT,
     library: dict[str, bool] | None = None,
-) -> tuple[Found, Conversion, Context]:
+) -> tuple[Definition, Conversion, Context]:
     """The definition of a function object, and its converted form.
 
     `library` collects which names were found to be of library code.
     """
-    with room():
+    with recursion_room():
         found = find_function(function)
     context = Context(
         ag=_alias(found.node),
@@ -146,7 +145,7 @@ def convert_tree(
     return found, conversion, context
 
 
-@room()
+@recursion_room()
 def convert_callable(
     function: FunctionType, options: ConversionOptions = DEFAULT
 ) -> Callable[[FunctionType], FunctionType]:
@@ -158,7 +157,9 @@ def convert_callable(
     """
     from .operators import scopes
 
-    code = filled(convert_code(function, options).code, scopes.operators(options))
+    code = fill_placeholder(
+        convert_code(function, options).code, scopes.operators(options)
+    )
     return lambda original: bind(code, original)
 
 
@@ -166,7 +167,7 @@ class ConvertedCode:
     """What takes the place of a function's code, and what it was made of."""
 
     def __init__(self, code: CodeType, source: str, library: dict[str, bool]) -> None:
-        #: With a placeholder for the operators: see `autograph.lang.bound`.
+        #: With a placeholder for the operators: see `autograph.lang.code_objects`.
         self.code = code
         self.source = source
         #: Which dotted names were found to be of library code, and which not.
@@ -185,7 +186,7 @@ def convert_code(
     library: dict[str, bool] = {}
     found, conversion, context = convert_tree(function, options, library)
     with _bounded(found.source, found.node):
-        tree = placeheld(conversion.executed, context.ag)
+        tree = put_placeholder(conversion.executed, context.ag)
         code = compile_function(tree, function, conversion.helpers, found.class_name)
     return ConvertedCode(code, found.source.text, library)
 
@@ -226,8 +227,8 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     Raises:
         SourceError: the text is not valid Python.
     """
-    with room():
-        tree, kept = parse_parts(source)
+    with recursion_room():
+        tree, skipped = parse_module(source)
     shadowed = bound_names(tree.body)
     context = Context(
         ag=_alias(tree),
@@ -237,23 +238,25 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         shadowed=shadowed,
         functions=local_functions(tree.body),
     )
-    converter = _ModuleConverter(source, context, kept)
+    converter = _ModuleConverter(source, context, skipped)
     with _bounded(source, tree):
         new = converter.visit(tree)
     if new is not tree:
         new = clone(new, body=_with_import(new.body, context.ag, options))
     diagnostics = tuple(converter.diagnostics)
-    return Conversion(source, tree, new, diagnostics, context.helpers, kept, context.ag)
+    return Conversion(
+        source, tree, new, diagnostics, context.helpers, skipped, context.ag
+    )
 
 
 class _ModuleConverter(Transformer):
     """Converts the outermost functions of a module."""
 
     def __init__(
-        self, source: Source, context: Context, kept: Mapping[str, ast.stmt]
+        self, source: Source, context: Context, skipped: Mapping[str, ast.stmt]
     ) -> None:
         super().__init__()
-        self._kept = kept
+        self._skipped = skipped
         self._source = source
         self._context = context
         self.diagnostics: list[Diagnostic] = []
@@ -266,7 +269,7 @@ class _ModuleConverter(Transformer):
             return node
 
     def visit_Assign(self, node: Any) -> Any:
-        deep = kept_in(node, self._kept)
+        deep = skipped_statement(node, self._skipped)
         if deep is not None:
             error = too_deep(self._source, deep)
             self.diagnostics.extend(error.diagnostics)
@@ -359,7 +362,7 @@ def _alias(tree: gast.AST) -> str:
 def _bounded(source: Source, tree: gast.AST) -> Iterator[None]:
     """Room for walks over a tree; one that needs more raises AG105."""
     try:
-        with room():
+        with recursion_room():
             yield
     except RecursionError as error:
         raise too_deep(source, tree) from error

@@ -16,7 +16,7 @@ from time import perf_counter
 from types import FunctionType
 
 from autograph.errors import AutographError
-from autograph.lang import parse
+from autograph.lang import definitions
 from autograph.lang.source import Source
 from autograph.pipeline import convert_callable, convert_module, convert_tree
 from benchmarks import imports
@@ -50,7 +50,7 @@ def corpus() -> list[FunctionType]:
 def forget_sources() -> None:
     """Let the next conversion read and parse its file again."""
     linecache.clearcache()
-    parse._parsed.clear()
+    definitions._parsed.clear()
 
 
 # --- small functions ------------------------------------------------------------------

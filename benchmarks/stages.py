@@ -26,11 +26,11 @@ _FOLDERS = {
     "analysis": "find facts",
     "converters": "rewrite",
     "pipeline.py": "rewrite",
-    "lang/lambdas.py": "parse",
+    "lang/definitions.py": "parse",
     "lang/parse.py": "parse",
     "lang/source.py": "parse",
-    "lang/load.py": "compile",
-    "lang/mangle.py": "compile",
+    "lang/code_objects.py": "compile",
+    "lang/compile.py": "compile",
 }
 STAGES = ("parse", "find facts", "rewrite", "compile")
 _INTERVAL = 0.0005

@@ -32,7 +32,7 @@ from autograph.analysis.plain import Plain
 from autograph.analysis.printing import dump
 from autograph.analysis.reaching import ELSEWHERE, ReachingDefinitions
 from autograph.analysis.scopes import Scope, scope_of
-from autograph.lang.cached import cached_property
+from autograph.lang.interpreter import cached_property
 from autograph.lang.visitors import walk
 
 __all__ = ["Facts", "analyze"]

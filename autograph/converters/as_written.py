@@ -30,7 +30,7 @@ from typing import Any
 import gast
 
 from ..lang import nodes
-from ..lang.labels import Helper
+from ..lang.code_objects import Helper
 from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone
 from .bindings import with_own_names

@@ -23,7 +23,7 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
-from ..lang.labels import Helper
+from ..lang.code_objects import Helper
 from ..lang.names import Namer
 from ..lang.visitors import clone
 from .bindings import bound_names, names_read, unhidden

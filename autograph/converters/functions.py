@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from ..analysis import Facts, analyze
-from ..lang.labels import Helper
+from ..lang.code_objects import Helper
 from ..lang.names import Namer
 from ..lang.visitors import clone
 from .bindings import local_functions

@@ -9,7 +9,7 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
-from ..lang.cached import cached_property
+from ..lang.interpreter import cached_property
 from ..lang.visitors import walk
 from .selection import LOOPS, blocks, header_of
 

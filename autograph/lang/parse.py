@@ -1,8 +1,9 @@
-"""From source to gast trees: whole modules, and the definition of a function object.
+"""From source to gast trees.
 
-A file is parsed once, by the standard library; of a function asked for, only its own
-node becomes a gast tree. So the first function of a file costs the parse, the others
-next to nothing.
+Trees are walked by recursion, so code that Python compiles can still be nested too
+deeply. In the tree of a module, a placeholder has the position of such a statement,
+most often a whole function, and binds its names; the compiled module has the statement
+itself.
 """
 
 from __future__ import annotations
@@ -11,64 +12,35 @@ import ast
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, cast
 
 import gast
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
-from .cached import cached_property
-from .deep import Kept, without_deep
-from .edited import was_edited
-from .source import Source, code_of, source_of
+from . import nodes
+from .source import Source
+from .visitors import clone
 
 __all__ = [
-    "Enclosing",
-    "Found",
-    "find_function",
+    "Skipped",
+    "parse_ast",
     "parse_module",
-    "parse_parts",
+    "restore_skipped",
+    "skipped_statement",
+    "to_gast",
     "too_deep",
 ]
 
 
-class Enclosing:
-    """A function, lambda or class that a definition stands in."""
+def parse_module(source: Source) -> tuple[gast.Module, Skipped]:
+    """The tree of a whole source, and the statements that it has placeholders for.
 
-    def __init__(self, kind: str, name: str, lineno: int) -> None:
-        #: ``'function'``, ``'class'`` or ``'lambda'``.
-        self.kind = kind
-        self.name = name
-        self.lineno = lineno
+    A syntax error raises a located SourceError AG100.
 
-
-class Found:
-    """A function's definition in its source."""
-
-    def __init__(
-        self,
-        source: Source,
-        node: gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda,
-        enclosing: tuple[Enclosing, ...],
-    ) -> None:
-        self.source = source
-        #: A tree of its own: nobody else holds it.
-        self.node = node
-        #: The definitions around it, outermost first.
-        self.enclosing = enclosing
-
-    @property
-    def class_name(self) -> str | None:
-        """The innermost class around; private names (``__x``) are mangled with it."""
-        classes = [outer.name for outer in self.enclosing if outer.kind == "class"]
-        return classes[-1] if classes else None
-
-
-def parse_module(source: Source) -> gast.Module:
-    """The tree of a whole source; a syntax error raises a located SourceError AG100.
-
-    >>> parse_module(Source("a = 1")).body[0].targets[0].id
+    >>> tree, _ = parse_module(Source("a = 1"))
+    >>> tree.body[0].targets[0].id
     'a'
     >>> parse_module(Source("a = = 1", "f.py"))
     Traceback (most recent call last):
@@ -78,58 +50,16 @@ def parse_module(source: Source) -> gast.Module:
          |     ^
       why: invalid syntax
     """
-    return _to_gast(_parse(source), source)
-
-
-def parse_parts(source: Source) -> tuple[gast.Module, Kept]:
-    """The tree of a whole source, without the statements that are nested too deeply.
-
-    Those have placeholders in the tree: see `autograph.lang.deep`.
-    """
-    tree = _parse(source)
+    tree = parse_ast(source)
     try:
         return gast.ast_to_gast(tree), {}
     except RecursionError:
-        kept: Kept = {}
-        return without_deep(tree, kept), kept
+        skipped: Skipped = {}
+        return _skip_deep(tree, skipped), skipped
 
 
-def find_function(fn: Any) -> Found:
-    """The definition of a function, method, lambda or code object.
-
-    Raises SourceError: AG102 if there is no text, or it no longer holds the function;
-    AG103 if several lambdas fit; AG100 if the text is not valid Python; AG105 if it is
-    nested too deeply.
-
-    >>> find_function(find_function).node.name
-    'find_function'
-    """
-    source = source_of(fn)
-    code = code_of(fn)
-    if code is None:
-        raise _not_found(fn, source, "it is not a function")
-    definitions = _definitions(source)
-    if code.co_name == "<lambda>":
-        from .lambdas import choose_lambda  # most functions have a name
-
-        candidates = definitions.lambdas.get(code.co_firstlineno, [])
-        found = choose_lambda(code, source, candidates)
-        if found is None:
-            why = f"line {code.co_firstlineno} no longer holds this lambda"
-            raise _not_found(fn, source, why)
-    else:
-        found = definitions.functions.get((code.co_firstlineno, code.co_name))
-        if found is None:
-            why = f"line {code.co_firstlineno} no longer defines `{code.co_name}`"
-            raise _not_found(fn, source, why)
-    node, enclosing = found
-    if was_edited(fn, source):
-        why = f"line {code.co_firstlineno} is not what was imported"
-        raise _not_found(fn, source, why)
-    return Found(source, _to_gast(node, source), enclosing)
-
-
-def _to_gast(tree: ast.AST, source: Source) -> Any:
+def to_gast(tree: ast.AST, source: Source) -> Any:
+    """The gast tree; SourceError AG105 if it is nested too deeply."""
     try:
         return gast.ast_to_gast(tree)
     except RecursionError as error:
@@ -143,7 +73,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: cast(Any, _parsing)._at_fork_reinit())
 
 
-def _parse(source: Source) -> ast.Module:
+def parse_ast(source: Source) -> ast.Module:
     """The standard library's tree, with errors located and warnings left out."""
     try:
         with _parsing, warnings.catch_warnings():
@@ -174,7 +104,7 @@ def _syntax_error(
 
 
 def too_deep(source: Source, tree: ast.AST | None = None) -> SourceError:
-    """The error for valid code that trees cannot be walked of, at its deepest line."""
+    """The error for valid code whose tree cannot be walked, at its deepest line."""
     deepest, line = 0, 1
     pending = [] if tree is None else [(tree, 0, 1)]
     while pending:
@@ -196,93 +126,87 @@ def too_deep(source: Source, tree: ast.AST | None = None) -> SourceError:
     )
 
 
-def _not_found(fn: Any, source: Source, why: str) -> SourceError:
-    name = getattr(fn, "__qualname__", None) or getattr(fn, "co_name", repr(fn))
-    message = f"`{name}` was not found in {source.filename}: {why}"
-    fix = "reload the module if its file was edited after the import"
-    return SourceError(Diagnostic("AG102", "no source", message, fix=fix))
+# --- statements nested too deeply ---
+
+#: Sentinel constants begin so; the NUL cannot occur in user source.
+_MARK = "\0autograph skipped "
+
+#: The skipped statements, by the sentinels in their places.
+Skipped = dict[str, ast.stmt]
 
 
-_Definition = tuple[ast.AST, tuple[Enclosing, ...]]
+def _skip_deep(tree: ast.Module, skipped: Skipped) -> gast.Module:
+    """The tree with placeholders for statements that are nested too deeply.
+
+    ``skipped`` collects those.
+    """
+    return gast.Module([_part(statement, skipped) for statement in tree.body], [])
 
 
-class _Definitions:
-    """Where the functions of a parsed file begin."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self._tree = _parse(source)
-
-    @cached_property
-    def functions(self) -> dict[tuple[int, str], _Definition]:
-        """By first line, decorators included, and name: as code objects know it."""
-        return {
-            (_first_line(node), node.name): (node, enclosing)
-            for node, enclosing in _statements(self._tree.body, ())
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        }
-
-    @cached_property
-    def lambdas(self) -> dict[int, list[_Definition]]:
-        """By line. A file of functions never needs them, so they are found late."""
-        found: dict[int, list[_Definition]] = {}
-        stack: list[_Definition] = [(self._tree, ())]
-        while stack:
-            node, enclosing = stack.pop()
-            if isinstance(node, ast.Lambda):
-                found.setdefault(node.lineno, []).append((node, enclosing))
-            inner = _enter(node, enclosing)
-            children = list(ast.iter_child_nodes(node))
-            stack.extend((child, inner) for child in reversed(children))
-        return found
+def _part(statement: ast.stmt, skipped: Skipped) -> Any:
+    try:
+        return gast.ast_to_gast(statement)
+    except RecursionError:
+        pass
+    if isinstance(statement, ast.ClassDef):
+        try:
+            return _class(statement, skipped)
+        except RecursionError:
+            pass  # its bases or decorators are
+    mark = f"{_MARK}{len(skipped)}"
+    skipped[mark] = statement
+    return _placeholder(statement, mark)
 
 
-def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+def _class(statement: ast.ClassDef, skipped: Skipped) -> Any:
+    fields = {name: getattr(statement, name) for name in statement._fields}
+    shell = ast.ClassDef(**{**fields, "body": []})
+    new = gast.ast_to_gast(ast.copy_location(shell, statement))
+    return clone(new, body=[_part(inner, skipped) for inner in statement.body])
 
 
-def _enter(node: ast.AST, enclosing: tuple[Enclosing, ...]) -> tuple[Enclosing, ...]:
-    """The definitions around the parts of `node`."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return (*enclosing, Enclosing("function", node.name, node.lineno))
-    if isinstance(node, ast.ClassDef):
-        return (*enclosing, Enclosing("class", node.name, node.lineno))
-    if isinstance(node, ast.Lambda):
-        return (*enclosing, Enclosing("lambda", "<lambda>", node.lineno))
-    return enclosing
+def _placeholder(statement: ast.stmt, mark: str) -> Any:
+    decorators = getattr(statement, "decorator_list", [])
+    lineno = min([statement.lineno, *(node.lineno for node in decorators)])
+    at = gast.Pass()
+    at.lineno, at.col_offset = lineno, statement.col_offset
+    at.end_lineno, at.end_col_offset = statement.end_lineno, statement.end_col_offset
+    value = nodes.constant(mark, at)
+    targets = [nodes.target(name, at) for name in _bound(statement)]
+    if not targets:
+        return nodes.located(gast.Expr(value), at)
+    return nodes.located(gast.Assign(targets, value, None), at)
 
 
-def _statements(
-    body: list[ast.stmt], enclosing: tuple[Enclosing, ...]
-) -> Iterator[tuple[ast.stmt, tuple[Enclosing, ...]]]:
-    """All compound statements below `body`, which is where any `def` is."""
-    pending = [(statement, enclosing) for statement in reversed(body)]
+def _bound(statement: ast.stmt) -> list[str]:
+    """The names that a statement may bind in its scope, and maybe some others."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [statement.name]
+    names: dict[str, None] = {}
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names[node.id] = None
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names[node.name] = None
+        elif isinstance(node, ast.alias):
+            names[(node.asname or node.name).partition(".")[0]] = None
+    return list(names)
+
+
+def skipped_statement(
+    statement: Any, skipped: Mapping[str, ast.stmt]
+) -> ast.stmt | None:
+    """The statement that a placeholder stands for; None for any other statement."""
+    value = getattr(statement, "value", None)
+    text = getattr(value, "value", None)
+    return skipped.get(text) if isinstance(text, str) else None
+
+
+def restore_skipped(module: ast.Module, skipped: Mapping[str, ast.stmt]) -> ast.Module:
+    """Put the skipped statements back in place of their placeholders."""
+    pending: list[Any] = [module] if skipped else []
     while pending:
-        statement, enclosing = pending.pop()
-        if isinstance(statement, _SIMPLE):
-            continue
-        yield statement, enclosing
-        inner = _enter(statement, enclosing)
-        blocks = [(part, inner) for block in _blocks(statement) for part in block]
-        pending += reversed(blocks)
-
-
-_SIMPLE = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign)
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        yield getattr(statement, name, [])
-    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-        yield part.body
-
-
-def _definitions(source: Source) -> _Definitions:
-    known = _parsed.get(source.filename)
-    if known is None or known.source != source:
-        known = _parsed[source.filename] = _Definitions(source)
-    return known
-
-
-#: Per file name, the text that was parsed last.
-_parsed: dict[str, _Definitions] = {}
+        node = pending.pop()
+        node.body = [skipped_statement(s, skipped) or s for s in node.body]
+        pending += [s for s in node.body if isinstance(s, ast.ClassDef)]
+    return module

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gast
 
-from ._blocks import Blocks
-from ._statements import tokens_of
-from ._wrap import wrap
+from .blocks import Blocks
+from .line_breaks import wrap
 from .pristine import Pristine
+from .statements import tokens_of
 
 __all__ = ["Pristine", "unparse"]
 

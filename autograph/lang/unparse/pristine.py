@@ -8,10 +8,10 @@ from typing import Any
 
 import gast
 
-from ..cached import cached_property
+from ..interpreter import cached_property
 from ..source import Source
 from ..visitors import walk
-from ._comments import Comments, first_line
+from .comments import Comments, first_line
 
 __all__ = ["BLOCKS", "Pristine", "blocks_of"]
 

@@ -11,7 +11,7 @@ import pytest
 
 import autograph
 from autograph.errors import SourceError
-from autograph.lang.room import room
+from autograph.lang.interpreter import recursion_room
 from autograph.lang.source import Source
 from autograph.pipeline import convert_module
 
@@ -82,14 +82,14 @@ def test_a_module_is_converted_near_the_limit() -> None:
 
 def test_the_limit_is_restored() -> None:
     limit = sys.getrecursionlimit()
-    with room():
+    with recursion_room():
         assert sys.getrecursionlimit() >= depth() + 1900
-        with pytest.raises(KeyError), room():
+        with pytest.raises(KeyError), recursion_room():
             raise KeyError
         assert sys.getrecursionlimit() >= depth() + 1900
     assert sys.getrecursionlimit() == limit
 
-    with room():
+    with recursion_room():
         sys.setrecursionlimit(limit + 7)  # somebody else's wish
     assert sys.getrecursionlimit() == limit + 7
     sys.setrecursionlimit(limit)

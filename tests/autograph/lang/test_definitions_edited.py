@@ -16,7 +16,7 @@ import pytest
 
 import autograph
 from autograph.errors import SourceError
-from autograph.lang.parse import find_function
+from autograph.lang.definitions import find_function
 
 TEXT = """\
 def double(x):

@@ -1,4 +1,4 @@
-"""From a rewritten tree to a function object.
+"""From a rewritten tree to a code object.
 
 What runs is the tree, compiled under the user's own file name with the user's own
 positions: tracebacks, breakpoints, coverage and profilers show the user's source.
@@ -15,11 +15,11 @@ from typing import Any
 import gast
 
 from . import nodes
-from .bound import FUTURE
-from .deep import restored
-from .labels import Helper, relabelled
-from .mangle import mangled
-from .visitors import clone
+from .code_objects import FUTURE_FLAGS, PLACEHOLDER, Helper, restore_names
+from .parse import restore_skipped
+from .visitors import Transformer, clone
+
+__all__ = ["compile_function", "compile_module", "mangle", "put_placeholder"]
 
 #: The function that generated code is compiled in, so that its free variables are free.
 _FACTORY = "__autograph_factory__"
@@ -42,7 +42,7 @@ def compile_function(
     """
     code = original.__code__
     if class_name is not None:
-        node = mangled(node, class_name)
+        node = mangle(node, class_name)
     definition = _bare(node)
     body: list[gast.AST] = [definition]
     if isinstance(node, gast.Lambda):
@@ -52,7 +52,7 @@ def compile_function(
         body.insert(0, nodes.global_([node.name], node))
     factory = nodes.function(_FACTORY, body, node, *code.co_freevars)
     module = gast.gast_to_ast(gast.Module([factory], []))
-    flags = code.co_flags & FUTURE
+    flags = code.co_flags & FUTURE_FLAGS
     with warnings.catch_warnings():
         # Python warned of an `x is 0` when it compiled the file for its user.
         warnings.simplefilter("ignore", SyntaxWarning)
@@ -62,7 +62,7 @@ def compile_function(
     found = _inner(_inner(compiled))
     name, shown = code.co_name, getattr(code, "co_qualname", original.__qualname__)
     old = getattr(found, "co_qualname", found.co_name)
-    return relabelled(found, helpers, old, shown, name)
+    return restore_names(found, helpers, old, shown, name)
 
 
 def _bare(node: Any) -> Any:
@@ -96,13 +96,80 @@ def compile_module(
     tree: gast.Module,
     filename: str,
     helpers: Set[Helper] = frozenset(),
-    kept: Mapping[str, ast.stmt] = MappingProxyType({}),
+    skipped: Mapping[str, ast.stmt] = MappingProxyType({}),
 ) -> CodeType:
     """The code object of a module tree, under its own file name.
 
     ``helpers`` are the generated functions, which do not show in qualified names;
-    ``kept`` are the statements that placeholders stand for.
+    ``skipped`` are the statements that placeholders stand for.
     """
-    module = restored(gast.gast_to_ast(tree), kept)
+    module = restore_skipped(gast.gast_to_ast(tree), skipped)
     code: CodeType = compile(module, filename, "exec", dont_inherit=True)
-    return relabelled(code, helpers, "", "")
+    return restore_names(code, helpers, "", "")
+
+
+# --- names ---
+# A function that is compiled alone is outside of its class, so Python would no longer
+# turn ``self.__x`` into ``self._C__x``. The rules, in the language reference:
+# https://docs.python.org/3/reference/expressions.html#private-name-mangling
+
+
+def mangle(node: Any, class_name: str) -> Any:
+    """The tree with the private names of the class spelled out.
+
+    >>> tree = gast.parse("self.__x = __y + __init__")
+    >>> print(gast.unparse(mangle(tree, "_Point")))
+    self._Point__x = _Point__y + __init__
+    """
+    stripped = class_name.lstrip("_")
+    if not stripped:
+        return node
+    return _Mangler(stripped).visit(node)
+
+
+class _Mangler(Transformer):
+    def __init__(self, class_name: str) -> None:
+        super().__init__()
+        self._class_name = class_name
+
+    def _name(self, name: str) -> str:
+        private = name.startswith("__") and not name.endswith("__") and "." not in name
+        return f"_{self._class_name}{name}" if private else name
+
+    def visit_ClassDef(self, node: Any) -> Any:
+        # The body belongs to the inner class; what is evaluated outside does not.
+        node = clone(node, name=self._name(node.name))
+        for field in ("bases", "keywords", "decorator_list"):
+            node = clone(node, **{field: self.visit_list(getattr(node, field))})
+        return node
+
+    def generic_visit(self, node: Any) -> Any:
+        node = super().generic_visit(node)
+        for field in ("id", "attr", "arg", "name", "rest", "asname"):
+            value = getattr(node, field, None)
+            if isinstance(value, str) and self._name(value) != value:
+                node = clone(node, **{field: self._name(value)})
+        if isinstance(node, (gast.Global, gast.Nonlocal)):
+            return clone(node, names=[self._name(name) for name in node.names])
+        return node
+
+
+# --- the operators ---
+# Code that takes the place of other code (``function.__code__``) has the free variables
+# and globals of that and no more: the operators are a constant of generated code.
+
+
+class _Placeholders(Transformer):
+    """Puts the placeholder where a name is read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def visit_Name(self, node: Any) -> Any:
+        return nodes.constant(PLACEHOLDER, node) if node.id == self._name else node
+
+
+def put_placeholder(tree: Any, name: str) -> Any:
+    """The tree with a placeholder in place of a name, for `fill_placeholder`."""
+    return _Placeholders(name).visit(tree)

@@ -10,7 +10,7 @@ import gast
 import pytest
 
 from autograph.lang.unparse import unparse
-from tests.autograph.lang.test_unparse_expressions import NORMAL as NORMAL_EXPRESSIONS
+from tests.autograph.lang.unparse.test_expressions import NORMAL as NORMAL_EXPRESSIONS
 
 #: Each is its own normal form; a line of dashes ends it.
 NORMAL = """\

@@ -8,7 +8,8 @@ from typing import Any
 import gast
 import pytest
 
-from autograph.lang.parse import find_function, parse_module
+from autograph.lang.definitions import find_function
+from autograph.lang.parse import parse_module
 from autograph.lang.source import Source
 from autograph.lang.unparse import Pristine, unparse
 from autograph.lang.visitors import Transformer, clone
@@ -16,7 +17,7 @@ from autograph.lang.visitors import Transformer, clone
 
 def load(text: str) -> tuple[gast.Module, Pristine]:
     source = Source(text)
-    tree = parse_module(source)
+    tree = parse_module(source)[0]
     return tree, Pristine(tree, source)
 
 

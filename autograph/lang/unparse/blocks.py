@@ -8,10 +8,10 @@ from typing import Any
 import gast
 
 from ..visitors import clone
-from ._statements import tokens_of
-from ._text import Text
-from ._wrap import wrap
+from .line_breaks import wrap
 from .pristine import BLOCKS, Pristine
+from .statements import tokens_of
+from .user_text import UserText
 
 __all__ = ["Blocks"]
 
@@ -24,7 +24,7 @@ class Blocks:
     def __init__(self, root: gast.AST, pristine: Pristine | None, width: int) -> None:
         self.pristine = pristine
         self.width = width
-        self.text = Text(root, pristine, width)
+        self.text = UserText(root, pristine, width)
 
     # --- blocks ------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from autograph.lang.parse import parse_module
 from autograph.lang.source import Source
 from autograph.lang.unparse import Pristine, unparse
 from autograph.lang.visitors import Transformer, clone
-from tests.autograph.lang import trees
+from tests.autograph.lang.unparse import trees
 
 MODULES = """
     argparse ast bisect contextlib dataclasses enum fractions functools heapq inspect
@@ -34,7 +34,7 @@ class Module:
 
     def __init__(self, name: str) -> None:
         self.source = Source.read(LIBRARY / f"{name}.py")
-        self.tree = parse_module(self.source)
+        self.tree = parse_module(self.source)[0]
         self.dump = dump(self.source.text)
 
 

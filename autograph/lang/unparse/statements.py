@@ -6,11 +6,16 @@ from typing import Any
 
 import gast
 
-from ._base import BARE_TUPLE, BARE_YIELD, NAMED, TEST, get_op_symbol
-from ._literals import docstring
-from ._lower import lower
-from ._patterns import Patterns
-from ._tokens import CLOSE, OPEN, Comma
+from .expressions import (
+    BARE_TUPLE,
+    BARE_YIELD,
+    NAMED,
+    TEST,
+    Expressions,
+    get_op_symbol,
+)
+from .line_breaks import CLOSE, OPEN, Comma
+from .literals import docstring, lower
 from .pristine import Pristine
 
 __all__ = ["tokens_of"]
@@ -35,7 +40,7 @@ def tokens_of(
     return result
 
 
-class _Statements(Patterns):
+class _Statements(Expressions):
     """Prints any statement, without the blocks that it has."""
 
     # --- simple statements -------------------------------------------------------

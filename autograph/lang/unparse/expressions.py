@@ -1,34 +1,106 @@
-"""Expressions: astor's printer where it is exact, ours where it is not."""
+"""Expressions and patterns: astor's printer where it is exact, ours where it is not.
+
+Each method of a printer says what it needs of its operands by setting their
+precedence, as astor does; an operand that binds less tightly gets parentheses. The
+levels below name the places where less than an atom will do.
+"""
 
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Callable
 from typing import Any
 
-from . import _literals as literals
-from ._base import (
-    ATOM,
-    BARE_TUPLE,
-    NAMED,
-    ONLY_ARGUMENT,
-    OR,
-    STARRED,
-    TEST,
-    Base,
-    Precedence,
-    get_op_symbol,
-    set_precedence,
-)
-from ._tokens import CLOSE, OPEN, Break, Comma, Seam
+from . import literals
+from .line_breaks import CLOSE, OPEN, Break, Comma, Seam
 
-__all__ = ["Expressions"]
+with warnings.catch_warnings():
+    # astor looks for node types that are deprecated since Python 3.12.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from astor.code_gen import SourceGenerator, set_precedence
+    from astor.op_util import Precedence, get_op_symbol
 
+__all__ = [
+    "BARE_TUPLE",
+    "BARE_YIELD",
+    "NAMED",
+    "TEST",
+    "Expressions",
+    "get_op_symbol",
+]
+
+#: Everything, `yield x` and `a, b` included.
+BARE_YIELD = Precedence.Yield
+#: Everything but `yield x`.
+BARE_TUPLE = Precedence.Tuple
+#: Any one expression, `a := b` included.
+NAMED = Precedence.NamedExpr
+#: The only argument of a call, which may be a bare generator expression.
+ONLY_ARGUMENT = Precedence.call_one_arg
+#: Any one expression, `lambda: x` and `a if b else c` included.
+TEST = Precedence.Lambda
+#: `a or b` and all that binds more tightly.
+OR = Precedence.Or
+#: What `*` takes: `a | b` and all that binds more tightly.
+STARRED = Precedence.BitOr
+#: Names, literals, brackets, and what is called, indexed or has attributes.
+ATOM = Precedence.highest
 #: Comprehensions break before each `for` and `if`, ahead of anything inside.
 _CLAUSE = 0
+#: An alternative binds more tightly than `as`, and less than all others.
+_AS, _OR, _CLOSED = 0, 1, 2
 
 
-class Expressions(Base):
-    """Prints any expression."""
+class Expressions(SourceGenerator):  # type: ignore[misc]
+    """Prints one expression or pattern into ``result``, a list of tokens."""
+
+    def __init__(self, style: literals.Style = literals.PLAIN) -> None:
+        super().__init__(indent_with="    ")
+        self.style = style
+
+    def newline(self, node: Any = None, extra: int = 0) -> None:
+        """One statement is printed at a time, so there is no line to end."""
+
+    def put(self, token: str) -> None:
+        """Append a token that `write` would leave out or not recognize."""
+        self.result.append(token)
+
+    def operand(self, precedence: int, node: Any) -> None:
+        """Print `node` where `precedence` is needed."""
+        node._pp = precedence
+        self.visit(node)
+
+    def group(self, precedence: int, node: Any) -> None:
+        """Print `node` as a unit of its own for the line breaker."""
+        self.put(OPEN)
+        self.operand(precedence, node)
+        self.put(CLOSE)
+
+    def comma_list(self, items: list[Any], trailing: bool = False) -> None:
+        """Print `items`, which have their precedence, with commas between."""
+        for index, item in enumerate(items):
+            if index:
+                self.put(Comma(", "))
+            self.visit(item)
+        if trailing:
+            self.write(",")
+
+    def tests(self, items: list[Any]) -> None:
+        """Print a comma-separated list of expressions."""
+        set_precedence(TEST, *items)
+        self.comma_list(items)
+
+    def separator(self, comma: str) -> Callable[[], None]:
+        """A function that puts a comma each time but the first."""
+        started: list[bool] = []
+
+        def separate() -> None:
+            if started:
+                self.put(comma)
+            started.append(True)
+
+        return separate
 
     # --- operators ---------------------------------------------------------------
 
@@ -338,6 +410,113 @@ class Expressions(Base):
         if default is not None:
             self.write(equals)
             self.group(TEST, default)
+
+    # --- patterns ----------------------------------------------------------------
+
+    def pattern(self, node: Any, level: int = _AS) -> None:
+        """Print a pattern, with parentheses if it binds less tightly than `level`."""
+        own = {"MatchAs": _AS, "MatchOr": _OR}.get(type(node).__name__, _CLOSED)
+        if own == _AS and node.pattern is None:
+            own = _CLOSED
+        self.write("(" if own < level else "")
+        self.visit(node)
+        self.write(")" if own < level else "")
+
+    def patterns(self, nodes: list[Any]) -> None:
+        """Print patterns with commas between."""
+        separate = self.separator(Comma(", "))
+        for node in nodes:
+            separate()
+            self.pattern(node)
+
+    def visit_match_case(self, node: Any) -> None:
+        self.write("case ")
+        self.put(OPEN)
+        self.pattern(node.pattern)
+        self.put(CLOSE)
+        if node.guard is not None:
+            self.write(" if ")
+            self.group(TEST, node.guard)
+        self.write(":")
+
+    def visit_MatchValue(self, node: Any) -> None:
+        self.operand(STARRED, node.value)
+
+    def visit_MatchSingleton(self, node: Any) -> None:
+        self.write(repr(node.value))
+
+    def visit_MatchSequence(self, node: Any) -> None:
+        with self.delimit("[]"):
+            self.patterns(node.patterns)
+
+    def visit_MatchStar(self, node: Any) -> None:
+        self.write("*", node.name or "_")
+
+    def visit_MatchMapping(self, node: Any) -> None:
+        with self.delimit("{}"):
+            separate = self.separator(Comma(", "))
+            for key, pattern in zip(node.keys, node.patterns):
+                separate()
+                self.operand(STARRED, key)
+                self.write(": ")
+                self.pattern(pattern)
+            if node.rest is not None:
+                separate()
+                self.write("**", node.rest)
+
+    def visit_MatchClass(self, node: Any) -> None:
+        self.visit(node.cls)
+        with self.delimit("()"):
+            separate = self.separator(Comma(", "))
+            for pattern in node.patterns:
+                separate()
+                self.pattern(pattern)
+            for name, pattern in zip(node.kwd_attrs, node.kwd_patterns):
+                separate()
+                self.write(name, "=")
+                self.pattern(pattern)
+
+    def visit_MatchAs(self, node: Any) -> None:
+        if node.pattern is not None:
+            self.pattern(node.pattern, _OR)
+            self.write(" as ")
+        self.write(node.name or "_")
+
+    def visit_MatchOr(self, node: Any) -> None:
+        for index, pattern in enumerate(node.patterns):
+            if index:
+                self.put(Break(" | ", _OR))
+            self.pattern(pattern, _CLOSED)
+
+    # --- type parameters ---------------------------------------------------------
+
+    def type_params(self, node: Any) -> None:
+        """Print ``[T, *Ts, **P]`` of a function, class or type alias, if it has any."""
+        parameters = getattr(node, "type_params", None)
+        if parameters:
+            with self.delimit("[]"):
+                self.comma_list(parameters)
+
+    def visit_TypeVar(self, node: Any) -> None:
+        self.write(node.name)
+        if getattr(node, "bound", None) is not None:
+            self.write(": ")
+            self.operand(TEST, node.bound)
+        self.default(node)
+
+    def visit_TypeVarTuple(self, node: Any) -> None:
+        self.write("*", node.name)
+        self.default(node)
+
+    def visit_ParamSpec(self, node: Any) -> None:
+        self.write("**", node.name)
+        self.default(node)
+
+    def default(self, node: Any) -> None:
+        """Print the default of a type parameter (Python 3.13), if it has one."""
+        if getattr(node, "default_value", None) is not None:
+            self.write(" = ")
+            self.operand(TEST, node.default_value)
 
 
 def _bare(elements: list[Any]) -> bool:

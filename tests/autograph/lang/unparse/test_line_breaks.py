@@ -10,7 +10,7 @@ from autograph.lang.unparse import unparse
 from tests import golden
 
 
-@golden.parametrize(Path(__file__).parent / "golden" / "wrapping.test")
+@golden.parametrize(Path(__file__).parent / "golden" / "line_breaks.test")
 def test_wrapping(case: golden.Case, update_golden: bool) -> None:
     tree = gast.parse(case.source)
     text = unparse(tree)
