@@ -5,22 +5,8 @@
 
 from __future__ import annotations
 
-from autograph.analysis.cfg import Graph, Node
+from autograph.analysis.dataflow import ELSEWHERE, UNBOUND
 from autograph.analysis.facts import Facts, analyze
-from autograph.analysis.nameset import NameSet
-from autograph.analysis.places import Place
-from autograph.analysis.reaching import ELSEWHERE, UNBOUND, Marker
-from autograph.analysis.scopes import Scope
+from autograph.analysis.scopes import NameSet, Target
 
-__all__ = [
-    "ELSEWHERE",
-    "UNBOUND",
-    "Facts",
-    "Graph",
-    "Marker",
-    "NameSet",
-    "Node",
-    "Place",
-    "Scope",
-    "analyze",
-]
+__all__ = ["ELSEWHERE", "UNBOUND", "Facts", "NameSet", "Target", "analyze"]

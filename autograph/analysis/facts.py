@@ -1,39 +1,15 @@
-"""What is known about one function: the tables that converters read."""
+"""What is known about one function: the answers that converters read."""
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import gast
-
-from autograph.analysis import flow
-from autograph.analysis.blocks import parents_in
-from autograph.analysis.cfg import Graph, Point
-from autograph.analysis.cfg_builder import build
 from autograph.analysis.collect import collect
-from autograph.analysis.events import (
-    DECIDED,
-    DELETE,
-    GLOBAL,
-    LATER,
-    MAYBE,
-    READ,
-    WALRUS,
-    WRITE,
-    YIELD,
-    Event,
-    Log,
-)
-from autograph.analysis.nameset import NameSet
-from autograph.analysis.places import Place, places_in
-from autograph.analysis.plain import Plain
-from autograph.analysis.printing import dump
-from autograph.analysis.reaching import ELSEWHERE, ReachingDefinitions
-from autograph.analysis.scopes import Scope, scope_of
+from autograph.analysis.containers import Containers
+from autograph.analysis.provably_python import ProvablyPython
+from autograph.analysis.tables import Tables
 from autograph.lang.interpreter import cached_property
-from autograph.lang.visitors import walk
 
 __all__ = ["Facts", "analyze"]
 
@@ -71,7 +47,7 @@ def analyze(
     return Facts(log, enclosing, shadowed, {})
 
 
-class Facts:
+class Facts(Tables):
     """Facts about one function, keyed by its nodes (by identity).
 
     Results that are sets of names are ordered as the program is. A node that is not
@@ -79,206 +55,25 @@ class Facts:
     KeyError: ask `inner` for the facts of a nested function.
     """
 
-    def __init__(
-        self,
-        log: Log,
-        around: frozenset[str],
-        shadowed: frozenset[str],
-        inner: dict[Any, Facts],
-    ) -> None:
-        self._log = log
-        self._around = around
-        self._shadowed = shadowed
-        self._inner = inner
-        inner[log.node] = self
-        #: The function.
-        self.node = log.node
-        #: Whose each name is.
-        self.scope: Scope = scope_of(log, around)
-        #: What was found of definitions and statements: see `Plain`.
-        self.proven: set[Any] = set()
-
-    # --- names ----------------------------------------------------------------------
-
-    def reads(self, node: Any) -> NameSet:
-        """Names read within a node or a list of nodes, also by what is nested there.
-
-        ``x += 1`` and ``del x`` read ``x``. Names of comprehensions are not included,
-        nor are those of annotations of local variables, which Python never evaluates.
-        """
-        return NameSet(name for flags, name, _ in self._events(node) if flags & READ)
-
-    def writes(self, node: Any) -> NameSet:
-        """Names bound or unbound within a node or a list of nodes when it runs."""
-        return NameSet(
-            name
-            for flags, name, _ in self._events(node)
-            if flags & (WRITE | DELETE) and not flags & (LATER | GLOBAL)
-        )
-
-    def indirect_writes(self, node: Any) -> NameSet:
-        """Names that functions defined within a node may bind when they are called.
-
-        Names that a nested scope declares global and binds are among them.
-        """
-        return NameSet(
-            name
-            for flags, name, _ in self._events(node)
-            if flags & (WRITE | DELETE) and flags & (LATER | GLOBAL)
-        )
-
-    def places(self, node: Any) -> tuple[Place, ...]:
-        """Attributes and items assigned, augmented or deleted within a node."""
-        return places_in(self._events(node), self._log.comprehension_names)
-
-    def has_yield(self, node: Any) -> bool:
-        """Whether the function can be suspended within a node: ``yield``, ``await``,
-        ``async for``, ``async with``, asynchronous comprehensions.
-        """
-        return any(event[0] & YIELD for event in self._events(node))
-
-    def has_walrus(self, node: Any) -> bool:
-        """Whether ``:=`` binds a name of the function within a node."""
-        return any(event[0] & WALRUS for event in self._events(node))
-
-    @property
-    def uses_frame(self) -> bool:
-        """Whether the function looks at its variables through ``locals``, ``vars``,
-        ``dir``, ``eval`` or ``exec``, so that they must stay where they are.
-        """
-        return any(self.is_builtin(name) for name in self._log.frame_reads)
-
-    def is_builtin(self, name: str) -> bool:
-        """Whether the name, where the function uses it, is Python's builtin."""
-        return (
-            name in self.scope.free
-            and name not in self.scope.enclosing
-            and name not in self._shadowed
-            and hasattr(builtins, name)
-        )
-
-    def inner(self, node: Any) -> Facts:
-        """The facts of a function, lambda or generator expression nested in this one,
-        at any depth.
-        """
-        facts = self._inner.get(node)
-        if facts is None:
-            log = self._log.scopes.get(node)
-            if log is None:
-                raise KeyError(f"not a scope within this function: {_describe(node)}")
-            facts = Facts(log, self._around, self._shadowed, self._inner)
-        return facts
-
-    def dump(self, *tables: str) -> str:
-        """Some tables, by the names of the methods, statement by statement."""
-        return dump(self, tables)
-
-    def __str__(self) -> str:
-        return f"{self.scope}\n{self.dump('reads', 'writes', 'live_in', 'live_out')}"
-
-    # --- flow -----------------------------------------------------------------------
-
-    @cached_property
-    def cfg(self) -> Graph:
-        """The control-flow graph."""
-        return build(self.node, split=self._log.has_walrus)
-
-    def live_in(self, stmt: Any) -> NameSet:
-        """Names that may be read, at or after the start of a statement, before they
-        are bound anew.
-        """
-        return self._join(self._live, [point.before for point in self._points(stmt)])
-
-    def live_out(self, stmt: Any) -> NameSet:
-        """Names that may still be read after a statement: where it ends, or for a jump
-        where it leads.
-        """
-        return self._join(self._live, [point.after for point in self._points(stmt)])
-
-    def live_head(self, loop: Any) -> NameSet:
-        """Names live just before a loop's test, or before it takes its next item."""
-        heads = self.cfg.heads.get(loop)
-        if heads is None:
-            raise KeyError(f"not a loop of this function: {_describe(loop)}")
-        return self._join(self._live, heads)
-
-    def live_at_handlers(self, stmt: Any) -> NameSet:
-        """Names that may be read if an exception leaves a statement, by the handlers,
-        ``finally`` blocks and ``with`` statements around it and after them.
-        """
-        targets = [point.exc for point in self._points(stmt) if point.exc is not None]
-        return self._join(self._live, targets)
-
-    def assigned_in(self, stmt: Any) -> NameSet:
-        """Names that are bound whenever a statement starts. All of them, for a
-        statement that is never reached.
-        """
-        bits = ~0
-        for point in self._points(stmt):
-            bits &= self._assigned[point.before.index]
-        return self._names(bits)
-
-    def maybe_assigned_in(self, stmt: Any) -> NameSet:
-        """Names that may be bound when a statement starts."""
-        nodes = [point.before for point in self._points(stmt)]
-        return self._join(self._maybe_assigned, nodes)
-
-    def reaching(self, name: Any) -> tuple[Any, ...]:
-        """The definitions that a load of a name may see, in the order of the program.
-
-        Each is the statement that binds the name (of an ``except``, the handler), a
-        parameter's node, a ``:=``, the ``comprehension`` whose target the name is, or
-        one of the markers `UNBOUND` and `ELSEWHERE` (another function binds the name,
-        or may). A name that is never evaluated has none.
-        """
-        scope, hidden = self.scope, self._log.comprehension_names
-        if name in hidden:
-            return (hidden[name],)
-        start, end = self._span(name)
-        if start == end:
-            return ()
-        if name.id not in self._bits:
-            return (ELSEWHERE,)
-        if name.id in scope.params and name.id not in self._bound_again:
-            return tuple(param for param in self._log.params if param.id == name.id)
-        return self._reaching.of(name)
-
-    def statements_around(self, node: Any) -> tuple[Any, ...]:
-        """The compound statements around a statement, the innermost first.
-
-        For a ``:=`` they begin with the statement that evaluates it.
-        """
-        if node.__class__ is gast.NamedExpr:
-            node = self._reaching.holders[node]
-            found = [node]
-        else:
-            self._span(node)
-            found = []
-        while (node := self._parents.get(node)) is not None:
-            found.append(node)
-        return tuple(found)
-
-    # --- values ---------------------------------------------------------------------
-
     def is_python_bool(self, expr: Any) -> bool:
         """Whether no tensor can have a say in the truth of an expression."""
         self._span(expr)
-        return self._prove(Plain.truth, expr)
+        return self._prove(ProvablyPython.truth, expr)
 
     def is_plain(self, expr: Any) -> bool:
         """Whether no tensor can be the value of an expression, or within it."""
         self._span(expr)
-        return self._prove(Plain.value, expr)
+        return self._prove(ProvablyPython.value, expr)
 
     def is_never_staged_none(self, expr: Any) -> bool:
         """Whether no tensor can have a say in whether an expression is None."""
         self._span(expr)
-        return self._prove(Plain.never_staged_none, expr)
+        return self._prove(ProvablyPython.never_staged_none, expr)
 
     def is_python_iterable(self, expr: Any) -> bool:
         """Whether plain Python surely drives a loop over an expression."""
         self._span(expr)
-        return self._prove(Plain.iterable, expr)
+        return self._prove(ProvablyPython.iterable, expr)
 
     def is_python_controlled(self, stmt: Any) -> bool:
         """Whether plain Python surely decides if and how often the blocks of a compound
@@ -286,135 +81,48 @@ class Facts:
         ``return`` or ``raise`` in it depends on.
         """
         self._span(stmt)
-        return self._prove(Plain.controls, stmt)
+        return self._prove(ProvablyPython.controls, stmt)
 
     def python_type(self, expr: Any) -> type | None:
         """The Python type that the value of an expression surely has, if it has one:
         that of literals, displays, comprehensions, and of names bound to such.
         """
         self._span(expr)
-        return Plain(self).type_of(expr)
+        return self._question().type_of(expr)
+
+    def is_python_comprehension(self, expr: Any) -> bool:
+        """Whether plain Python surely decides which items a comprehension has."""
+        return self._prove(ProvablyPython.comprehension, expr)
+
+    def python_iterations(self, expr: Any) -> list[bool]:
+        """For each ``for`` of a comprehension, whether plain Python drives it."""
+        return list(self._question().iterations(expr))
+
+    def is_python_none_test(self, operand: Any) -> bool:
+        """Whether ``operand is None`` is taken for a test that plain Python decides."""
+        return self._prove(ProvablyPython.decides_none_test, operand)
+
+    def may_depend_on_tensor(self, left: Any, right: Any) -> bool:
+        """Whether a tensor may have selected either operand of ``left is right``."""
+        return self._question().may_depend_on_tensor(left, right)
 
     @cached_property
-    def assigned_attributes(self) -> frozenset[str]:
-        """The names of attributes that the outermost function assigns anywhere."""
-        outermost = next(iter(self._inner))
-        return frozenset(
-            node.attr
-            for node in walk(outermost)
-            if node.__class__ is gast.Attribute and node.ctx.__class__ is gast.Store
-        )
+    def _containers(self) -> Containers:
+        return Containers(self)
 
-    def is_conditional(self, walrus: Any) -> bool:
-        """Whether a ``:=`` may be left out when its statement is evaluated."""
-        _, end = self._span(walrus)
-        return bool(self._log.events[end - 1][0] & (MAYBE | DECIDED))
+    @cached_property
+    def _proven(self) -> set[Any]:
+        """The assumptions of the questions that were answered with yes."""
+        return set()
 
-    def _prove(self, question: Callable[[Plain, Any], bool], about: Any) -> bool:
-        plain = Plain(self)
-        answer = question(plain, about)
+    def _question(self) -> ProvablyPython:
+        return ProvablyPython(self, self._containers, self._proven)
+
+    def _prove(
+        self, question: Callable[[ProvablyPython, Any], bool], about: Any
+    ) -> bool:
+        python = self._question()
+        answer = question(python, about)
         if answer:
-            self.proven |= plain.assumptions()
+            self._proven.update(python.assumptions())
         return answer
-
-    # --- inside ---------------------------------------------------------------------
-
-    def _span(self, node: Any) -> tuple[int, int]:
-        try:
-            return self._log.spans[node]
-        except KeyError:
-            raise KeyError(
-                f"not a node of this function's scope, or made after the analysis: "
-                f"{_describe(node)}"
-            ) from None
-
-    def _events(self, node: Any) -> list[Event]:
-        """The events of a node or list, without those on other variables that share
-        the name of a local one (a nested function's ``global x``).
-        """
-        log = self._log
-        if isinstance(node, (list, tuple)):
-            events = [event for one in node for event in self._events(one)]
-        else:
-            if node is log.node:
-                start, end = 0, len(log.events)
-            else:
-                start, end = self._span(node)
-            events = log.events[start:end]
-        return [
-            event
-            for event in events
-            if not event[0] & GLOBAL or event[1] not in log.bound
-        ]
-
-    def _points(self, stmt: Any) -> Sequence[Point]:
-        points = self.cfg.points.get(stmt)
-        if points is None:
-            raise KeyError(f"not a statement of this function: {_describe(stmt)}")
-        return points
-
-    @cached_property
-    def _bits(self) -> dict[str, int]:
-        scope = self.scope
-        own = (*scope.bound, *scope.nonlocals, *scope.globals)
-        return {name: 1 << number for number, name in enumerate(own)}
-
-    def _mask(self, names: Iterable[str]) -> int:
-        mask = 0
-        for name in names:
-            mask |= self._bits[name]
-        return mask
-
-    @cached_property
-    def _live(self) -> list[int]:
-        scope = self.scope
-        seen_by_others = (*scope.captured, *scope.nonlocals, *scope.globals)
-        always = self._mask(scope.bound if self.uses_frame else seen_by_others)
-        return flow.live(self._log, self.cfg, self._bits, always)
-
-    @cached_property
-    def _assigned(self) -> list[int]:
-        scope = self.scope
-        bits = {
-            name: bit
-            for name, bit in self._bits.items()
-            if name in scope.bound and name not in scope.rebound_by_others
-        }
-        params = sum(bits.get(name, 0) for name in scope.params)
-        return flow.definitely_assigned(self._log, self.cfg, bits, params)
-
-    @cached_property
-    def _maybe_assigned(self) -> list[int]:
-        scope = self.scope
-        others = (*scope.rebound_by_others, *scope.nonlocals, *scope.globals)
-        params, shared = self._mask(scope.params), self._mask(others)
-        return flow.maybe_assigned(self._log, self.cfg, self._bits, params, shared)
-
-    @cached_property
-    def _bound_again(self) -> frozenset[str]:
-        events = self._log.events
-        return frozenset(n for flags, n, _ in events if flags & (WRITE | DELETE))
-
-    @cached_property
-    def _reaching(self) -> ReachingDefinitions:
-        return ReachingDefinitions(self._log, self.cfg, self.scope)
-
-    @cached_property
-    def _parents(self) -> dict[Any, Any]:
-        body = self.node.body
-        return parents_in(body if isinstance(body, list) else [])
-
-    def _join(self, table: list[int], nodes: Iterable[Any]) -> NameSet:
-        bits = 0
-        for node in nodes:
-            bits |= table[node.index]
-        return self._names(bits)
-
-    def _names(self, bits: int) -> NameSet:
-        return NameSet(name for name, bit in self._bits.items() if bits & bit)
-
-
-def _describe(node: Any) -> str:
-    line = getattr(node, "lineno", None)
-    where = "" if line is None else f" at line {line}"
-    return f"{node.__class__.__name__}{where}"

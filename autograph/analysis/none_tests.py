@@ -12,7 +12,6 @@ import gast
 
 __all__ = [
     "NoneTest",
-    "default_of",
     "is_never_none",
     "none_operand",
     "none_test",
@@ -75,15 +74,6 @@ def is_never_none(expr: Any) -> bool:
     if expr.__class__ is gast.Constant:
         return expr.value is not None
     return isinstance(expr, _MADE)
-
-
-def default_of(param: Any, function: Any) -> Any:
-    """The default of a parameter of a function, if it has one; else None."""
-    args = function.args
-    positional = [*args.posonlyargs, *args.args]
-    with_default = positional[len(positional) - len(args.defaults) :]
-    pairs = [*zip(with_default, args.defaults), *zip(args.kwonlyargs, args.kw_defaults)]
-    return next((default for name, default in pairs if name is param), None)
 
 
 def _is_none(expr: Any) -> bool:

@@ -1,22 +1,75 @@
-"""The names of one function, and whose they are."""
+"""The names of a function, whose they are, and the attributes and items it changes."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from typing import Any, NamedTuple
+
+import gast
 
 from autograph.analysis.events import (
     CAPTURED,
     DELETE,
     GLOBAL,
     LATER,
+    PLACE,
     WRITE,
+    Event,
     Log,
 )
-from autograph.analysis.nameset import NameSet
 
-__all__ = ["Scope", "scope_of"]
+__all__ = ["NameSet", "Scope", "Target", "scope_of", "targets_in"]
+
+
+class NameSet(Set[str]):
+    """Names in the order of the program, usable wherever a set of strings is.
+
+    Iteration order is part of the result (generated code lists names in it), so a plain
+    ``frozenset``, whose order changes from run to run, would not do. Operators keep the
+    order of the left operand.
+
+    >>> NameSet(["n", "steps"]) & {"steps", "x"}
+    {steps}
+    >>> NameSet(["b", "a"]) | ["c", "a"]
+    {b, a, c}
+    >>> NameSet(["a", "b"]) == {"b", "a"}
+    True
+    """
+
+    __slots__ = ("_names",)
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names: dict[str, None] = dict.fromkeys(names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __hash__(self) -> int:
+        return self._hash()
+
+    def __and__(self, other: Iterable[Any]) -> NameSet:
+        keep = other if isinstance(other, Set) else frozenset(other)
+        return NameSet(name for name in self._names if name in keep)
+
+    def __or__(self, other: Iterable[Any]) -> NameSet:
+        return NameSet((*self._names, *other))
+
+    def __sub__(self, other: Iterable[Any]) -> NameSet:
+        drop = other if isinstance(other, Set) else frozenset(other)
+        return NameSet(name for name in self._names if name not in drop)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(self._names) + "}"
 
 
 class Scope:
-    """The names of one function. ``str(scope)`` is stable.
+    """The names of one function.
 
     A name is in exactly one of `bound`, `globals`, `nonlocals` and `free`.
     """
@@ -54,29 +107,6 @@ class Scope:
         self.uses_class = uses_class
         #: Names of enclosing functions, as far as the analysis was told.
         self.enclosing = enclosing
-
-    def kind(self, name: str) -> str:
-        """Whose the name is: ``'local'``, ``'nonlocal'`` or ``'global'``.
-
-        Builtins are global names. KeyError: the function does not mention the name.
-        """
-        if name in self.bound:
-            return "local"
-        if name in self.nonlocals:
-            return "nonlocal"
-        if name in self.globals:
-            return "global"
-        if name in self.free:
-            return "nonlocal" if name in self.enclosing else "global"
-        raise KeyError(f"{name!r} is not a name of this function")
-
-    def __str__(self) -> str:
-        rows = [("params", self.params)]
-        for row in ("bound", "globals", "nonlocals", "free", "captured"):
-            rows.append((row, tuple(getattr(self, row))))
-        if self.uses_class:
-            rows.append(("uses", ("__class__",)))
-        return "\n".join(f"{row}: {', '.join(names)}" for row, names in rows if names)
 
 
 def scope_of(log: Log, enclosing: frozenset[str]) -> Scope:
@@ -125,3 +155,81 @@ def _enclosing(log: Log, around: frozenset[str]) -> frozenset[str]:
         names |= set(outer.hidden_around) - declared_global
         outer = outer.parent
     return frozenset(names | (around - declared_global))
+
+
+class Target(NamedTuple):
+    """An attribute or item that is assigned, augmented or deleted.
+
+    ``text`` is its source (``self.count``, ``a[i]``). If evaluating the place may do
+    more than look up names, attributes and items it is `opaque`, and ``text`` is only
+    the name at its root, or empty if it has none (``f().x = 1``).
+    """
+
+    text: str
+    root: str | None
+    names: tuple[str, ...]
+    opaque: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text or '?'}..." if self.opaque else self.text
+
+
+def targets_in(events: Iterable[Event], hidden: Any) -> tuple[Target, ...]:
+    """The distinct places that are changed, in order.
+
+    ``hidden`` tells the names of comprehensions, which mean nothing outside them.
+    """
+    found: dict[Target, None] = {}
+    for flags, _, node in events:
+        if flags & PLACE:
+            names: list[str] = []
+            text = None if flags & CAPTURED else _text(node, names, hidden)
+            if text is None:
+                root = _root(node)
+                place = Target(root or "", root, (root,) if root else (), True)
+            else:
+                place = Target(text, names[0], tuple(dict.fromkeys(names)))
+            found[place] = None
+    return tuple(found)
+
+
+def _text(node: Any, names: list[str], hidden: Any) -> str | None:
+    """The source of a chain of names, attributes and simple items; None if it isn't."""
+    kind = node.__class__
+    if kind is gast.Name:
+        if node in hidden:
+            return None
+        names.append(node.id)
+        return str(node.id)
+    if kind is not gast.Attribute and kind is not gast.Subscript:
+        return None
+    base = _text(node.value, names, hidden)
+    if base is None:
+        return None
+    if kind is gast.Attribute:
+        return f"{base}.{node.attr}"
+    item = _item(node.slice, names, hidden)
+    return None if item is None else f"{base}[{item}]"
+
+
+def _item(node: Any, names: list[str], hidden: Any) -> str | None:
+    kind = node.__class__
+    if kind is gast.Name:
+        return _text(node, names, hidden)
+    if kind is gast.Constant:
+        return repr(node.value)
+    if kind is gast.UnaryOp and node.op.__class__ is gast.USub:
+        operand = node.operand
+        return f"-{operand.value!r}" if operand.__class__ is gast.Constant else None
+    if kind is gast.Tuple and node.elts:
+        items = [_item(element, names, hidden) for element in node.elts]
+        if None in items:
+            return None
+        return ", ".join(map(str, items)) + ("," if len(items) == 1 else "")
+    return None
+
+
+def _root(node: Any) -> str | None:
+    while node.__class__ in (gast.Attribute, gast.Subscript):
+        node = node.value
+    return str(node.id) if node.__class__ is gast.Name else None

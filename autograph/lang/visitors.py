@@ -12,7 +12,16 @@ from typing import Any, TypeVar
 
 import gast
 
-__all__ = ["Transformer", "child_nodes", "clone", "walk", "walk_scope"]
+__all__ = [
+    "Transformer",
+    "all_blocks",
+    "blocks",
+    "child_nodes",
+    "clone",
+    "statements_in",
+    "walk",
+    "walk_scope",
+]
 
 _Node = TypeVar("_Node", bound=gast.AST)
 
@@ -96,6 +105,50 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
             children = child_nodes(node)
         children.reverse()
         stack += children
+
+
+def blocks(statement: Any) -> list[list[Any]]:
+    """The lists of statements inside a statement, in order; none for a definition.
+
+    An empty one stands for a clause that was left out, such as ``else``.
+    """
+    return [] if isinstance(statement, _SCOPES) else all_blocks(statement)
+
+
+def all_blocks(node: Any) -> list[list[Any]]:
+    """The lists of statements right below any node: a definition or module, too."""
+    found: list[list[Any]] = []
+    for name in _block_fields_of(node.__class__):
+        value = getattr(node, name, ())
+        if name in _CLAUSES:
+            found += [clause.body for clause in value]
+        elif value.__class__ is list:  # not the expression of a lambda
+            found.append(value)
+    return found
+
+
+def statements_in(block: list[Any]) -> Iterator[Any]:
+    """The statements of a block and those in their `blocks`, the outer ones first."""
+    stack = block[::-1]
+    while stack:
+        statement = stack.pop()
+        yield statement
+        inner = [inner for block in blocks(statement) for inner in block]
+        inner.reverse()
+        stack += inner
+
+
+_CLAUSES = frozenset({"handlers", "cases"})
+_BLOCK_FIELDS = frozenset({"body", "orelse", "finalbody", *_CLAUSES})
+_block_fields: dict[type, tuple[str, ...]] = {}
+
+
+def _block_fields_of(kind: Any) -> tuple[str, ...]:
+    found = _block_fields.get(kind)
+    if found is None:
+        found = tuple([name for name in kind._fields if name in _BLOCK_FIELDS])
+        _block_fields[kind] = found
+    return found
 
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)

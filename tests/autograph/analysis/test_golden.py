@@ -8,6 +8,7 @@ import gast
 
 from autograph.analysis import Facts, analyze
 from tests import golden
+from tests.autograph.analysis.printing import dump, graph_text, kind_of, scope_text
 
 HERE = Path(__file__).parent / "golden"
 
@@ -21,44 +22,44 @@ def facts_of(source: str) -> Facts:
 @golden.parametrize(HERE / "scopes.test")
 def test_scopes(case: golden.Case, update_golden: bool) -> None:
     facts = facts_of(case.source)
-    parts = [str(facts.scope)]
+    parts = [scope_text(facts.scope)]
     for node in gast.walk(facts.node):
         if node is not facts.node and isinstance(
             node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
         ):
             name = getattr(node, "name", "lambda")
             scope = facts.inner(node).scope
-            kinds = [f"{n}: {scope.kind(n)}" for n in scope.free]
-            parts.append(f"-- {name}\n{scope}\n" + "\n".join(kinds))
+            kinds = [f"{n}: {kind_of(n, scope)}" for n in scope.free]
+            parts.append(f"-- {name}\n{scope_text(scope)}\n" + "\n".join(kinds))
     case.check(update_golden, out="\n".join(parts))
 
 
 @golden.parametrize(HERE / "cfg.test")
 def test_cfg(case: golden.Case, update_golden: bool) -> None:
-    case.check(update_golden, out=str(facts_of(case.source).cfg))
+    case.check(update_golden, out=graph_text(facts_of(case.source).cfg))
 
 
 @golden.parametrize(HERE / "names.test")
 def test_names(case: golden.Case, update_golden: bool) -> None:
-    tables = ("reads", "writes", "indirect_writes", "places")
-    case.check(update_golden, out=facts_of(case.source).dump(*tables))
+    tables = ("reads", "writes", "indirect_writes", "targets")
+    case.check(update_golden, out=dump(facts_of(case.source), tables))
 
 
 @golden.parametrize(HERE / "liveness.test")
 def test_liveness(case: golden.Case, update_golden: bool) -> None:
     tables = ("live_in", "live_head", "live_out", "live_at_handlers")
-    case.check(update_golden, out=facts_of(case.source).dump(*tables))
+    case.check(update_golden, out=dump(facts_of(case.source), tables))
 
 
 @golden.parametrize(HERE / "assignment.test")
 def test_assignment(case: golden.Case, update_golden: bool) -> None:
     tables = ("assigned_in", "maybe_assigned_in")
-    case.check(update_golden, out=facts_of(case.source).dump(*tables))
+    case.check(update_golden, out=dump(facts_of(case.source), tables))
 
 
 @golden.parametrize(HERE / "reaching.test")
 def test_reaching(case: golden.Case, update_golden: bool) -> None:
-    case.check(update_golden, out=facts_of(case.source).dump("reaching"))
+    case.check(update_golden, out=dump(facts_of(case.source), ["reaching"]))
 
 
 @golden.parametrize(HERE / "plain.test")
@@ -67,4 +68,4 @@ def test_plain(case: golden.Case, update_golden: bool) -> None:
         *("is_python_bool", "is_python_iterable", "is_python_controlled"),
         "python_type",
     )
-    case.check(update_golden, out=facts_of(case.source).dump(*tables))
+    case.check(update_golden, out=dump(facts_of(case.source), tables))

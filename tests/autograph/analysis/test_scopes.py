@@ -14,6 +14,7 @@ import gast
 import pytest
 
 from autograph.analysis import Facts, analyze
+from tests.autograph.analysis.printing import kind_of
 
 MODULES = ["argparse", "dataclasses", "fractions", "heapq", "inspect", "statistics"]
 MODULES += ["asyncio.tasks", "contextlib", "textwrap", "typing"]
@@ -113,7 +114,7 @@ def check_table(facts: Facts, table: symtable.Function) -> None:
         s.get_name() for s in table.get_symbols() if s.is_declared_global()
     ), where
     for name in unmangled(table.get_frees()) - {"__class__", *scope.nonlocals}:
-        assert scope.kind(name) == "nonlocal", (where, name)
+        assert kind_of(name, scope) == "nonlocal", (where, name)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -190,10 +191,10 @@ def test_tricky_scopes(case: str) -> None:
         assert local - scope.bound <= inlined
         assert scope.captured <= {*code.co_cellvars, *code.co_freevars}
         for name in set(code.co_freevars) - {"__class__", "T", ".type_params"}:
-            assert scope.kind(name) == "nonlocal"
+            assert kind_of(name, scope) == "nonlocal"
         for name in code.co_names:
             if name in scope.free:
-                assert scope.kind(name) == "global"
+                assert kind_of(name, scope) == "global"
 
 
 def test_captured_in_every_version() -> None:
@@ -207,16 +208,18 @@ def test_free_names_of_enclosing_functions() -> None:
     fn = gast.parse("def f(): return a, b, len").body[0]
     scope = analyze(fn, enclosing=["a"]).scope
 
-    assert [scope.kind(name) for name in scope.free] == ["nonlocal", "global", "global"]
+    assert [kind_of(name, scope) for name in scope.free] == [
+        "nonlocal",
+        "global",
+        "global",
+    ]
 
 
 def test_kinds_of_declared_names() -> None:
     (facts,) = functions("def f():\n global g\n nonlocal n\n g = n = l = 1")
 
-    assert [facts.scope.kind(name) for name in "gnl"] == ["global", "nonlocal", "local"]
-
-
-def test_unknown_name_has_no_kind() -> None:
-    (facts,) = functions("def f(): return a")
-    with pytest.raises(KeyError, match="'x' is not a name of this function"):
-        facts.scope.kind("x")
+    assert [kind_of(name, facts.scope) for name in "gnl"] == [
+        "global",
+        "nonlocal",
+        "local",
+    ]

@@ -1,19 +1,74 @@
-"""Facts as text: the language of the tests, and what ``--dump`` shows."""
+"""Facts as text, the language of the golden tests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 
-from autograph.analysis.blocks import blocks_of, statements_in
-from autograph.analysis.reaching import Marker
+from autograph.analysis import Facts
+from autograph.analysis.cfg import Graph, Node
+from autograph.analysis.dataflow import Marker
+from autograph.analysis.scopes import Scope
+from autograph.lang.visitors import blocks, statements_in
 
-if TYPE_CHECKING:
-    from autograph.analysis.facts import Facts
 
-__all__ = ["TABLES", "dump"]
+def scope_text(scope: Scope) -> str:
+    """Whose the names are, row by row."""
+    rows = [("params", scope.params)]
+    for row in ("bound", "globals", "nonlocals", "free", "captured"):
+        rows.append((row, tuple(getattr(scope, row))))
+    if scope.uses_class:
+        rows.append(("uses", ("__class__",)))
+    return "\n".join(f"{row}: {', '.join(names)}" for row, names in rows if names)
+
+
+def kind_of(name: str, scope: Scope) -> str:
+    """Whose the name is: ``'local'``, ``'nonlocal'`` or ``'global'``.
+
+    Builtins are global names.
+    """
+    kinds = (("local", scope.bound), ("nonlocal", scope.nonlocals))
+    for kind, names in (*kinds, ("global", scope.globals)):
+        if name in names:
+            return kind
+    assert name in scope.free
+    return "nonlocal" if name in scope.enclosing else "global"
+
+
+def graph_text(graph: Graph) -> str:
+    """The nodes of a graph, a line for each."""
+    return "\n".join(_line(node) for node in graph.nodes)
+
+
+def _line(node: Node) -> str:
+    text = f"{node.index} {_label(node)}"
+    if node.succ:
+        text += " -> " + ", ".join(str(successor.index) for successor in node.succ)
+    if node.exc is not None:
+        text += f" ! {node.exc.index}"
+    return text
+
+
+def _label(node: Node) -> str:
+    if node.stmt is None:
+        return node.kind
+    words = {"do": "", "test": "if "}
+    if node.stmt.__class__ is gast.While:
+        words["test"] = "while "
+    text = words.get(node.kind, node.kind + " ")
+    if node.kind == "do" and node.stmt.__class__ in _DEFINITIONS:
+        text += f"define {node.stmt.name}"
+    elif node.kind == "unbind":
+        text += str(node.stmt.name.id)
+    else:
+        text += ", ".join(gast.unparse(part).strip() for part in node.parts)
+    line = getattr(node.parts[0] if node.parts else node.stmt, "lineno", None)
+    return f"L{line or node.stmt.lineno} {text.strip()}"
+
+
+_DEFINITIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef})
 
 
 def dump(facts: Facts, tables: Iterable[str]) -> str:
@@ -53,7 +108,7 @@ def _reaching(facts: Facts, stmt: Any) -> Iterator[str]:
         if isinstance(node, gast.Name) and node.id in facts.scope.bound:
             found = facts.reaching(node)
             if found:
-                yield f"{node.id} <- " + ", ".join(map(_place, found))
+                yield f"{node.id} <- " + ", ".join(map(_described, found))
 
 
 def _python_bool(facts: Facts, stmt: Any) -> Iterator[str]:
@@ -63,7 +118,7 @@ def _python_bool(facts: Facts, stmt: Any) -> Iterator[str]:
 
 
 def _python_controlled(facts: Facts, stmt: Any) -> Iterator[str]:
-    if any(blocks_of(stmt)):
+    if any(blocks(stmt)):
         yield "yes" if facts.is_python_controlled(stmt) else "no"
 
 
@@ -81,7 +136,7 @@ def _python_type(facts: Facts, stmt: Any) -> Iterator[str]:
                 yield f"{gast.unparse(node).strip()} is {found.__name__}"
 
 
-def _place(definition: Any) -> str:
+def _described(definition: Any) -> str:
     if isinstance(definition, Marker):
         return repr(definition)
     if isinstance(definition, gast.comprehension):
@@ -111,7 +166,7 @@ TABLES: dict[str, Callable[[Facts, Any], Iterator[str]]] = {
     **{
         table: _set(table)
         for table in (
-            *("reads", "writes", "indirect_writes", "places"),
+            *("reads", "writes", "indirect_writes", "targets"),
             *("live_in", "live_out", "live_at_handlers"),
             *("assigned_in", "maybe_assigned_in"),
         )

@@ -10,30 +10,19 @@ when that `if` is staged.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 
-from autograph.analysis import iterables
-from autograph.analysis.assigned import assigned_values
-from autograph.analysis.blocks import blocks_of
-from autograph.analysis.identity import may_tell_chosen
-from autograph.analysis.keyed import has_own_keys
-from autograph.analysis.lists import changed_lists, is_filled, names_list
-from autograph.analysis.none_tests import (
-    default_of,
-    is_never_none,
-    none_operand,
-    none_test,
-)
-from autograph.analysis.reaching import UNBOUND
+from autograph.analysis.containers import Containers, assigned_values
+from autograph.analysis.dataflow import UNBOUND
+from autograph.analysis.none_tests import is_never_none, none_operand, none_test
+from autograph.analysis.tables import Tables
+from autograph.lang.visitors import blocks
 
-if TYPE_CHECKING:
-    from autograph.analysis.facts import Facts
-
-__all__ = ["Plain"]
+__all__ = ["ProvablyPython"]
 
 _TYPES: dict[type, type] = {
     gast.List: list,
@@ -55,22 +44,45 @@ _PLAIN_CALLS = frozenset(
     | {"sum"}
 )
 _CONTAINERS: dict[str, type] = {"dict": dict, "list": list, "set": set, "tuple": tuple}
+_COMPREHENSIONS = frozenset(
+    {gast.DictComp, gast.GeneratorExp, gast.ListComp, gast.SetComp}
+)
+#: What a tensor may be of a comprehension that makes no list.
+_KEYS = {gast.SetComp: "elt", gast.DictComp: "key"}
+_ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
+_VIEWS = frozenset({"items", "keys", "values"})
+_ITERABLE_TYPES = frozenset({bytes, dict, list, range, set, str, tuple})
+#: Methods that tensors do not have; what has them gives Python's own collections.
+_PYTHON_METHODS = frozenset({"split", "splitlines"})
+#: Expressions whose values may be objects that there were before.
+_GIVE_OBJECTS = frozenset(
+    {gast.Subscript, gast.Call, gast.IfExp, gast.BoolOp, gast.NamedExpr, gast.Await}
+)
+#: Definitions of what nobody lets a tensor choose.
+_FIXED = frozenset(
+    {gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef}
+    | {gast.Import, gast.ImportFrom}
+)
 #: How many definitions, each made of the one before, are followed back.
 _DEEPEST = 60
 _JUMPS = frozenset({gast.Break, gast.Continue, gast.Raise, gast.Return})
 
 
-class Plain:
+class ProvablyPython:
     """Answers about the expressions of one function.
 
     A question about a name assumes of the definitions that lead back to it what it asks
     about them: only a definition that is not plain can break the circle. The
     assumptions live as long as the question, so ask each question of a new object.
-    Those of a question that was answered with yes hold: `facts.proven` has them.
+    Those of a question that was answered with yes hold: pass them on as ``proven``.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(
+        self, facts: Tables, containers: Containers, proven: Set[Any] = frozenset()
+    ) -> None:
         self._facts = facts
+        self._containers = containers
+        self._proven = proven
         self._assumed: set[tuple[str, str, Any]] = set()
         self._steadied: set[Any] = set()
         self._depth = 0
@@ -137,15 +149,15 @@ class Plain:
     def _comparison(self, left: Any, op: Any, right: Any) -> bool:
         if op.__class__ in (gast.Is, gast.IsNot):
             operand = none_operand(left, right)
-            if operand is not None or not may_tell_chosen(left, right, self._facts):
-                return operand is None or self._is_python_none_test(operand)
+            if operand is not None or not self.may_depend_on_tensor(left, right):
+                return operand is None or self.decides_none_test(operand)
         return self.value(left) and self.value(right)
 
     def _call(self, expr: Any) -> bool:
         name = self.builtin(expr.func)
         if name in _PREDICATES:
             test = none_test(expr)
-            return test is None or self._is_python_none_test(test.operand)
+            return test is None or self.decides_none_test(test.operand)
         return name in _PLAIN_CALLS and self._plain_arguments(expr)
 
     def _attribute(self, expr: Any) -> bool:
@@ -157,7 +169,7 @@ class Plain:
     def _name_value(self, expr: Any) -> bool:
         if self._constant_name(expr):
             return True
-        if not self.is_kept(expr) or is_filled(expr, self._facts):
+        if not self.is_kept(expr) or self._containers.is_filled(expr):
             return False
         return self.ask(expr, "value", self.value)
 
@@ -202,12 +214,47 @@ class Plain:
         self._assumed, self._steadied = assumed, steadied
         return other(expr)
 
-    def _is_python_none_test(self, operand: Any) -> bool:
+    def decides_none_test(self, operand: Any) -> bool:
         """Whether the test is taken for one that plain Python decides.
 
         That of a parameter whose default is None is: it asks whether it was given.
         """
         return self._either(self.never_staged_none, self._given, operand)
+
+    # --- identity ---------------------------------------------------------------------
+
+    def may_depend_on_tensor(self, left: Any, right: Any) -> bool:
+        """Whether a tensor may have selected either operand of ``left is right``."""
+        return self._may_be_selected(left) and self._may_be_selected(right)
+
+    def _may_be_selected(self, expr: Any) -> bool:
+        """Whether a tensor may have selected the object that an expression gives.
+
+        It selects no constants, functions, classes or modules, and no markers: globals
+        and attributes in capitals that the code around does not assign.
+        """
+        kind = expr.__class__
+        if kind is gast.Name:
+            return not self._is_fixed_name(expr)
+        if kind is gast.Attribute:
+            if _is_marker(expr.attr):
+                return expr.attr in self._facts.assigned_attributes
+            return not expr.attr.startswith("__")
+        if kind is gast.Call and expr.func.__class__ is gast.Name:
+            return bool(expr.func.id != "type")
+        return kind in _GIVE_OBJECTS
+
+    def _is_fixed_name(self, name: Any) -> bool:
+        scope = self._facts.scope
+        if name.id in scope.free and name.id not in scope.enclosing:
+            return _is_marker(name.id) or self._facts.is_builtin(name.id)
+        try:
+            definitions = self._facts.reaching(name)
+        except KeyError:  # inside a lambda, or made by conversion
+            return False
+        return bool(definitions) and all(
+            made.__class__ in _FIXED for made in definitions
+        )
 
     # --- types and iteration ----------------------------------------------------------
 
@@ -253,21 +300,88 @@ class Plain:
         return types_found
 
     def iterable(self, expr: Any) -> bool:
-        """Whether plain Python surely drives a loop over the expression."""
-        return iterables.is_iterable(self, expr)
+        """Whether plain Python surely drives a loop over an expression."""
+        kind = expr.__class__
+        if kind in _COMPREHENSIONS:
+            return self.comprehension(expr)
+        if kind is gast.Set or kind is gast.Dict:
+            keys = expr.elts if kind is gast.Set else expr.keys
+            return all(key is not None and self.value(key) for key in keys)
+        if kind is gast.IfExp:
+            return self.truth(expr.test) and all(
+                map(self.iterable, (expr.body, expr.orelse))
+            )
+        if kind is gast.Call:
+            func = expr.func
+            if func.__class__ is gast.Attribute and func.attr in _VIEWS:
+                kept = func.value.__class__ is not gast.Name or self.is_kept(func.value)
+                return kept and self.type_of(func.value) is dict
+            if self.builtin(func) in _ITERATORS:
+                first = expr.args if func.id == "zip" else expr.args[:1]
+                return bool(first) and all(map(self.iterable, first))
+        if kind is gast.Name and self.type_of(expr) is list:
+            return self.is_kept(expr) and self.ask(expr, "iterable", self.iterable)
+        kept = kind is not gast.Name or self.is_kept(expr)
+        return kept and self.type_of(expr) in _ITERABLE_TYPES
+
+    def comprehension(self, expr: Any) -> bool:
+        """Whether plain Python surely decides which items a comprehension has."""
+        inside = self._inside(expr)
+        key = _KEYS.get(expr.__class__)
+        if key is not None and not inside.value(getattr(expr, key)):
+            return False
+        return all(self.iterations(expr)) and all(
+            inside.truth(test)
+            for generator in expr.generators
+            for test in generator.ifs
+        )
+
+    def iterations(self, expr: Any) -> Iterator[bool]:
+        """For each ``for`` of a comprehension, whether plain Python drives it."""
+        inside = self._inside(expr)
+        for number, generator in enumerate(expr.generators):
+            iterated = generator.iter
+            func: Any = iterated.func if iterated.__class__ is gast.Call else None
+            if func.__class__ is gast.Attribute and func.attr in _PYTHON_METHODS:
+                yield True
+            else:
+                yield (inside if number else self).iterable(iterated)
 
     def is_kept(self, name: Any) -> bool:
         """Whether the name changes no length of a list, and no key of a dict or set."""
-        if name.id in changed_lists(self._facts) and names_list(name, self._facts):
+        if name.id in self._containers.resized and self._containers.is_list(name):
             return False
-        return has_own_keys(name, self._facts, self.value, self._assumed)
+        return self._has_own_keys(name)
 
-    def inside(self, comprehension: Any) -> Plain:
+    def _has_own_keys(self, name: Any) -> bool:
+        """Whether a name is of no dict or set into which a tensor can have come as a
+        key.
+        """
+        question = ("kept", name.id, name)
+        if question in self._assumed:
+            return True
+        self._assumed.add(question)
+        containers = self._containers
+        keys = containers.keys.get(name.id)
+        shared = name.id in containers.shared
+        if keys is None and not shared:
+            return True
+        if not containers.is_keyed(name):
+            return True
+        if keys and containers.is_set(name):
+            return False  # what is in a set at all may depend on a tensor
+        try:
+            return not shared and all(map(self.value, keys or ()))
+        except KeyError:  # a key inside of another function
+            return False
+
+    def _inside(self, comprehension: Any) -> ProvablyPython:
         """What knows the parts of a comprehension, the first iterable aside."""
         try:
-            return Plain(self._facts.inner(comprehension))
+            inner = self._facts.inner(comprehension)
         except KeyError:  # it is no scope of its own
             return self
+        return ProvablyPython(inner, Containers(inner))
 
     def _items(self, generator: Any) -> bool:
         try:
@@ -295,12 +409,12 @@ class Plain:
         self, definition: Any, name: Any, question: str, ask: Callable[[Any], bool]
     ) -> bool:
         key = (question, name.id, definition)
-        if key in self._assumed or key in self._facts.proven:
+        if key in self._assumed or key in self._proven:
             return True
         self._assumed.add(key)
         kind = definition.__class__
         if question == "given" and kind is gast.Name:
-            default = default_of(definition, self._facts.node)
+            default = _default_of(definition, self._facts.node)
             return default.__class__ is gast.Constant and default.value is None
         if kind is gast.NamedExpr:
             return self._settled(definition) and ask(definition.value)
@@ -348,10 +462,10 @@ class Plain:
         """Whether plain Python decides which way control takes into and out of the
         blocks of a statement.
         """
-        return self._decides(stmt) and all(map(self._decides_jumps, _inside(stmt)))
+        return self._decides(stmt) and all(map(self._decides_jumps, _statements(stmt)))
 
     def _steady(self, stmt: Any) -> bool:
-        if stmt in self._steadied or stmt in self._facts.proven:
+        if stmt in self._steadied or stmt in self._proven:
             return True
         self._steadied.add(stmt)
         return self.controls(stmt)
@@ -366,7 +480,7 @@ class Plain:
 
     def _decides_jumps(self, stmt: Any) -> bool:
         """Whether plain Python decides about the jumps in a statement, if any."""
-        inner = tuple(_inside(stmt))
+        inner = tuple(_statements(stmt))
         if not any(map(_jumps, inner)):
             return True
         return self._decides(stmt) and all(map(self._decides_jumps, inner))
@@ -383,33 +497,49 @@ class Plain:
 
 
 def _jumps(stmt: Any) -> bool:
-    return stmt.__class__ in _JUMPS or any(map(_jumps, _inside(stmt)))
+    return stmt.__class__ in _JUMPS or any(map(_jumps, _statements(stmt)))
 
 
-def _inside(stmt: Any) -> Iterator[Any]:
-    return chain.from_iterable(blocks_of(stmt))
+def _statements(stmt: Any) -> Iterator[Any]:
+    return chain.from_iterable(blocks(stmt))
 
 
-def _always(plain: Plain, expr: Any) -> bool:
+def _is_marker(name: str) -> bool:
+    """Whether a name is one of a class or of a constant."""
+    return name.lstrip("_")[:1].isupper()
+
+
+def _default_of(param: Any, function: Any) -> Any:
+    """The default of a parameter of a function, if it has one; else None."""
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    with_default = positional[len(positional) - len(args.defaults) :]
+    pairs = [*zip(with_default, args.defaults), *zip(args.kwonlyargs, args.kw_defaults)]
+    return next((default for name, default in pairs if name is param), None)
+
+
+def _always(python: ProvablyPython, expr: Any) -> bool:
     return True
 
 
-_VALUES: dict[type, Callable[[Plain, Any], bool]] = {
+_VALUES: dict[type, Callable[[ProvablyPython, Any], bool]] = {
     gast.Constant: _always,
-    gast.JoinedStr: Plain._fields,
+    gast.JoinedStr: ProvablyPython._fields,
     gast.Lambda: _always,
-    gast.Tuple: Plain._elements,
-    gast.List: Plain._elements,
-    gast.Set: Plain._elements,
-    gast.Dict: Plain._dict,
-    gast.Starred: lambda plain, expr: plain.value(expr.value),
-    gast.NamedExpr: lambda plain, expr: plain.value(expr.value),
-    gast.UnaryOp: Plain._unary,
-    gast.BinOp: lambda plain, expr: plain.value(expr.left) and plain.value(expr.right),
-    gast.BoolOp: lambda plain, expr: all(map(plain.value, expr.values)),
-    gast.IfExp: Plain._if_exp,
-    gast.Compare: Plain._compare,
-    gast.Call: Plain._call,
-    gast.Attribute: Plain._attribute,
-    gast.Name: Plain._name_value,
+    gast.Tuple: ProvablyPython._elements,
+    gast.List: ProvablyPython._elements,
+    gast.Set: ProvablyPython._elements,
+    gast.Dict: ProvablyPython._dict,
+    gast.Starred: lambda python, expr: python.value(expr.value),
+    gast.NamedExpr: lambda python, expr: python.value(expr.value),
+    gast.UnaryOp: ProvablyPython._unary,
+    gast.BinOp: lambda python, expr: (
+        python.value(expr.left) and python.value(expr.right)
+    ),
+    gast.BoolOp: lambda python, expr: all(map(python.value, expr.values)),
+    gast.IfExp: ProvablyPython._if_exp,
+    gast.Compare: ProvablyPython._compare,
+    gast.Call: ProvablyPython._call,
+    gast.Attribute: ProvablyPython._attribute,
+    gast.Name: ProvablyPython._name_value,
 }
