@@ -21,8 +21,6 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
-from ..analysis.iterables import is_comprehension, iterations
-from ..analysis.plain import Plain
 from ..lang import nodes
 from ..lang.visitors import child_nodes, clone, walk
 from .bindings import names_read
@@ -128,14 +126,14 @@ def _text(target: Any, inside: bool = False) -> str:
 
 def _is_python(node: _Comprehension, facts: Facts) -> bool:
     try:
-        return is_comprehension(Plain(facts), node)
+        return facts.is_python_comprehension(node)
     except KeyError:  # inside a lambda or generator expression
         return False
 
 
 def _python_iterations(node: _Comprehension, facts: Facts) -> list[bool]:
     try:
-        return list(iterations(Plain(facts), node))
+        return facts.python_iterations(node)
     except KeyError:
         return [False] * len(node.generators)
 

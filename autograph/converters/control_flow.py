@@ -25,7 +25,7 @@ from ..analysis import Facts
 from ..lang import nodes
 from ..lang.code_objects import Helper
 from ..lang.names import Namer
-from ..lang.visitors import clone
+from ..lang.visitors import blocks, clone, with_blocks
 from .bindings import bound_names, names_read, unhidden
 from .conditionals import (
     Cases,
@@ -37,7 +37,7 @@ from .conditionals import (
     choice_of,
 )
 from .expressions import Expressions
-from .selection import LOOPS, Selection, blocks, leaves, with_blocks
+from .selection import LOOPS, Selection, leaves
 from .variables import Variables, lost_scoping
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)

@@ -30,9 +30,9 @@ import gast
 
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import clone
+from ..lang.visitors import blocks, clone, with_blocks
 from .patterns import Matching
-from .selection import LOOPS, Selection, blocks, leaves, with_blocks
+from .selection import LOOPS, Selection, leaves
 
 _SIMPLE = (gast.Constant, gast.Name)
 

@@ -23,7 +23,6 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
-from ..analysis.identity import may_tell_chosen
 from ..analysis.none_tests import NoneTest, none_test
 from ..lang import nodes
 from ..lang.names import Namer
@@ -224,7 +223,7 @@ class Expressions(Values):
         name = _SEARCHES.get(operation)
         if operation in _EQUALITIES and _compares_items(pair):
             name = _EQUALITIES[operation]
-        elif may_tell_chosen(pair.left, pair.comparators[0], self._facts):
+        elif self._facts.may_depend_on_tensor(pair.left, pair.comparators[0]):
             name = _IDENTITIES.get(operation, name)
         test = none_test(pair)
         if test is not None:

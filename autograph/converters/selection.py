@@ -14,11 +14,9 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
-from ..analysis.plain import Plain
-from ..lang.visitors import child_nodes, clone, walk
+from ..lang.visitors import blocks, child_nodes, walk
 
 LOOPS = (gast.For, gast.While)
-_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 _EXITS = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
 _NONE: frozenset[str] = frozenset()
 #: Patterns that look into what they are matched against.
@@ -144,9 +142,8 @@ class Selection:
                     if not (python and facts.is_plain(node.value)):
                         return True
             for value, part in _singletons(case.pattern, subject):
-                if not (
-                    facts.is_plain(part) if value is not None else self._given(part)
-                ):
+                asked = facts.is_python_none_test if value is None else facts.is_plain
+                if not asked(part):
                     return True
         return False
 
@@ -160,11 +157,6 @@ class Selection:
         if all(isinstance(definition, gast.Name) for definition in found):
             return True
         return self._facts.is_never_staged_none(subject)
-
-    def _given(self, part: gast.AST) -> bool:
-        """Whether Python decides if a part of a subject is None."""
-        none = gast.Constant(None, None)
-        return Plain(self._facts).truth(gast.Compare(part, [gast.Is()], [none]))
 
     def _include_returning_loops(self, statement: gast.AST, inside: bool) -> None:
         """A loop that returns from within a staged loop is staged with it."""
@@ -205,19 +197,6 @@ def _singletons(pattern: Any, subject: Any) -> Iterator[tuple[bool | None, gast.
 # --- blocks, and how control leaves them --------------------------------------------
 
 
-def blocks(statement: gast.AST) -> list[list[gast.AST]]:
-    """The lists of statements inside a statement, in order; none for a definition."""
-    if isinstance(statement, _SCOPES):
-        return []
-    if isinstance(statement, gast.Match):
-        return [case.body for case in statement.cases]
-    if isinstance(statement, (gast.Try, gast.TryStar)):
-        handlers = [handler.body for handler in statement.handlers]
-        return [statement.body, *handlers, statement.orelse, statement.finalbody]
-    found = (getattr(statement, field, None) for field in ("body", "orelse"))
-    return [block for block in found if isinstance(block, list)]
-
-
 def header_of(statement: gast.AST) -> list[gast.AST]:
     """The expressions of a statement with blocks that are not in its blocks."""
     inside = {id(inner) for block in blocks(statement) for inner in block}
@@ -228,29 +207,6 @@ def header_of(statement: gast.AST) -> list[gast.AST]:
         elif id(child) not in inside:
             parts.append(child)
     return parts
-
-
-def with_blocks(statement: gast.AST, new: Sequence[list[gast.AST]]) -> gast.AST:
-    """A copy of the statement with other `blocks`."""
-    if isinstance(statement, gast.Match):
-        cases = [
-            clone(case, body=body)
-            for case, body in zip(statement.cases, new, strict=True)
-        ]
-        return clone(statement, cases=cases)
-    if isinstance(statement, (gast.Try, gast.TryStar)):
-        body, *caught, orelse, final = new
-        handlers = [
-            clone(handler, body=block)
-            for handler, block in zip(statement.handlers, caught, strict=True)
-        ]
-        return clone(
-            statement, body=body, handlers=handlers, orelse=orelse, finalbody=final
-        )
-    fields = [
-        f for f in ("body", "orelse") if isinstance(getattr(statement, f, 0), list)
-    ]
-    return clone(statement, **dict(zip(fields, new, strict=True)))
 
 
 def leaves(part: gast.AST | Sequence[gast.AST]) -> frozenset[str]:

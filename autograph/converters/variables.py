@@ -10,8 +10,8 @@ import gast
 from ..analysis import Facts
 from ..lang import nodes
 from ..lang.interpreter import cached_property
-from ..lang.visitors import walk
-from .selection import LOOPS, blocks, header_of
+from ..lang.visitors import blocks, walk
+from .selection import LOOPS, header_of
 
 _JUMPS = (gast.Break, gast.Continue)
 
@@ -55,9 +55,9 @@ class Variables:
         """The argument ``state='n, self.count'`` of a statement; None for no state."""
         written = frozenset(self._facts.writes(statement))
         names = self._in_order(written & observed)
-        for place in self._facts.places(statement):
-            if not place.opaque and written.isdisjoint(place.names):
-                names.append(place.text)
+        for target in self._facts.targets(statement):
+            if not target.opaque and written.isdisjoint(target.names):
+                names.append(target.text)
         if not names:
             return None
         return nodes.constant(", ".join(dict.fromkeys(names)), statement)

@@ -23,6 +23,7 @@ from .code_objects import FUTURE_FLAGS, codes_in
 from .interpreter import cached_property
 from .parse import parse_ast, to_gast
 from .source import Source, code_of, source_of
+from .visitors import all_blocks
 
 __all__ = ["Definition", "Enclosing", "find_function"]
 
@@ -160,18 +161,11 @@ def _statements(
             continue
         yield statement, enclosing
         inner = _enter(statement, enclosing)
-        blocks = [(part, inner) for block in _blocks(statement) for part in block]
+        blocks = [(part, inner) for block in all_blocks(statement) for part in block]
         pending += reversed(blocks)
 
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign)
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        yield getattr(statement, name, [])
-    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-        yield part.body
 
 
 def _definitions(source: Source) -> _Definitions:

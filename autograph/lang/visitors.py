@@ -7,7 +7,7 @@ lets facts about a tree stay true while a pass runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import gast
@@ -21,6 +21,7 @@ __all__ = [
     "statements_in",
     "walk",
     "walk_scope",
+    "with_blocks",
 ]
 
 _Node = TypeVar("_Node", bound=gast.AST)
@@ -125,6 +126,18 @@ def all_blocks(node: Any) -> list[list[Any]]:
         elif value.__class__ is list:  # not the expression of a lambda
             found.append(value)
     return found
+
+
+def with_blocks(statement: Any, new: Iterable[list[Any]]) -> Any:
+    """A copy of a statement with other `blocks`."""
+    rest, changes = iter(new), {}
+    for name in _block_fields_of(statement.__class__):
+        value = getattr(statement, name)
+        if name in _CLAUSES:
+            changes[name] = [clone(clause, body=next(rest)) for clause in value]
+        else:
+            changes[name] = next(rest)
+    return clone(statement, **changes)
 
 
 def statements_in(block: list[Any]) -> Iterator[Any]:

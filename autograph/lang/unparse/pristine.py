@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -10,24 +9,13 @@ import gast
 
 from ..interpreter import cached_property
 from ..source import Source
-from ..visitors import walk
+from ..visitors import all_blocks, walk
 from .comments import Comments, first_line
 
-__all__ = ["BLOCKS", "Pristine", "blocks_of"]
+__all__ = ["BLOCKS", "Pristine"]
 
 #: The fields of compound statements that hold statements, or clauses with statements.
 BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
-
-
-def blocks_of(node: gast.AST) -> Iterator[list[Any]]:
-    """The lists of statements right below a statement or a module."""
-    for name in BLOCKS:
-        items = getattr(node, name, ())
-        if name in ("handlers", "cases"):
-            for clause in items:
-                yield clause.body
-        elif isinstance(items, list) and items:
-            yield items
 
 
 class Pristine:
@@ -65,7 +53,7 @@ class Pristine:
             block = stack.pop()
             found.append(block)
             for statement in block:
-                stack.extend(blocks_of(statement))
+                stack.extend(all_blocks(statement))
         return found
 
     @cached_property

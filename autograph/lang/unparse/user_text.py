@@ -9,8 +9,8 @@ from typing import Any
 
 import gast
 
-from ..visitors import child_nodes
-from .pristine import BLOCKS, Pristine, blocks_of
+from ..visitors import all_blocks, child_nodes
+from .pristine import BLOCKS, Pristine
 
 __all__ = ["UserText"]
 
@@ -68,7 +68,7 @@ class UserText:
         for field in ("orelse", "finalbody"):
             if getattr(node, field, None) and getattr(original, field, None):
                 yield self._pristine.comments.clause(getattr(original, field))
-        for block in blocks_of(node):
+        for block in all_blocks(node):
             for statement in block:
                 yield from self._keys(statement)
 
