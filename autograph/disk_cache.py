@@ -174,7 +174,7 @@ def converted_code(
         SourceError: its source is not available.
         ConversionError: it cannot be converted.
     """
-    from .operators import scopes
+    from .operators.calls import operators
 
     key = _key(function)
     cache = None if key is None else _cache_of(function, options)
@@ -187,7 +187,7 @@ def converted_code(
         if key and cache is not None and _is_text(cache.source, converted.source):
             cache.new[_place(function)] = cache.entries[_place(function)] = key, *found
     library, code = found
-    return fill_placeholder(code, scopes.operators(options)), library
+    return fill_placeholder(code, operators(options)), library
 
 
 def holds(answers: Answers, function: FunctionType, options: ConversionOptions) -> bool:

@@ -20,8 +20,7 @@ from . import operators
 from .disk_cache import Answers, converted_code, holds
 from .errors import SourceError
 from .lang.code_objects import bind, codes_in
-from .operators.calls import settle, share_defaults
-from .operators.scopes import are_operators
+from .operators.calls import are_operators, settle, share_defaults
 from .options import DEFAULT, ConversionOptions
 from .ownership import CONVERTED, needs_no_conversion, shadowed_builtins
 

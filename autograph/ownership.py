@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib.util
+import itertools
 import os
 import site
 import sys
@@ -16,9 +17,16 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from fnmatch import fnmatchcase
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FrameType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
+from .diagnostics import Location
 from .options import DEFAULT, ConversionOptions, matches
 
 _MARK = "__autograph_do_not_convert__"
@@ -193,6 +201,28 @@ def _is_library_path(path: str) -> bool:
     return "site-packages" in path.split(os.sep) or any(
         path.startswith(os.path.join(root, "")) for root in _ROOTS
     )
+
+
+def user_location() -> Location | None:
+    """The expression of the user's code that is running, outside of all libraries."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not is_library_module(frame.f_globals.get("__name__", "")):
+            return _position(frame)
+        frame = frame.f_back
+    return None
+
+
+def _position(frame: FrameType) -> Location:
+    line = Location(frame.f_code.co_filename, frame.f_lineno)
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None:  # Python 3.10 knows lines
+        return line
+    found = next(itertools.islice(positions(), frame.f_lasti // 2, None), None)
+    if found is None or found[0] != line.lineno or found[2] is None:
+        return line
+    _, end_lineno, col, end_col = found
+    return Location(line.filename, line.lineno, col, end_lineno, end_col)
 
 
 def library_key() -> str:

@@ -155,11 +155,9 @@ def convert_callable(
         SourceError: its source is not available.
         ConversionError: it cannot be converted.
     """
-    from .operators import scopes
+    from .operators.calls import operators
 
-    code = fill_placeholder(
-        convert_code(function, options).code, scopes.operators(options)
-    )
+    code = fill_placeholder(convert_code(function, options).code, operators(options))
     return lambda original: bind(code, original)
 
 

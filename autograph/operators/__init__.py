@@ -9,13 +9,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .assertions import holds
-from .bindings import and_binding, or_binding
+from ..ownership import user_location
+from .activity import Staging, staging
+from .builtins import dict_of, list_of, set_of
 from .builtins import functions as _builtin_functions
-from .calls import call, set_converter
-from .class_tests import class_of
+from .calls import call, scoped, set_converter
+from .classes import class_of
+from .comparisons import (
+    compare,
+    eq,
+    in_,
+    is_,
+    is_none,
+    is_not,
+    is_not_none,
+    not_eq,
+    not_in,
+)
 from .comprehensions import generator, list_comp, unrolled
-from .control_flow import case, cond, for_loop, while_loop
+from .control_flow import case, cond, for_loop, holds, while_loop
 from .dispatch import (
     UNBOUND,
     Backend,
@@ -25,16 +37,9 @@ from .dispatch import (
     register,
     unregister,
 )
-from .displays import dict_of, list_of, set_of
-from .equality import eq, not_eq
 from .items import getitem, target
-from .location import user_location
-from .logical import all_of, and_, any_of, compare, not_, or_
+from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding
 from .matching import is_bool, match, pattern_truth, subject
-from .membership import in_, not_in
-from .none_tests import is_, is_none, is_not, is_not_none
-from .scopes import scoped
-from .staging import Staging, staging
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals
 

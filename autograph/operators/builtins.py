@@ -1,4 +1,4 @@
-"""The builtins that a tensor must answer differently.
+"""The builtins that a tensor must answer differently, and displays of containers.
 
 Each function has the name and the meaning of the builtin; if one of its arguments
 belongs to a tensor library whose backend has an answer, that answers instead.
@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Set
 from typing import Any
 
 from ..ownership import is_registered
-from . import class_tests, text
+from . import classes, text
 from .calls import call
 from .comprehensions import generator, list_comp
 from .consumers import consumed
 from .dispatch import PYTHON, Backend, backend_of
 from .generators import is_generator
-from .items import backend_within
+from .items import backend_within, key_backend, with_item
 from .protocols import METHODS, asking_methods
 
 #: The builtins that ask the libraries of their arguments.
@@ -162,8 +162,6 @@ def _keying(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         items = args[0] if len(args) == 1 and not kwargs else None
         if not isinstance(items, (list, tuple)) or backend_within(items) is None:
             return function(*args, **kwargs)
-        from .displays import dict_of, set_of  # which stands on this module
-
         return dict_of(*map(tuple, items)) if name == "dict" else set_of(*items)
 
     return keying
@@ -221,10 +219,72 @@ functions: dict[str, Callable[..., Any]] = {
     name: _current(name, function)
     for name, function in (
         *((name, _dispatching(name)) for name in _DISPATCHING),
-        *class_tests.functions.items(),
+        *classes.functions.items(),
         *text.functions.items(),
     )
 }
 
 #: The names for which conversion calls ``ag.<name>`` instead of the builtin.
 NAMES = frozenset(functions)
+
+
+# --- displays: `{k: v, **d}` and `{a, b}` with tensors for keys, `[*items, x]` --------
+
+
+def dict_of(*parts: Any) -> Any:
+    """``{k: v, **d}`` for the parts ``(k, v)`` and ``d``.
+
+    >>> dict_of((1, 2), {3: 4}, (1, 5))
+    {1: 5, 3: 4}
+    """
+    result: Any = {}
+    for part in parts:
+        if type(part) is tuple:
+            result = _with(result, *part)
+        elif backend_of(part) is not None:
+            is_first = type(result) is dict and not result
+            result = part.copy() if is_first else result | part
+        else:
+            for key in part.keys():  # noqa: SIM118  # as ** does
+                result = _with(result, key, part[key])
+    return result
+
+
+def _with(items: Any, key: Any, value: Any) -> Any:
+    backend = key_backend(key) if type(items) is dict else None
+    if backend is not None:
+        return with_item(backend, items, "__setitem__", key, value)
+    items[key] = value
+    return items
+
+
+def set_of(*members: Any) -> Any:
+    """``{a, b}``.
+
+    >>> set_of(2, 1, 2) == {1, 2}
+    True
+    """
+    result: Any = set()
+    for member in members:
+        backend = key_backend(member) if type(result) is set else None
+        if backend is None:
+            result.add(member)
+        else:
+            result = with_item(backend, result, "add", member)
+    return result
+
+
+def list_of(*parts: Any) -> Any:
+    """``[*a, x, *b]`` for the parts ``a``, ``[x]`` and ``b``.
+
+    >>> list_of((1, 2), [3], "ab")
+    [1, 2, 3, 'a', 'b']
+    """
+    result: Any = []
+    for part in parts:
+        if backend_of(part) is None and type(result) is list:
+            result.extend(part)
+        else:
+            more = functions["list"](part)
+            result = result + more if type(result) is not list or result else more
+    return result

@@ -8,6 +8,7 @@ runs without the compiler calls its functions as they are.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
@@ -15,11 +16,13 @@ from types import (
     FunctionType,
     MethodType,
     MethodWrapperType,
+    ModuleType,
 )
 from typing import Any
 from weakref import ref
 
 from ..options import DEFAULT, ConversionOptions
+from ..options import patterns as checked
 from ..ownership import (
     CONVERTED,
     compares_items,
@@ -27,9 +30,7 @@ from ..ownership import (
     is_dispatcher,
     is_marked,
 )
-from .class_tests import class_of
-from .classes import member_of
-from .constructors import constructor, make
+from .classes import class_of, member_of
 from .dispatch import backend_of
 from .items import list_method, module_function, set_tracing
 
@@ -157,7 +158,7 @@ def _call_object(function: Any, options: ConversionOptions) -> Any:
         # `super().__call__(…)` in a metaclass: it makes an instance.
         owner = function.__self__
         if isinstance(owner, type) and function == type.__call__.__get__(owner):
-            made = constructor(owner, functools.partial(call, options=options))
+            made = _constructor_of(owner, functools.partial(call, options=options))
             # The class itself would call the metaclass again.
             return function if made is owner else made
         return function
@@ -183,7 +184,7 @@ def _call_class(cls: Any, options: ConversionOptions) -> Any:
         if type(initialize) is FunctionType:
             target = call(initialize, options)
             if target is not initialize:
-                return functools.partial(make, cls, target)
+                return functools.partial(_make, cls, target)
             _note(cls, options)
             return cls
     target = _constructor(cls, options)
@@ -205,7 +206,7 @@ def _constructor(cls: Any, options: ConversionOptions) -> Any:
         return cls
     if type(cls).__call__ is not type.__call__:  # of a metaclass
         return _by_method(cls, options) or cls
-    return constructor(cls, functools.partial(call, options=options))
+    return _constructor_of(cls, functools.partial(call, options=options))
 
 
 def _cached(function: Any, options: ConversionOptions) -> Any:
@@ -244,3 +245,114 @@ def _dispatched(
         return call(implementation, options)(*args, **kwargs)
 
     return dispatched
+
+
+# --- instances of the user's classes --------------------------------------------------
+#
+# They are made with the converted `__new__` and `__init__`, step by step as
+# `type.__call__` does. The class itself is not touched.
+
+
+def _constructor_of(cls: type, convert: Callable[[Any], Any]) -> Any:
+    """What to call in place of ``cls``, whose metaclass calls ``type.__call__``.
+
+    That is ``cls`` itself where neither ``__new__`` nor ``__init__`` has a converted
+    form; ``convert`` gives the converted form of a function.
+    """
+    new = _written(member_of(cls, "__new__"))
+    initialize = _written(member_of(cls, "__init__"))
+    create: Any = cls.__new__ if new is None else convert(new)
+    if (new is None or create is new) and (
+        initialize is None or convert(initialize) is initialize
+    ):
+        return cls
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        instance = create(cls, *args, **kwargs)
+        if cls in type(instance).__mro__:
+            result = _initializer(instance, convert)(*args, **kwargs)
+            if result is not None:
+                _refuse(result)
+        return instance
+
+    return construct
+
+
+def _make(
+    cls: Any, initialize: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Any:
+    """An instance of a class that is made by `object`, initialized as given."""
+    instance = object.__new__(cls)
+    result = initialize(instance, *args, **kwargs)
+    if result is not None:
+        _refuse(result)
+    return instance
+
+
+def _refuse(result: Any) -> None:
+    name = type(result).__name__
+    raise TypeError(f"__init__() should return None, not '{name}'")
+
+
+def _initializer(instance: Any, convert: Callable[[Any], Any]) -> Any:
+    """What to call to initialize an instance, which has no frame of its own."""
+    kind = type(instance)
+    member = member_of(kind, "__init__")
+    function = _written(member)
+    if function is None:
+        return member.__get__(instance, kind) if hasattr(member, "__get__") else member
+    written = convert(function)
+    return written if type(member) is staticmethod else MethodType(written, instance)
+
+
+def _written(member: Any) -> FunctionType | None:
+    """The plain Python function that a method is; None if it is something else."""
+    if isinstance(member, staticmethod):
+        member = member.__func__
+    return member if type(member) is FunctionType else None
+
+
+# --- operators with a choice of which calls are converted -----------------------------
+#
+# Converted code reaches the operators by one name, `ag`. Code with patterns of modules
+# to include or exclude has another namespace under that name: the same operators but
+# for `ag.call`, which goes by the patterns.
+
+_PACKAGE = "autograph.operators"
+
+
+def scoped(include: str = "", exclude: str = "") -> ModuleType:
+    """The operators whose ``call`` goes by patterns of modules, separated by commas.
+
+    >>> ag = scoped(include="statistics")
+    >>> ag.call(len), ag is scoped(include="statistics")
+    (<built-in function len>, True)
+    """
+    return operators(
+        ConversionOptions(include=_split(include), exclude=_split(exclude))
+    )
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return checked(filter(None, text.replace(",", " ").split()), "scoped()")
+
+
+def operators(options: ConversionOptions) -> ModuleType:
+    """What converted code with these options knows as ``ag``."""
+    if not (options.include or options.exclude):
+        return importlib.import_module(_PACKAGE)
+    return _operators(options._replace(recursive=True))
+
+
+@functools.cache
+def _operators(options: ConversionOptions) -> ModuleType:
+    package = importlib.import_module(_PACKAGE)
+    namespace = ModuleType(_PACKAGE, package.__doc__)
+    vars(namespace).update(vars(package))
+    vars(namespace)["call"] = functools.partial(call, options=options)
+    return namespace
+
+
+def are_operators(value: Any) -> bool:
+    """Whether a value is what converted code knows as ``ag``."""
+    return type(value) is ModuleType and value.__name__ == _PACKAGE

@@ -1,7 +1,11 @@
-"""What is asked of a class, or of a code object, without changing what it is.
+"""Classes: questions that run no code of the user's, and ``type``, ``isinstance``.
 
 A metaclass may have a ``__getattr__`` that answers for every name. What it says of a
 name of ours is not believed.
+
+A library's object may stand for a Python value of another class, such as a list whose
+length a tensor decides. The object tells that class by ``__autograph_type__()``, or
+raises where no class is sure.
 """
 
 from __future__ import annotations
@@ -11,10 +15,22 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import ref
 
-__all__ = ["attributes_of", "defines", "member_of", "remembered"]
+__all__ = [
+    "PYTHON",
+    "attributes_of",
+    "class_of",
+    "defines",
+    "functions",
+    "member_of",
+    "remembered",
+]
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
+#: Types that Python itself answers for: looking further would cost more than the rest.
+PYTHON = frozenset(
+    {bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None)}
+)
 
 
 def defines(cls: type, name: str) -> bool:
@@ -73,3 +89,57 @@ def remembered(function: Callable[[_K], _V]) -> Callable[[_K], _V]:
             return value
 
     return ask
+
+
+# --- type, isinstance, hasattr --------------------------------------------------------
+
+
+def _stands_for(value: Any) -> type | None:
+    """The class of the Python value that an object stands for; None if for itself."""
+    cls = type(value)
+    if cls in PYTHON or not defines(cls, "__autograph_type__"):
+        return None
+    found: type = value.__autograph_type__()
+    return found
+
+
+def class_of(value: Any) -> type:
+    """``value.__class__``.
+
+    >>> class_of([])
+    <class 'list'>
+    """
+    cls = _stands_for(value)
+    return value.__class__ if cls is None else cls
+
+
+def _type(value: Any, /) -> type:
+    """``type(value)``."""
+    return _stands_for(value) or type(value)
+
+
+def _isinstance(value: Any, classes: Any, /) -> bool:
+    """``isinstance(value, classes)``."""
+    cls = _stands_for(value)
+    return isinstance(value, classes) if cls is None else issubclass(cls, classes)
+
+
+def _hasattr(value: Any, name: str, /) -> bool:
+    """``hasattr(value, name)``.
+
+    An instance of the class that it stands for has its own attributes. Other objects
+    stand for instances of builtin classes, which have those of the class alone.
+    """
+    cls = _stands_for(value)
+    if cls is None or isinstance(value, cls):
+        return hasattr(value, name)
+    return any(name in vars(base) for base in cls.__mro__)
+
+
+functions: dict[str, Callable[..., Any]] = {
+    "hasattr": _hasattr,
+    "isinstance": _isinstance,
+    "type": _type,
+}
+for _name, _function in functions.items():
+    _function.__name__ = _function.__qualname__ = _name

@@ -1,4 +1,4 @@
-"""Conditionals and loops as functions: what converted statements call.
+"""Conditionals, loops and assertions as functions: what converted statements call.
 
 On Python values an operator calls its bodies as the statement would have run them. When
 a test or an iterable belongs to a tensor library, the library's backend stages the
@@ -14,10 +14,10 @@ from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
+from ..ownership import user_location
 from .dispatch import Backend, Later, State, backend_of
 from .generators import is_generated
-from .location import user_location
-from .operands import staged_and
+from .logical import staged_and
 from .protocols import deciding
 from .state.refusals import loops_over_items
 from .state.variables import Variables
@@ -184,6 +184,54 @@ def for_loop(
     finally:
         # An exception keeps this frame alive: a generator must be closed all the same.
         del iterated
+
+
+def holds(test: Any, message: Callable[[], Any] | str | None = None) -> Any:
+    """The test of an ``assert`` statement; with a message, the error is raised here.
+
+    The statement stays an ``assert``, so that ``python -O`` leaves all of it out::
+
+        assert x > 0, f"{x} is not positive"
+        assert ag.holds(x > 0, lambda: f"{x} is not positive")
+
+    Args:
+        test: what is asserted. If it belongs to a tensor library, the error is staged:
+            it is raised when the graph runs, if the test fails then.
+        message: what the error says, or a function that is called to know it.
+
+    Without a message, and on Python values, that is ``test``: Python does the rest.
+
+    Raises:
+        AssertionError: the test fails, and there is a message.
+
+    >>> holds(2 > 1, lambda: "never asked for")
+    True
+    """
+    __tracebackhide__ = True  # pytest ends its tracebacks at the user's line
+
+    def fail() -> None:
+        raise _assertion_error(message)
+
+    test = deciding(test)
+    if backend_of(test) is not None:
+        cond(test, None, fail)
+        return True
+    if message is None:
+        return test
+    if test:
+        return True
+    try:
+        error = _assertion_error(message)
+    except NameError as caught:
+        raise_as_python(caught, sys._getframe())
+        raise
+    raise error
+
+
+def _assertion_error(message: Callable[[], Any] | str | None) -> AssertionError:
+    if message is None:
+        return AssertionError()
+    return AssertionError(message() if callable(message) else message)
 
 
 def staged_cond(

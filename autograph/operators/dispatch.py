@@ -16,8 +16,8 @@ from types import CodeType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 from weakref import WeakSet, ref
 
-from .classes import defines
-from .staging import staging
+from .activity import staging
+from .classes import PYTHON, defines
 
 State = tuple[Any, ...]
 Names = tuple[str, ...]
@@ -141,10 +141,6 @@ def _lacking(backend: Backend, method: str) -> NotImplementedError:
 _registered: dict[type, Backend] = {}
 #: What answers for the values of a class, by its id as long as it lives.
 _known: dict[int, tuple[ref[type], Backend | None]] = {}
-#: Types that Python itself answers for: looking further would cost more than the rest.
-PYTHON = frozenset(
-    {bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None)}
-)
 
 
 def register(cls: type, backend: Backend) -> None:

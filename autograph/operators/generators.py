@@ -17,8 +17,8 @@ from weakref import WeakSet
 
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
+from ..ownership import user_location
 from .dispatch import backend_of
-from .location import user_location
 from .logical import and_
 from .protocols import decided
 

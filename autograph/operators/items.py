@@ -1,19 +1,26 @@
-"""``xs[i]`` of a Python container, where the index may be a tensor."""
+"""Items of Python's containers, where tensors are among the indices, keys or items.
+
+Python finds the key of a dict or set by its hash, which a tensor does not have. Such a
+dict or set becomes one of the tensor library's where it is changed (see
+`state.trials.opened`); where it is only asked, a copy that the library makes answers.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from .dispatch import PYTHON, Backend, backend_of
-from .keyed import KEYED, key_backend, keyed_item, keyed_method, with_key
 from .state.contents import is_whole
+from .state.trials import opened
 
 #: The keys of dicts and sets are looked at while a tensor library traces.
 tracing = False
 _CONTAINERS = (dict, list, range, str, tuple)
+#: Containers that find their keys by hash.
+KEYED = frozenset({dict, set, defaultdict, Counter, OrderedDict})
 
 
 def getitem(items: Any, index: Any, *others: Any) -> Any:
@@ -26,12 +33,12 @@ def getitem(items: Any, index: Any, *others: Any) -> Any:
         if type(index) is tuple and type(items) in KEYED:
             backend = key_backend(index)
             if backend is not None:
-                return keyed_read(backend, items, index)
+                return _keyed_read(backend, items, index)
         return items[index]
     if type(items) in KEYED and type(items) is not dict:
         backend = backend_of(index)
         if backend is not None:
-            return keyed_read(backend, items, index)
+            return _keyed_read(backend, items, index)
     key = slice(index, *others) if others else index
     if isinstance(items, _CONTAINERS):
         ends = (index, *others)
@@ -42,11 +49,11 @@ def getitem(items: Any, index: Any, *others: Any) -> Any:
     return items[key]
 
 
-def keyed_read(backend: Backend, items: Any, key: Any) -> Any:
+def _keyed_read(backend: Backend, items: Any, key: Any) -> Any:
     """``items[key]`` of a dict, by the backend of the key."""
     adds = type(items) is defaultdict
     name = "__missing__" if adds else "__getitem__"
-    return keyed_item(backend, items, name, key)
+    return _keyed_item(backend, items, name, key)
 
 
 def set_tracing(traces: bool) -> None:
@@ -92,7 +99,10 @@ class Target:
         if self._depth == 1:
             if type(self._items) is defaultdict and not self._path:
                 # To read it may add the key: it is another object from then on.
-                self._items = with_key(self._items, key)
+                backend = key_backend(key)
+                if backend is not None:
+                    whole = _opened(backend, self._items, "__missing__", key)
+                    self._items = self._items if whole is None else whole
             items = self._items
             for index in self._path:
                 items = getitem(items, index)
@@ -111,7 +121,7 @@ class Target:
         if type(self._items) in KEYED and not self._path:
             backend = key_backend(key)
             if backend is not None:
-                keyed_item(backend, self._items, "__setitem__", key, value)
+                _keyed_item(backend, self._items, "__setitem__", key, value)
                 return
         if type(key) is slice and (whole := self._opened(key, value)) is not None:
             whole[key] = value
@@ -126,7 +136,7 @@ class Target:
         if type(self._items) in KEYED and not self._path:
             backend = key_backend(key)
             if backend is not None:
-                keyed_item(backend, self._items, "__delitem__", key)
+                _keyed_item(backend, self._items, "__delitem__", key)
                 return
         if type(key) is slice and (whole := self._opened(key, None)) is not None:
             del whole[key]
@@ -142,7 +152,7 @@ class Target:
         backend = _backend_of(key)
         if backend is None or self._path or type(self._items) is not list:
             return None
-        return opened_list(backend, self._items, "__setitem__", key, value)
+        return _opened(backend, self._items, "__setitem__", key, value)
 
     def _staged(self, name: str, key: Any) -> Callable[..., None] | None:
         """What a library does for an assignment, if an index is a tensor of one."""
@@ -180,15 +190,6 @@ def module_function(function: Any) -> Any:
     return staged
 
 
-def opened_list(backend: Backend, items: Any, *change: Any) -> Any:
-    """What stands for a list from now on; None where it stays as it is."""
-    from .state.trials import opened  # which only staging needs
-
-    opening = backend.builtin("opening")
-    make = None if opening is None else opening(items, change[0], change[1:])
-    return None if make is None else opened(items, make)
-
-
 def backend_within(value: Any) -> Backend | None:
     """The backend of a value, or of one in it that is compared with it."""
     if isinstance(value, (list, tuple)):
@@ -216,7 +217,7 @@ def list_method(function: Any) -> Any:
     if type(items) is ModuleType:
         return module_function(function)
     if type(items) is not list or function.__name__ not in LIST_METHODS:
-        return keyed_method(function) if type(items) in KEYED else function
+        return _keyed_method(function) if type(items) in KEYED else function
 
     def staged(*args: Any, **options: Any) -> Any:
         if function.__name__ in _COUNTING:
@@ -225,7 +226,7 @@ def list_method(function: Any) -> Any:
             found = map(backend_within, (*args, *items))
         backend = next(filter(None, found), None)
         if function.__name__ == "extend" and backend is not None:
-            whole = opened_list(backend, items, "extend", *args)
+            whole = _opened(backend, items, "extend", *args)
             if whole is not None:
                 whole.extend(*args)
                 return None
@@ -236,3 +237,74 @@ def list_method(function: Any) -> Any:
         return instead(items, *args, **options)
 
     return staged
+
+
+# --- dicts and sets -------------------------------------------------------------------
+
+#: Methods that are given keys, and that may change what they are methods of.
+_KEY_CHANGES = frozenset({"add", "discard", "pop", "remove", "setdefault", "update"})
+KEY_METHODS = _KEY_CHANGES | {"get"}
+_CHANGING = _KEY_CHANGES | {"__setitem__", "__delitem__", "__missing__"}
+#: The method that is called in place of one that adds a missing key.
+_INSTEAD = {"__missing__": "__getitem__"}
+
+
+def key_backend(key: Any) -> Backend | None:
+    """The backend of a key, or of one in a tuple that is the key."""
+    if type(key) is tuple:
+        return next(filter(None, map(key_backend, key)), None)
+    return backend_of(key)
+
+
+def _keyed_method(function: Any) -> Any:
+    """A method of a dict or set, such that it takes keys with tensors."""
+    items, name = function.__self__, function.__name__
+    if name not in KEY_METHODS:
+        return function
+
+    def method(*args: Any, **options: Any) -> Any:
+        backend = key_backend(args[0]) if args else None
+        if backend is None:
+            return function(*args, **options)
+        return _keyed_item(backend, items, name, *args, **options)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def _keyed_item(
+    backend: Backend, items: Any, name: str, *args: Any, **options: Any
+) -> Any:
+    """``items.name(*args, **options)`` of a dict or set, by the backend of a key."""
+    answer = backend.builtin("keyed")
+    if answer is None:
+        return getattr(items, name)(*args, **options)
+    whole = _opened(backend, items, name, *args) if name in _CHANGING else None
+    if whole is None:
+        return answer(items, name, *args, **options)
+    return getattr(whole, _INSTEAD.get(name, name))(*args, **options)
+
+
+def with_item(backend: Backend, items: Any, name: str, *args: Any) -> Any:
+    """A new dict or set that nothing refers to yet, with what a method adds to it."""
+    make = _opening(backend, items, name, args)
+    whole = items if make is None else make()
+    getattr(whole, name)(*args)
+    return whole
+
+
+def _opening(
+    backend: Backend, items: Any, name: str, args: tuple[Any, ...]
+) -> Callable[[], Any] | None:
+    """What makes the library's container for `items`, if a method call needs one."""
+    opening = backend.builtin("opening")
+    return None if opening is None else opening(items, name, args)
+
+
+def _opened(backend: Backend, items: Any, name: str, *args: Any) -> Any:
+    """The library's container that stands for `items` from now on, for a method call.
+
+    None if `items` stays.
+    """
+    make = _opening(backend, items, name, args)
+    return None if make is None else opened(items, make)

@@ -1,124 +1,84 @@
-"""``and``, ``or``, ``not`` and comparison chains as functions.
+"""``and``, ``or`` and ``not`` as functions.
 
 The operands after the first are functions without parameters, evaluated only where
-Python would evaluate them; the results are Python's too: one of the operands.
+Python would evaluate them; the result is one of the operands, as in Python. What an
+operand calls may change variables and objects. Where a tensor library decides whether
+an operand is evaluated, those changes are state, as they are of an ``if``.
 """
 
 from __future__ import annotations
 
-import functools
-import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from .dispatch import backend_of
-from .membership import in_, not_in
-from .none_tests import is_, is_not
-from .operands import staged_and, staged_or
+from .dispatch import Backend, State, backend_of
 from .protocols import deciding
+from .state.variables import Variables
 from .unbound import raise_as_python
 
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "is": is_,
-    "is not": is_not,
-    "in": in_,
-    "not in": not_in,
-}
+Operand = Callable[[], Any]
 
 
-def and_(left: Any, *rest: Callable[[], Any]) -> Any:
+def and_(left: Any, *rest: Operand) -> Any:
     """``left and rest[0]() and …``.
 
     >>> and_(1, lambda: [])
     []
     """
-    try:
-        for position, right in enumerate(rest, 1):
-            backend = backend_of(left)
-            if backend is not None:
-                later = _rest_of(and_, right, rest[position:])
-                return staged_and(backend, left, later)
-            if not left:
-                return left
-            left = right()
-        return left
-    except NameError as error:
-        raise_as_python(error, sys._getframe())
-        raise
+    return _first(False, left, rest)
 
 
-def or_(left: Any, *rest: Callable[[], Any]) -> Any:
+def or_(left: Any, *rest: Operand) -> Any:
     """``left or rest[0]() or …``.
 
     >>> or_(0, lambda: "default")
     'default'
     """
-    try:
-        for position, right in enumerate(rest, 1):
-            backend = backend_of(left)
-            if backend is not None:
-                later = _rest_of(or_, right, rest[position:])
-                return staged_or(backend, left, later)
-            if left:
-                return left
-            left = right()
-        return left
-    except NameError as error:
-        raise_as_python(error, sys._getframe())
-        raise
+    return _first(True, left, rest)
 
 
-def all_of(left: Any, *rest: Callable[[], Any]) -> Any:
+def all_of(left: Any, *rest: Operand) -> Any:
     """``left and rest[0]() and …`` where only its truth is asked, as in an ``if``.
 
-    What was found to be false is not given back, so that nobody asks it again.
+    A false operand is answered by False, so that nobody asks for its truth again.
 
     >>> all_of(1, lambda: [], lambda: "never asked for")
     False
     """
-    try:
-        for position, right in enumerate(rest, 1):
-            left = deciding(left)
-            backend = backend_of(left)
-            if backend is not None:
-                later = _rest_of(all_of, right, rest[position:])
-                return staged_and(backend, left, later)
-            if not left:
-                return False
-            left = right()
-        return left
-    except NameError as error:
-        raise_as_python(error, sys._getframe())
-        raise
+    return _first(False, left, rest, truth=True)
 
 
-def any_of(left: Any, *rest: Callable[[], Any]) -> Any:
+def any_of(left: Any, *rest: Operand) -> Any:
     """``left or rest[0]() or …`` where only its truth is asked, as in an ``if``.
 
     >>> any_of(1, lambda: "never asked for")
     True
     """
-    try:
-        for position, right in enumerate(rest, 1):
-            left = deciding(left)
-            backend = backend_of(left)
-            if backend is not None:
-                later = _rest_of(any_of, right, rest[position:])
-                return staged_or(backend, left, later)
-            if left:
-                return True
-            left = right()
-        return left
-    except NameError as error:
-        raise_as_python(error, sys._getframe())
-        raise
+    return _first(True, left, rest, truth=True)
+
+
+def and_binding(left: Any, *rest: Operand, state: str, truth: bool = False) -> Any:
+    """``left and rest[0]() and …``, where the operands change the variables `state`.
+
+    An example is ``a and (n := f()) > 3``. ``truth``: only the truth of the result is
+    asked, as in an ``if``.
+
+    >>> and_binding(1, lambda: [], state="")
+    []
+    """
+    return _first(False, left, rest, truth, state)
+
+
+def or_binding(left: Any, *rest: Operand, state: str, truth: bool = False) -> Any:
+    """``left or rest[0]() or …``, where the operands change the variables `state`.
+
+    ``truth``: only the truth of the result is asked, as in an ``if``.
+
+    >>> or_binding(0, lambda: "default", state="")
+    'default'
+    """
+    return _first(True, left, rest, truth, state)
 
 
 def not_(value: Any) -> Any:
@@ -128,39 +88,70 @@ def not_(value: Any) -> Any:
     return not value if backend is None else backend.not_(value)
 
 
-def compare(left: Any, *rest: Any, truth: bool = False) -> Any:
-    """A comparison chain: ``left < middle < right`` with ``middle`` evaluated once.
-
-    Args:
-        left: the first operand.
-        rest: operators as text, each followed by its operand; the operands after the
-            second are functions without parameters.
-        truth: only the truth of the result is asked, as in an ``if``.
-
-    >>> compare(1, "<", 2, "<=", lambda: 2)
-    True
-    """
-    symbol, middle, *later = rest
-    result = _COMPARISONS[symbol](left, middle)
+def _first(
+    end: bool,
+    left: Any,
+    rest: tuple[Operand, ...],
+    truth: bool = False,
+    state: str = "",
+) -> Any:
+    """The first operand whose truth is `end`, or the last operand."""
     try:
-        while later:
-            symbol, right, *later = later
-            backend = backend_of(result)
+        for position, right in enumerate(rest):
+            if truth:
+                left = deciding(left)
+            backend = backend_of(left)
             if backend is not None:
-                chain = functools.partial(compare, middle, symbol)
-                return staged_and(backend, result, _rest_of(chain, right, later))
-            if not result:
-                return False if truth else result
-            left, middle = middle, right()
-            result = _COMPARISONS[symbol](left, middle)
-        return result
+                return _staged(backend, end, left, rest[position:], truth, state)
+            if bool(left) is end:
+                return end if truth else left
+            left = right()
+        return left
     except NameError as error:
-        raise_as_python(error, sys._getframe())
+        raise_as_python(error, sys._getframe(1))  # of `and_`, which has the operands
         raise
 
 
-def _rest_of(
-    operator: Callable[..., Any], right: Callable[[], Any], later: Sequence[Any]
-) -> Callable[[], Any]:
-    """What is still to be evaluated, as a function."""
-    return lambda: operator(right(), *later)
+def staged_and(backend: Backend, left: Any, right: Operand) -> Any:
+    """``left and right()``, where ``left`` belongs to a tensor library."""
+    return _staged(backend, False, left, (right,))
+
+
+def _staged(
+    backend: Backend,
+    end: bool,
+    left: Any,
+    rest: tuple[Operand, ...],
+    truth: bool = False,
+    state: str = "",
+) -> Any:
+    """`_first` where the library of `left` decides whether the rest is evaluated.
+
+    The backend has operations for operands that change nothing; with state it is a
+    conditional.
+    """
+
+    def go_on() -> Any:
+        return _first(end, rest[0](), rest[1:], truth, state)
+
+    def as_it_is() -> Any:
+        return left
+
+    variables = Variables(state, (go_on, *rest))
+
+    def trial(body: Operand) -> Callable[[State], tuple[Any, State]]:
+        return lambda state: variables.trial(state, body)
+
+    def attempt() -> Any:
+        names = variables.names
+        if not names:
+            operation = backend.or_ if end else backend.and_
+            return operation(left, lambda: variables.trial((), go_on)[0])
+        if_true, if_false = (as_it_is, go_on) if end else (go_on, as_it_is)
+        result, after = backend.cond(
+            left, trial(if_true), trial(if_false), variables.read(), names
+        )
+        variables.write(after)
+        return result
+
+    return variables.stage(attempt, backend)

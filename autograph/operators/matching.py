@@ -16,9 +16,9 @@ from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
+from ..ownership import user_location
 from .control_flow import Body, staged_cond
 from .dispatch import backend_of
-from .location import user_location
 from .protocols import deciding
 from .state.variables import Variables, parse_state
 from .unbound import raise_as_python

@@ -10,8 +10,8 @@ import autograph
 import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.errors import listen
+from autograph.operators.activity import has_written_form
 from autograph.operators.builtins import aware
-from autograph.operators.staging import has_written_form
 from autograph.operators.state.trials import all_opened, set_listener
 from runtime import graph_export
 from runtime.compiler.backend import LISTS, OPTIONAL, STAGING

@@ -9,6 +9,7 @@ import sysconfig
 from pathlib import Path
 
 from autograph import ownership
+from autograph.ownership import user_location
 
 STDLIB = sysconfig.get_path("stdlib")
 
@@ -39,3 +40,18 @@ def test_a_folder_of_a_similar_name_is_the_users(tmp_path: Path) -> None:
         str(tmp_path / "my-site-packages-fork" / "a.py")
     )
     assert ownership._is_library_path(str(tmp_path / "site-packages" / "a.py"))
+
+
+def test_the_expression_that_runs_is_found() -> None:
+    found = [0, user_location()][1]
+    assert found is not None
+    assert found.filename == __file__
+    assert (
+        found.lineno
+        == test_the_expression_that_runs_is_found.__code__.co_firstlineno + 1
+    )
+    if sys.version_info >= (3, 11):
+        assert (found.col, found.end_col) == (16, 31)
+        assert found.end_lineno == found.lineno
+    else:
+        assert (found.col, found.end_col) == (0, None)

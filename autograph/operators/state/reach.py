@@ -10,9 +10,9 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ...ownership import is_library_module
+from ..activity import has_written_form
 from ..classes import attributes_of, defines
 from ..dispatch import UNBOUND
-from ..staging import has_written_form
 from .contents import parts_of
 from .kinds import global_names
 from .slots import Key, Slot, StateVariable

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from ...diagnostics import Diagnostic
 from ...errors import StagingError
+from ...ownership import user_location
 from ..classes import defines
 from ..dispatch import UNBOUND
-from ..location import user_location
 from .kinds import ATOMS, DICT, TUPLE, Kind, Parts, kinds_of, reachable_names
 from .slots import ContentsSlot, IndexSlot, PartSlot, Slot, put_in_order
 

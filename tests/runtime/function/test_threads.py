@@ -193,7 +193,7 @@ inside.wait(20)
 child = os.fork()
 if not child:
     go_on.set()
-    from autograph.operators.staging import staging
+    from autograph.operators.activity import staging
     end(lambda: check() and staging.idle)
 go_on.set()
 thread.join()

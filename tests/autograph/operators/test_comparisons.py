@@ -1,4 +1,4 @@
-"""``x is y`` as an operator."""
+"""``x is y``, where objects answer themselves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 import autograph
 from autograph import operators as ag
-from autograph.operators.none_tests import is_, is_not
+from autograph.operators.comparisons import is_, is_not
 
 
 class Answering(type):
