@@ -19,7 +19,6 @@ from types import CodeType, FrameType, FunctionType
 
 from .disk_cache import converted_code
 from .errors import ConversionError, SourceError
-from .heap import referrers
 from .on_demand import (
     is_converted,
     is_from_converted_module,
@@ -28,6 +27,7 @@ from .on_demand import (
     note_generated,
 )
 from .operators.dispatch import backend_of
+from .operators.state.reach import referrers
 from .options import DEFAULT, ConversionOptions
 from .ownership import (
     CONVERTED,

@@ -1,4 +1,4 @@
-"""What consumes generators: loops, and builtins. A graph may compute their items.
+"""Builtins that consume generators, the items of which a graph may compute.
 
     sum(f(x) for x in xs if p(x))
 
@@ -13,88 +13,16 @@ from collections.abc import Callable
 from typing import Any
 
 from .calls import call
-from .control_flow import cond, for_loop, staged_rest
+from .control_flow import cond, for_loop, loop_on, staged_rest
 from .dispatch import UNBOUND, backend_of
 from .generators import (
-    Parts,
-    Ready,
     StagedGenerator,
     Stream,
     is_generator,
-    passes,
-    python_iterates,
     refused,
 )
 from .logical import not_, or_
 from .protocols import decided
-
-Body = Callable[[Any], Any]
-Until = Callable[[], Any] | None
-
-
-def loop_over(items: Any, body: Body, until: Until, state: str) -> None:
-    """``for item in items: body(item)`` for a generator; see `control_flow.for_loop`.
-
-    The items that Python computes come first; what is left is staged.
-    """
-    stream = Stream(items)
-    try:
-        for_loop(stream, body, until=until, state=state)
-        rest = stream.rest
-    finally:
-        # An exception keeps this frame alive: a generator must be closed all the same.
-        del items, stream
-    if rest is not None:
-        _go_on(rest, body, until, state)
-
-
-def _go_on(rest: StagedGenerator, body: Body, until: Until, state: str) -> None:
-    """What is left of a loop after Python's part of it, unless it has stopped."""
-    parts, iterated = rest.take()
-    step = _step(parts, body, until, state)
-    stop = False if until is None else until()
-    if until is None or backend_of(stop) is None:
-        for_loop(iterated, step, until=until, state=state)
-    elif python_iterates(iterated):
-        staged_rest(iterated, step, until, state)
-    else:
-
-        def others() -> None:
-            for_loop(iterated, step, until=until, state=state)
-
-        others.__wrapped__ = body  # type: ignore[attr-defined]
-        cond(stop, None, others, state=state)
-
-
-def _step(parts: Parts, body: Body, until: Until, state: str) -> Body:
-    """One iteration of a loop over what a generator iterates over."""
-    element, conditions, unpack, flat = parts
-
-    def step(item: Any) -> None:
-        if type(item) is Ready:
-            passed, value = item
-        else:
-            args = unpack(item)
-            passed = passes(conditions, args)
-
-        def run() -> None:
-            made = value() if type(item) is Ready else element(*args)
-            if flat:
-                for_loop(made, body, until=until, state=state)
-            else:
-                body(made)
-
-        run.__wrapped__ = body  # type: ignore[attr-defined]
-        if passed is True:
-            run()
-        elif passed is not False:
-            cond(passed, run, state=state)
-
-    step.__wrapped__ = body  # type: ignore[attr-defined]
-    return step
-
-
-# --- builtins -------------------------------------------------------------------------
 
 
 def consumed(
@@ -155,7 +83,7 @@ def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
     if found is not False:
         staged_rest(stream, body, lambda: found, "found")
     if stream.rest is not None:
-        _go_on(stream.rest, body, lambda: found, "found")
+        loop_on(stream.rest, body, lambda: found, "found")
     return found
 
 

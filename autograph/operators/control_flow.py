@@ -16,7 +16,15 @@ from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
 from .dispatch import Backend, Later, State, backend_of
-from .generators import is_generated
+from .generators import (
+    Parts,
+    Ready,
+    StagedGenerator,
+    Stream,
+    is_generated,
+    passes,
+    python_iterates,
+)
 from .logical import staged_and
 from .protocols import deciding
 from .state.refusals import loops_over_items
@@ -24,6 +32,8 @@ from .state.variables import Variables
 from .unbound import raise_as_python
 
 Body = Callable[[], Any]
+ItemBody = Callable[[Any], Any]
+Until = Callable[[], Any] | None
 
 #: Items of a Python iterable that a loop may go on for once a tensor decides whether it
 #: stops: each is staged on its own.
@@ -96,7 +106,7 @@ def while_loop(
     test: Callable[[], Any],
     body: Body,
     *,
-    until: Callable[[], Any] | None = None,
+    until: Until = None,
     state: str = "",
 ) -> None:
     """``while test(): body()``, stopping early once ``until()`` holds after a round.
@@ -141,9 +151,9 @@ def while_loop(
 @loops_over_items
 def for_loop(
     iterated: Any,
-    body: Callable[[Any], Any],
+    body: ItemBody,
     *,
-    until: Callable[[], Any] | None = None,
+    until: Until = None,
     state: str = "",
 ) -> None:
     """``for item in iterated: body(item)``, stopping early once ``until()`` holds.
@@ -159,9 +169,7 @@ def for_loop(
     try:
         backend = backend_of(iterated)
         if is_generated(iterated):
-            from .consumers import loop_over  # which stands on this module
-
-            loop_over(iterated, body, until, state)
+            _loop_over_generator(iterated, body, until, state)
         elif backend is not None:
             _staged_for(backend, iterated, body, until, state)
         elif until is None:
@@ -291,7 +299,7 @@ def _staged_while(
     first: Any,
     test: Callable[[], Any],
     body: Body,
-    until: Callable[[], Any] | None,
+    until: Until,
     state: str,
 ) -> None:
     variables = Variables(state, (test, body, until))
@@ -310,7 +318,7 @@ def _staged_while(
     variables.stage(attempt, backend)
 
 
-def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:
+def _goes_on(test: Callable[[], Any], until: Until) -> Any:
     if until is None:
         return deciding(test())
     stop = until()
@@ -323,8 +331,8 @@ def _goes_on(test: Callable[[], Any], until: Callable[[], Any] | None) -> Any:
 def _staged_for(
     backend: Backend,
     iterated: Any,
-    body: Callable[[Any], Any],
-    until: Callable[[], Any] | None,
+    body: ItemBody,
+    until: Until,
     state: str,
 ) -> None:
     variables = Variables(state, (body, until))
@@ -349,7 +357,7 @@ def _staged_for(
 @loops_over_items
 def staged_rest(
     items: Iterator[Any] | Iterable[Any],
-    body: Callable[[Any], Any],
+    body: ItemBody,
     until: Callable[[], Any],
     state: str,
 ) -> None:
@@ -382,3 +390,68 @@ def _parameter(body: Any) -> str:
     """The name of what a body takes, for messages."""
     code = getattr(body, "__code__", None)
     return code.co_varnames[0] if code is not None else "the item"
+
+
+# --- loops over generators ------------------------------------------------------------
+
+
+def _loop_over_generator(items: Any, body: ItemBody, until: Until, state: str) -> None:
+    """``for item in items: body(item)`` for a generator; see `for_loop`.
+
+    The items that Python computes come first; what is left is staged.
+    """
+    stream = Stream(items)
+    try:
+        for_loop(stream, body, until=until, state=state)
+        rest = stream.rest
+    finally:
+        # An exception keeps this frame alive: a generator must be closed all the same.
+        del items, stream
+    if rest is not None:
+        loop_on(rest, body, until, state)
+
+
+def loop_on(rest: StagedGenerator, body: ItemBody, until: Until, state: str) -> None:
+    """What is left of a loop after Python's part of it, unless it has stopped."""
+    parts, iterated = rest.take()
+    step = _step(parts, body, until, state)
+    stop = False if until is None else until()
+    if until is None or backend_of(stop) is None:
+        for_loop(iterated, step, until=until, state=state)
+    elif python_iterates(iterated):
+        staged_rest(iterated, step, until, state)
+    else:
+
+        def others() -> None:
+            for_loop(iterated, step, until=until, state=state)
+
+        others.__wrapped__ = body  # type: ignore[attr-defined]
+        cond(stop, None, others, state=state)
+
+
+def _step(parts: Parts, body: ItemBody, until: Until, state: str) -> ItemBody:
+    """One iteration of a loop over what a generator iterates over."""
+    element, conditions, unpack, flat = parts
+
+    def step(item: Any) -> None:
+        if type(item) is Ready:
+            passed, value = item
+        else:
+            args = unpack(item)
+            passed = passes(conditions, args)
+
+        def run() -> None:
+            made = value() if type(item) is Ready else element(*args)
+            if flat:
+                for_loop(made, body, until=until, state=state)
+            else:
+                body(made)
+
+        run.__wrapped__ = body  # type: ignore[attr-defined]
+        if passed is True:
+            run()
+        elif passed is not False:
+            cond(passed, run, state=state)
+
+    step.__wrapped__ = body  # type: ignore[attr-defined]
+    return step

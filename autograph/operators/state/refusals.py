@@ -16,11 +16,10 @@ from typing import Any, TypeVar, cast
 
 from ...diagnostics import Diagnostic, Location
 from ...errors import StagingError
-from ...heap import referrers
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, remembered
 from ..dispatch import is_around_trace
-from .reach import outer_frames, user_frames, variables_of
+from .reach import outer_frames, referrers, user_frames, variables_of
 from .slots import Slot
 from .snapshot import Change
 

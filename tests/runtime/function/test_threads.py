@@ -229,7 +229,7 @@ def slowly(function):
         return function(*args, **kwargs)
     return wrapped
 
-pipeline.with_plain_form = slowly(pipeline.with_plain_form)
+pipeline.with_both_forms = slowly(pipeline.with_both_forms)
 thread = threading.Thread(target=lambda: f(tf.constant(1)), daemon=True)
 thread.start()
 inside.wait(20)

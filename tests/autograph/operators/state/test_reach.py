@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import autograph
-from autograph.heap import referrers
+from autograph.operators.state.reach import referrers
 from tests.toybackend import toy
 
 
