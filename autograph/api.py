@@ -151,7 +151,7 @@ def to_code(
         obj = wrapped  # as of a `tf.function`
     function = _function_of(obj)
     if function is not None:
-        _, conversion, _ = convert_tree(function, options)
+        _, conversion = convert_tree(function, options)
         return conversion.text
     if isinstance(obj, ModuleType):
         return convert_module(source_of(obj), options).text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FunctionType, MappingProxyType
@@ -21,14 +22,14 @@ from .converters.bindings import bound_names, local_functions
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .lang import nodes
-from .lang.code_objects import Helper, bind, fill_placeholder
+from .lang.code_objects import bind, fill_placeholder
 from .lang.compile import compile_function, compile_module, put_placeholder
 from .lang.definitions import Definition, find_function
 from .lang.interpreter import cached_property, recursion_room
 from .lang.names import Namer
 from .lang.parse import parse_module, skipped_statement, too_deep
 from .lang.source import Source
-from .lang.visitors import Transformer, clone
+from .lang.visitors import Transformer, clone, statements_in
 from .options import DEFAULT, ConversionOptions
 from .ownership import (
     is_library_module,
@@ -39,6 +40,8 @@ from .ownership import (
 
 #: The name under which generated code reaches the operators.
 ALIAS = "ag"
+#: The name of the functions that hold the converted forms of others.
+STAGED = "staged"
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
@@ -46,9 +49,8 @@ class Conversion:
     """A converted module or function.
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
-    are the refusals: what they name stands as it was; `helpers` are the functions that
-    were generated; `skipped` are the statements that have placeholders in the trees;
-    `ag` is the name of the operators.
+    are the refusals: what they name stands as it was; `context` tells of its functions;
+    `skipped` are the statements that have placeholders in the trees.
     """
 
     def __init__(
@@ -56,18 +58,16 @@ class Conversion:
         source: Source,
         original: gast.AST,
         tree: gast.AST,
+        context: Context,
         diagnostics: tuple[Diagnostic, ...] = (),
-        helpers: set[Helper] | None = None,
         skipped: Mapping[str, ast.stmt] = MappingProxyType({}),
-        ag: str = ALIAS,
     ) -> None:
         self.source = source
         self.original = original
         self.tree = tree
+        self.context = context
         self.diagnostics = diagnostics
-        self.helpers = set() if helpers is None else helpers
         self.skipped = skipped
-        self.ag = ag
 
     @cached_property
     def text(self) -> str:
@@ -94,26 +94,24 @@ class Conversion:
             self.source,
             self.original,
             node,
+            self.context,
             self.diagnostics,
-            self.helpers,
             self.skipped,
-            self.ag,
         )
 
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
         tree = self.executed  # which adds to the helpers
+        filename, helpers = self.source.filename, self.context.helpers
         with _bounded(self.source, self.original):
-            return compile_module(
-                tree, self.source.filename, self.helpers, self.skipped
-            )
+            return compile_module(tree, filename, helpers, self.skipped)
 
     @cached_property
     def executed(self) -> Any:
         """The tree that is compiled: see `converters.as_written`."""
         with _bounded(self.source, self.original):
-            return with_both_forms(self.tree, self.ag, self.helpers)
+            return with_both_forms(self.tree, self.context, self.source.text)
 
 
 # --- functions ------------------------------------------------------------------------
@@ -123,26 +121,24 @@ def convert_tree(
     function: FunctionType,
     options: ConversionOptions = DEFAULT,
     library: dict[str, bool] | None = None,
-) -> tuple[Definition, Conversion, Context]:
+) -> tuple[Definition, Conversion]:
     """The definition of a function object, and its converted form.
 
     `library` collects which names were found to be of library code.
     """
     with recursion_room():
         found = find_function(function)
+    namer = Namer(found.node)
     context = Context(
-        ag=_alias(found.node),
+        ag=namer.fresh(ALIAS),
+        staged=namer.fresh(STAGED),
         known=_resolved_in(function, options, {} if library is None else library),
-        helpers=set(),
         recursive=options.recursive,
         shadowed=shadowed_builtins(function.__globals__),
         enclosing=frozenset(function.__code__.co_freevars),
     )
-    tree = _guarded(found.node, found.source, context)
-    conversion = Conversion(
-        found.source, found.node, tree, helpers=context.helpers, ag=context.ag
-    )
-    return found, conversion, context
+    tree = _guarded(found.node, found.source, context, namer)
+    return found, Conversion(found.source, found.node, tree, context)
 
 
 @recursion_room()
@@ -182,10 +178,11 @@ def convert_code(
         ConversionError: it cannot be converted.
     """
     library: dict[str, bool] = {}
-    found, conversion, context = convert_tree(function, options, library)
+    found, conversion = convert_tree(function, options, library)
+    context = conversion.context
     with _bounded(found.source, found.node):
         tree = put_placeholder(conversion.executed, context.ag)
-        code = compile_function(tree, function, conversion.helpers, found.class_name)
+        code = compile_function(tree, function, context.helpers, found.class_name)
     return ConvertedCode(code, found.source.text, library)
 
 
@@ -229,9 +226,9 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         tree, skipped = parse_module(source)
     shadowed = bound_names(tree.body)
     context = Context(
-        ag=_alias(tree),
+        ag=_free_name(ALIAS, tree, source),
+        staged=_free_name(STAGED, tree, source),
         known=_imported_in(tree, options),
-        helpers=set(),
         recursive=options.recursive,
         shadowed=shadowed,
         functions=local_functions(tree.body),
@@ -242,9 +239,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     if new is not tree:
         new = clone(new, body=_with_import(new.body, context.ag, options))
     diagnostics = tuple(converter.diagnostics)
-    return Conversion(
-        source, tree, new, diagnostics, context.helpers, skipped, context.ag
-    )
+    return Conversion(source, tree, new, context, diagnostics, skipped)
 
 
 class _ModuleConverter(Transformer):
@@ -288,7 +283,7 @@ def _imported_in(
     """Whether an expression names library code, by the module's own imports."""
     origins: dict[str, str] = {}
     bound: dict[str, int] = {}
-    for node in gast.walk(tree):
+    for node in statements_in(tree.body):
         if isinstance(node, gast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]
@@ -317,9 +312,7 @@ def _with_import(
     body: list[gast.AST], alias: str, options: ConversionOptions
 ) -> list[gast.AST]:
     """The statements with the import of the operators, as early as it may stand."""
-    position = 0
-    if ast.get_docstring(gast.gast_to_ast(gast.Module(body[:1], []))) is not None:
-        position = 1
+    position = len(nodes.split_docstring(body)[0])
     while position < len(body) and _is_future(body[position]):
         position += 1
     at = body[min(position, len(body) - 1)]
@@ -352,8 +345,13 @@ def _is_future(statement: gast.AST) -> bool:
 # --- both -----------------------------------------------------------------------------
 
 
-def _alias(tree: gast.AST) -> str:
-    return Namer(tree).fresh(ALIAS)
+def _free_name(base: str, tree: gast.Module, source: Source) -> str:
+    """A name that the module does not use: `base` where its text does not show it."""
+    # Python takes several characters beyond ASCII for the same letter.
+    text = source.text
+    if text.isascii() and re.search(rf"\b{base}\b", text) is None:
+        return base
+    return Namer(tree).fresh(base)
 
 
 @contextmanager
@@ -366,11 +364,13 @@ def _bounded(source: Source, tree: gast.AST) -> Iterator[None]:
         raise too_deep(source, tree) from error
 
 
-def _guarded(node: Any, source: Source, context: Context) -> Any:
+def _guarded(
+    node: Any, source: Source, context: Context, namer: Namer | None = None
+) -> Any:
     """Convert a definition; what goes wrong inside is our bug, and says so."""
     try:
         with _bounded(source, node):
-            return convert_function(node, context)
+            return convert_function(node, context, namer=namer)
     except AutographError:
         raise
     except Exception as error:

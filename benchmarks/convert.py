@@ -83,7 +83,7 @@ def _milliseconds_to_convert(function: FunctionType) -> float:
 
 
 def _milliseconds_to_print(function: FunctionType) -> float:
-    _, conversion, _ = convert_tree(function)
+    _, conversion = convert_tree(function)
     start = perf_counter()
     assert conversion.text
     return 1e3 * (perf_counter() - start)

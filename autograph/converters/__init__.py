@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
-from .functions import Context, convert_function
+from .context import Context
+from .functions import convert_function
 
 __all__ = ["Context", "convert_function"]

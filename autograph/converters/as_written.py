@@ -24,55 +24,47 @@ hand has its converted form alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import gast
 
 from ..lang import nodes
-from ..lang.code_objects import Helper
-from ..lang.names import Namer
-from ..lang.visitors import Transformer, clone
-from .bindings import with_own_names
+from ..lang.nodes import split_docstring
+from ..lang.visitors import Transformer, child_nodes, clone
+from .context import Context, ConvertedFunction, ConvertedFunctions, position
 
 __all__ = ["with_both_forms"]
 
-#: Where a function stands in the source, which tells it from all others.
-_Place = tuple[type, int, int, int | None, int | None]
-_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 _YIELDS = (gast.Yield, gast.YieldFrom)
-_SCOPES = (*_FUNCTIONS, gast.ClassDef)
+_SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
 #: The method by which a program enters a graph of TensorFlow's kind.
 _ENTERS_GRAPH = "as_default"
 
 
-def with_both_forms(tree: gast.AST, ag: str, helpers: set[Helper]) -> Any:
+def with_both_forms(tree: gast.AST, context: Context, text: str) -> Any:
     """A converted function or module, whose functions run as written while they can.
 
-    ``ag`` is the name of the operators; ``helpers`` collects the functions that are
-    made. The converted functions in the tree have the definition that they were made of
-    as their attribute ``original``.
+    ``context`` tells of its functions; ``text`` is the source that they are from.
     """
-    return _Outermost(_Forms(ag, Namer(tree).fresh("staged"), helpers)).visit(tree)
-
-
-def _original(node: Any) -> Any:
-    """What a function was converted from; None if it stands as it was written."""
-    return getattr(node, "original", None) if isinstance(node, _FUNCTIONS) else None
+    if not context.converted:
+        return tree
+    forms = _Forms(context, _ENTERS_GRAPH in text)
+    return _Outermost(context.converted, forms).visit(tree)
 
 
 class _Outermost(Transformer):
     """Gives converted functions their second form, but none within another."""
 
-    def __init__(self, forms: _Forms) -> None:
+    def __init__(self, converted: ConvertedFunctions, forms: _Forms) -> None:
         super().__init__()
+        self._converted = converted
         self._forms = forms
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        original = _original(node)
-        if original is None:
+        function = self._converted.get(position(node))
+        if function is None:
             return node
-        return self._forms.both(original, node, original)
+        return self._forms.both(function, function.original)
 
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
@@ -80,7 +72,7 @@ class _Outermost(Transformer):
 class _Written(Transformer):
     """What the user wrote, with both forms for the functions in it."""
 
-    def __init__(self, converted: Mapping[_Place, Any], forms: _Forms) -> None:
+    def __init__(self, converted: ConvertedFunctions, forms: _Forms) -> None:
         super().__init__()
         self._converted = converted
         self._forms = forms
@@ -101,34 +93,34 @@ class _Written(Transformer):
         return self._function(node, node)
 
     def _function(self, head: Any, node: Any) -> Any:
-        converted = self._converted.get(_place(node))
-        if converted is None:
+        function = self._converted.get(position(node))
+        if function is None:
             return node
-        head = clone(head, args=self.visit(node.args))
-        return self._forms.both(node, with_own_names(converted), head)
+        return self._forms.both(function, clone(head, args=self.visit(node.args)))
 
 
 class _Forms:
     """Writes the two forms of a function into one definition."""
 
-    def __init__(self, ag: str, name: str, helpers: set[Helper]) -> None:
-        self._ag = ag
-        self._name = name
-        self._helpers = helpers
+    def __init__(self, context: Context, may_enter_graph: bool) -> None:
+        self._ag = context.ag
+        self._name = context.staged
+        self._helpers = context.helpers
+        self._may_enter_graph = may_enter_graph
 
-    def both(self, original: Any, converted: Any, head: Any) -> Any:
+    def both(self, function: ConvertedFunction, head: Any) -> Any:
         """The definition ``head`` with what was written and what was made of it."""
-        own, has_functions = _own_nodes(original)
-        inside = _functions_in(converted) if has_functions else {}
-        written = _Written(inside, self).of(original.body)
+        original, converted = function.original, function.converted
+        written = _Written(function.inner, self).of(original.body)
         if isinstance(original, gast.Lambda):
             choice = gast.IfExp(self._is_idle(written), written, converted.body)
             return clone(head, body=nodes.located(choice, written))
-        is_generator = any(isinstance(node, _YIELDS) for node in own)
+        is_generator = function.suspends and _is_generator(original)
         is_coroutine = isinstance(original, gast.AsyncFunctionDef)
-        if any(map(_enters_graph, own)) or (is_coroutine and is_generator):
+        enters_graph = self._may_enter_graph and _enters_graph(original)
+        if enters_graph or (is_coroutine and is_generator):
             return clone(head, body=converted.body)
-        doc, plain = _apart(written)
+        doc, plain = split_docstring(written)
         first = plain[0]
         if not isinstance(plain[-1], gast.Return):
             plain = [*plain, nodes.return_(None, plain[-1])]
@@ -149,60 +141,33 @@ class _Forms:
         """``ag.staging.idle or ag.staging.elsewhere()``, where a node begins: on no
         line that may not run.
         """
+        at = nodes.located(gast.Pass(), at)
+        at.end_lineno, at.end_col_offset = at.lineno, at.col_offset
         staging = nodes.attribute(nodes.name(self._ag, at), "staging", at)
         elsewhere = nodes.call(nodes.attribute(staging, "elsewhere", at), [], at)
         tests = [nodes.attribute(staging, "idle", at), elsewhere]
-        either = nodes.located(gast.BoolOp(gast.Or(), tests), at)
-        for node in gast.walk(either):
-            if hasattr(node, "end_lineno"):
-                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
-        return either
+        return nodes.located(gast.BoolOp(gast.Or(), tests), at)
 
 
-def _own_nodes(function: Any) -> tuple[list[Any], bool]:
-    """The nodes of a function as it was written, and whether others are defined in it,
-    whose nodes are left out.
-    """
-    body = function.body
-    nodes_found: list[Any] = list(body) if isinstance(body, list) else [body]
-    has_scopes = False
-    for node in nodes_found:
-        if isinstance(node, _SCOPES):
-            has_scopes = True
-        else:
-            nodes_found.extend(gast.iter_child_nodes(node))
-    return nodes_found, has_scopes
+def _own_nodes(function: Any) -> list[Any]:
+    """The nodes of a function as it was written, without those of others in it."""
+    found = list(function.body)
+    for node in found:
+        if not isinstance(node, _SCOPES):
+            found.extend(child_nodes(node))
+    return found
 
 
-def _enters_graph(node: Any) -> bool:
+def _is_generator(function: Any) -> bool:
+    return any(isinstance(node, _YIELDS) for node in _own_nodes(function))
+
+
+def _enters_graph(function: Any) -> bool:
     """Whether a function begins to stage by itself, as far as its text tells."""
-    return isinstance(node, gast.Attribute) and node.attr == _ENTERS_GRAPH
-
-
-def _functions_in(converted: Any) -> dict[_Place, Any]:
-    """The converted functions inside one, by where they stand in the source."""
-    body = converted.body
-    statements = body if isinstance(body, list) else [body]
-    return {
-        _place(node): node
-        for statement in statements
-        for node in gast.walk(statement)
-        if _original(node) is not None
-    }
-
-
-def _place(node: Any) -> _Place:
-    ends = node.end_lineno, node.end_col_offset
-    return (type(node), node.lineno, node.col_offset, *ends)
-
-
-def _apart(body: list[Any]) -> tuple[list[Any], list[Any]]:
-    """The docstring of a function, and what follows."""
-    first = body[0]
-    value = first.value if isinstance(first, gast.Expr) else None
-    is_text = isinstance(value, gast.Constant) and isinstance(value.value, str)
-    position = int(is_text and len(body) > 1)
-    return body[:position], body[position:]
+    return any(
+        isinstance(node, gast.Attribute) and node.attr == _ENTERS_GRAPH
+        for node in _own_nodes(function)
+    )
 
 
 def _parameters(args: Any) -> list[str]:

@@ -20,7 +20,14 @@ import gast
 
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import Transformer, child_nodes, clone, walk, walk_scope
+from ..lang.visitors import (
+    Transformer,
+    child_nodes,
+    clone,
+    statements_in,
+    walk,
+    walk_scope,
+)
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 _FUNCTIONS_AND_LAMBDAS = (*_FUNCTIONS, gast.Lambda)
@@ -89,13 +96,14 @@ def local_functions(
     (parameters, declared names).
     """
     statements = list(body)
-    bound = Counter(name for statement in statements for name in _bound(statement))
     functions = {
         node.name: node
-        for statement in statements
-        for node in walk_scope(statement)
+        for node in statements_in(statements)
         if isinstance(node, _FUNCTIONS) and not node.decorator_list
     }
+    if not functions:
+        return frozenset()
+    bound = Counter(name for statement in statements for name in _bound(statement))
     names = {name for name in functions if bound[name] == 1} - set(others)
     mentioned = {
         name: {n.id for n in walk(functions[name]) if isinstance(n, gast.Name)} & names
@@ -194,24 +202,6 @@ def unhidden(
     return [renamer.visit(node) for node in nodes]
 
 
-def with_own_names(function: Any) -> Any:
-    """A lambda with the names that it had before `unhidden`."""
-    names = getattr(function, "named", None)
-    return _Named(names).visit(function) if names else function
-
-
-class _Named(Transformer):
-    """Renames variables."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def visit_Name(self, node: Any) -> Any:
-        name = self._names.get(node.id)
-        return node if name is None else clone(node, id=name)
-
-
 class _Renamer(Transformer):
     """Renames the variables of comprehensions, by the names of those they hide."""
 
@@ -244,12 +234,7 @@ class _Renamer(Transformer):
         self._inside = {k: v for k, v in outside.items() if k not in hidden}
         body = self.visit(node.body)
         self._inside = outside
-        return clone(node, args=args, body=body, named=self._before(node))
-
-    def _before(self, function: Any) -> dict[str, str]:
-        """What the names in a function were, by what they are now."""
-        now = {new: old for old, new in self._names.items()}
-        return {**getattr(function, "named", {}), **now}
+        return clone(node, args=args, body=body)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node

@@ -115,12 +115,8 @@ class ControlFlow:
         scoping = lost_scoping(old, new)
         foreign = self._facts.scope.enclosing - own
         new = unhidden(new, foreign & self._expressions.targets, self._namer)
-        position = 1 if _is_docstring(new[0]) else 0
-        return [
-            *new[:position],
-            *scoping,
-            *self._variables.declared(new[position:], missing),
-        ]
+        doc, rest = nodes.split_docstring(new)
+        return [*doc, *scoping, *self._variables.declared(rest, missing)]
 
     # Statements --------------------------------------------------------------------
 
@@ -398,12 +394,6 @@ def _is(left: object, right: object) -> bool:
 
 def _none(at: gast.AST) -> gast.Constant:
     return nodes.constant(None, at)
-
-
-def _is_docstring(statement: gast.AST) -> bool:
-    return isinstance(statement, gast.Expr) and isinstance(
-        getattr(statement.value, "value", None), str
-    )
 
 
 def _is_empty(statement: gast.AST) -> bool:

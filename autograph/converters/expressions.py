@@ -25,11 +25,13 @@ import gast
 from ..analysis import Facts
 from ..analysis.none_tests import NoneTest, none_test
 from ..lang import nodes
+from ..lang.interpreter import cached_property
 from ..lang.names import Namer
 from ..lang.visitors import clone, walk
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
 from .bindings import bound_by, bound_names, suspends
 from .comprehensions import call_for, keyed_call, unrolled
+from .context import Context, ConvertedFunction
 from .values import Values
 
 #: Tells whether the function that an expression names is surely called as it is.
@@ -78,18 +80,17 @@ class Expressions(Values):
 
     Args:
         facts: those of the function.
-        ag: the name by which generated code knows `autograph.operators`.
+        context: the surroundings of the function.
         namer: knows the names in use.
         known: which callees need no conversion.
-        recursive: whether calls of other functions are converted at all.
     """
 
     def __init__(
-        self, facts: Facts, ag: str, namer: Namer, known: Known, recursive: bool
+        self, facts: Facts, context: Context, namer: Namer, known: Known
     ) -> None:
-        super().__init__(facts, ag, namer)
+        super().__init__(facts, context.ag, namer)
+        self._context = context
         self._known = known
-        self._recursive = recursive
         #: Whether all expressions stay as they are.
         self.stay = False
         #: Functions that operands became, to stand before the statement that is being
@@ -98,8 +99,6 @@ class Expressions(Values):
         self._operands = 0
         #: The operands of comparisons that read ``x.__class__``.
         self._compared: set[Any] = set()
-        #: The expressions of which nothing but the truth is asked.
-        self._asked = _asked_in(self._parts)
 
     def expression(self, node: gast.AST, generated: bool) -> Any:
         """The expression, rewritten; ``generated``: for a generated function."""
@@ -134,6 +133,11 @@ class Expressions(Values):
             and isinstance(node.func.value, gast.Name)
             and node.func.value.id == self._ag
         )
+
+    @cached_property
+    def _asked(self) -> set[gast.AST]:
+        """The expressions of which nothing but the truth is asked."""
+        return _asked_in(self._parts)
 
     def _is_python(self, node: gast.AST) -> bool:
         try:
@@ -258,7 +262,7 @@ class Expressions(Values):
         new = self.generic_visit(node)
         if self._is_python_method(function):
             return self._method(new, node)
-        if not self._recursive:
+        if not self._context.recursive:
             return new
         if isinstance(function, gast.Lambda) or self._known(function):
             return new
@@ -360,7 +364,10 @@ class Expressions(Values):
         self._generated = generated
         if body is node.body:
             return node
-        return clone(node, body=body, original=original)
+        new = clone(node, body=body)
+        inner = self._context.converted
+        self._context.add(ConvertedFunction(original, new, inner))
+        return new
 
     def with_defaults(self, node: Any, generated: bool) -> Any:
         """The function inside this one, its default values rewritten."""

@@ -19,6 +19,7 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
+from ..lang.interpreter import cached_property
 from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone, walk
 from .bindings import comprehension_targets, suspends, unhidden
@@ -58,9 +59,12 @@ class Values(Transformer):
         self._generated = False
         body = facts.node.body
         self._parts: list[gast.AST] = body if isinstance(body, list) else [body]
-        #: The names that the function's comprehensions bind.
-        self.targets = comprehension_targets(self._parts)
         self._pairs: set[str] | None = None
+
+    @cached_property
+    def targets(self) -> frozenset[str]:
+        """The names that the function's comprehensions bind."""
+        return comprehension_targets(self._parts)
 
     def operator(
         self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import gast
 
+from .interpreter import cached_property
 from .visitors import walk
 
 __all__ = ["Namer", "identifiers"]
@@ -72,8 +73,13 @@ class Namer:
     """
 
     def __init__(self, used: gast.AST | Iterable[str] = ()) -> None:
-        names = identifiers(used) if isinstance(used, gast.AST) else used
-        self._used = set(names)
+        self._source = used
+
+    @cached_property
+    def _used(self) -> set[str]:
+        # Most functions need no new name.
+        used = self._source
+        return set(identifiers(used) if isinstance(used, gast.AST) else used)
 
     def __contains__(self, name: str) -> bool:
         used = name in self._used or name in _KEYWORDS

@@ -130,3 +130,11 @@ def function(
     args = arguments(parameters, at)
     definition = gast.FunctionDef(identifier, args, body, [], None, None, [])
     return located(definition, at)
+
+
+def split_docstring(body: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The docstring of a body, if other statements follow it, and these."""
+    first = body[0] if len(body) > 1 else None
+    value = first.value if isinstance(first, gast.Expr) else None
+    is_text = isinstance(value, gast.Constant) and isinstance(value.value, str)
+    return (body[:1], body[1:]) if is_text else ([], body)

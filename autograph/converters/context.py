@@ -1,0 +1,95 @@
+"""What the converters know of the surroundings of a function, and tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import gast
+
+from ..lang.code_objects import Helper
+
+#: Where a function stands in the source, which tells it from all others.
+Position = tuple[type, int, int, int | None, int | None]
+
+
+class ConvertedFunction:
+    """A function that was converted.
+
+    Args:
+        original: its definition, as it was written.
+        converted: what became of it.
+        inner: the functions inside that were converted, and maybe others.
+        suspends: whether it has ``yield`` or ``await`` of its own.
+    """
+
+    def __init__(
+        self,
+        original: Any,
+        converted: Any,
+        inner: ConvertedFunctions,
+        suspends: bool = False,
+    ) -> None:
+        self.original = original
+        self.converted = converted
+        self.inner = inner
+        self.suspends = suspends
+
+
+#: The functions that were converted, by their places in the source.
+ConvertedFunctions = dict[Position, ConvertedFunction]
+
+
+def position(function: Any) -> Position:
+    """Where a function stands in the source."""
+    ends = function.end_lineno, function.end_col_offset
+    return (type(function), function.lineno, function.col_offset, *ends)
+
+
+class Context:
+    """What the converters know about the surroundings of a function.
+
+    Args:
+        ag: the name by which generated code reaches the operators.
+        staged: the name of the functions that hold the converted forms of others.
+        known: whether an expression outside the function's own scopes surely names
+            something that is called as it is.
+        recursive: whether calls of other functions are converted.
+        shadowed: names of builtins that the module defines anew.
+        functions: names of functions around this one that are converted with it.
+        enclosing: names of variables of functions around this one.
+    """
+
+    def __init__(
+        self,
+        ag: str,
+        staged: str,
+        known: Callable[[gast.AST], bool],
+        recursive: bool = True,
+        shadowed: frozenset[str] = frozenset(),
+        functions: frozenset[str] = frozenset(),
+        enclosing: frozenset[str] = frozenset(),
+    ) -> None:
+        self.ag = ag
+        self.staged = staged
+        self.known = known
+        self.recursive = recursive
+        self.shadowed = shadowed
+        self.functions = functions
+        self.enclosing = enclosing
+        #: The functions that were generated.
+        self.helpers: set[Helper] = set()
+        #: The functions that were converted, without those inside them.
+        self.converted: ConvertedFunctions = {}
+
+    def around(self, functions: frozenset[str]) -> Context:
+        """The surroundings of a function inside, which has these functions around."""
+        inner = copy(self)
+        inner.functions = functions
+        inner.converted = {}
+        return inner
+
+    def add(self, function: ConvertedFunction) -> None:
+        """Note that a function was converted."""
+        self.converted[position(function.original)] = function
