@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from .dispatch import PYTHON, Backend, backend_of
-from .state.contents import is_whole
+from .state.slots import is_whole
 from .state.trials import opened
 
 #: The keys of dicts and sets are looked at while a tensor library traces.

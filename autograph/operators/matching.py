@@ -20,7 +20,8 @@ from ..ownership import user_location
 from .control_flow import Body, staged_cond
 from .dispatch import backend_of
 from .protocols import deciding
-from .state.variables import Variables, parse_state
+from .state.slots import parse_state
+from .state.variables import Variables
 from .unbound import raise_as_python
 
 Answers = tuple[bool, ...]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from types import CellType
@@ -19,9 +18,10 @@ from typing import Any, NamedTuple
 
 from ..classes import defines
 from ..dispatch import Backend
-from .contents import ItemKey, parts_of, tuple_like
-from .reach import CHOSEN, is_reached, leaving_before, objects_in
-from .slots import CellSlot, IndexSlot, Key, KeySlot, Slot
+from .contents import ItemKey, tuple_like
+from .kinds import CHOSEN, objects_in, parts_of, structure_of
+from .reach import is_reached, leaving_before
+from .slots import CELL, ITEM, KEY, Identity, PartSlot, Slot
 from .snapshot import Snapshot
 
 
@@ -34,7 +34,7 @@ class _Alias(NamedTuple):
 
 #: What the result of a statement is called among its places.
 RESULT = None
-_Where = Key | None
+_Where = Identity | None
 
 
 class Sharing:
@@ -64,7 +64,7 @@ class Aliases:
     def __init__(
         self,
         sharing: Sharing,
-        rebound: dict[ItemKey | Key, Any],
+        rebound: dict[ItemKey | Identity, Any],
         cells: dict[str, CellType],
     ) -> None:
         self._sharing = sharing
@@ -152,7 +152,7 @@ class Aliases:
             return
         if defines(type(value), "__autograph_sources__"):
             objects = value.__autograph_sources__()
-        elif defines(type(value), CHOSEN):
+        elif structure_of(type(value)) is CHOSEN:
             objects = value.__autograph_chosen__()
         else:
             objects = [self._original(value)]
@@ -186,7 +186,7 @@ class Aliases:
         if isinstance(value, tuple):
             return tuple_like(value, list(map(self._kept, value)))
         cls = type(value)
-        stands = defines(cls, CHOSEN) or defines(cls, "__autograph_sources__")
+        stands = structure_of(cls) is CHOSEN or defines(cls, "__autograph_sources__")
         if self._refer is not None and stands:
             return self._refer(value)
         return value
@@ -233,7 +233,7 @@ class Aliases:
         """Whether an object can be reached but by the places that were given it."""
         leaving = leaving_before(where)
         names = {n for some in leaving.values() for n in some or ()}
-        cells = [CellSlot(n, self._cells[n]) for n in names if n in self._cells]
+        cells = [PartSlot(CELL, n, self._cells[n]) for n in names if n in self._cells]
         # What is in others comes first, as long as those have it.
         inner = sorted(places, key=lambda place: -len(place.name))
         values = [(place, place.read()) for place in (*inner, *cells)]
@@ -251,10 +251,9 @@ class Aliases:
         found: list[tuple[Slot, Any]] = []
         for place, owner in self._rebound.items():
             if len(place) == 2 and type(owner) in (list, dict):
-                kind = IndexSlot if type(owner) is list else KeySlot
-                slot: Slot = kind(f"[{place[1]!r}]", owner, place[1])
-                with suppress(IndexError):
-                    found.append((slot, slot.read()))
+                access = ITEM if type(owner) is list else KEY
+                slot = PartSlot(access, f"[{place[1]!r}]", owner, place[1])
+                found.append((slot, slot.read()))
         return found
 
     def entering(self, state: Sequence[Slot], before: Sequence[Any]) -> None:
@@ -334,7 +333,7 @@ def is_of_item(place: tuple[Any, ...]) -> bool:
 
 def _is_itself(value: Any) -> bool:
     """Whether it is no copy: a library's own, or what cannot be changed."""
-    return defines(type(value), CHOSEN) or parts_of(value) is None
+    return structure_of(type(value)) is CHOSEN or parts_of(value) is None
 
 
 def _instead(refer: Callable[[Any], Any], alias: Any, value: Any) -> Any:
@@ -343,7 +342,7 @@ def _instead(refer: Callable[[Any], Any], alias: Any, value: Any) -> Any:
 
 def _is_of_new(known: Snapshot, value: Any) -> bool:
     """Whether it is chosen among objects some of which were not there before."""
-    if not defines(type(value), CHOSEN):
+    if structure_of(type(value)) is not CHOSEN:
         return False
     return not all(map(known.has, value.__autograph_chosen__()))
 

@@ -10,84 +10,15 @@ user's code assigns another object is the place rebound.
 from __future__ import annotations
 
 import copy
-from collections import deque
 from collections.abc import Callable, Hashable
 from operator import is_
 from typing import Any
 
-from ..classes import attributes_of, defines
-from .slots import dict_class
+from .kinds import CHOSEN, STAGED, TUPLE, Parts, pairs_of, structure_of, values_of
 
-#: A place in an object: the id of the object and the key, or what tells the place.
-ItemKey = tuple[Hashable, ...]
+#: An item of an object: the id of the object, and the key.
+ItemKey = tuple[int, Hashable]
 _MISSING = object()
-
-
-def parts_of(value: Any) -> Any:
-    """What is in a list or dict, or in an object that libraries take for a structure.
-
-    A list or a dict; None for a value that is neither.
-    """
-    cls = type(value)
-    if issubclass(cls, list):
-        return list(value)
-    if issubclass(cls, dict):
-        return dict(value)
-    if cls is deque or cls is set:
-        return list(value)
-    if defines(cls, "__autograph_parts__"):
-        return list(value.__autograph_parts__())
-    if defines(cls, "__autograph_chosen__"):
-        return None
-    if defines(cls, "__dataclass_fields__") or defines(cls, "__attrs_attrs__"):
-        if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
-            return None
-        variables = attributes_of(value)
-        return dict(variables) if variables is not None else None
-    return None
-
-
-def is_whole(value: Any) -> bool:
-    """Whether it is a library's own list, which is state as a whole: it knows what its
-    items are.
-    """
-    return defines(type(value), "__autograph_parts__")
-
-
-def _fill(value: Any, parts: Any) -> None:
-    """Put other parts into a list, a dict or an object."""
-    if issubclass(type(value), list):
-        list.__setitem__(value, slice(None), parts)
-    elif issubclass(type(value), dict):
-        _fill_dict(value, parts)
-    elif type(value) is deque:
-        value.clear()
-        value.extend(parts)
-    elif type(value) is set:
-        value.clear()
-        value.update(parts)
-    elif is_whole(value):
-        value.__autograph_become__(parts)
-    else:
-        _fill_dict(attributes_of(value) or {}, parts)
-
-
-def _fill_dict(value: dict[Any, Any], parts: dict[Any, Any]) -> None:
-    base = dict_class(value)
-    for key in [key for key in value if key not in parts]:
-        base.__delitem__(value, key)
-    for key, part in parts.items():
-        base.__setitem__(value, key, part)
-
-
-def _pairs(parts: Any) -> Any:
-    return parts.items() if isinstance(parts, dict) else enumerate(parts)
-
-
-def _part(parts: Any, key: Any) -> Any:
-    if isinstance(parts, dict):
-        return parts.get(key, _MISSING)
-    return parts[key] if key < len(parts) else _MISSING
 
 
 class Contents:
@@ -98,7 +29,7 @@ class Contents:
     not be put into it.
     """
 
-    def __init__(self, rebound: dict[ItemKey, Any]) -> None:
+    def __init__(self, rebound: dict[Any, Any]) -> None:
         self.rebound = rebound
         self._saved: dict[int, tuple[Any, Any]] = {}
         self._copies: dict[int, Any] = {}
@@ -107,18 +38,16 @@ class Contents:
 
     def save(self, value: Any) -> None:
         """Note what is in a value, and in what is in it."""
-        if id(value) in self._saved:
-            return
-        parts = parts_of(value)
-        if parts is not None:
-            self._saved[id(value)] = value, parts
-            inside = parts.values() if isinstance(parts, dict) else parts
-        elif isinstance(value, tuple):
-            inside = value
-        else:
-            return
-        for part in inside:
-            self.save(part)
+        pending = [value]
+        for part in pending:
+            kind = structure_of(type(part))
+            if kind is None or id(part) in self._saved:
+                continue
+            parts = kind.read(part)
+            if kind.merged:
+                self._saved[id(part)] = part, parts
+            if kind.merged or kind is TUPLE:
+                pending += values_of(parts)
 
     def has(self, value: Any) -> bool:
         """Whether the value is one whose contents were saved, or has one in it."""
@@ -129,25 +58,25 @@ class Contents:
     def restore(self) -> None:
         """Put back what was in the values."""
         for value, parts in self._saved.values():
-            if not _alike(parts, parts_of(value)):
-                _fill(value, parts)
+            kind = structure_of(type(value))
+            if kind and kind.fill and not _alike(parts, kind.read(value)):
+                kind.fill(value, parts)
 
     def match(self, old: Any, new: Any) -> None:
         """Note that a library gives the new object for the old one.
 
         A place that is rebound may be given the same: then it has the old one.
         """
-        if old is new or defines(type(new), "__autograph_chosen__"):
+        kind, new_kind = structure_of(type(old)), structure_of(type(new))
+        if old is new or new_kind is CHOSEN:
             return
-        before = list(old) if isinstance(old, tuple) else parts_of(old)
-        if before is None:
+        if kind is None or not (kind.merged or kind is TUPLE):
             return
-        if not isinstance(old, tuple):
+        if kind is not TUPLE:
             self._stand_ins[id(new)] = new, old
-        if type(new) is type(old) and not is_whole(old):
-            for key, part in _pairs(
-                list(new) if isinstance(new, tuple) else parts_of(new)
-            ):
+        if type(new) is type(old) and kind is not STAGED:
+            before = kind.read(old)
+            for key, part in pairs_of(kind.read(new)):
                 previous = _part(before, key)
                 if previous is not _MISSING and (id(old), key) not in self.rebound:
                     self.match(previous, part)
@@ -168,25 +97,26 @@ class Contents:
             return old
         if rebound:
             return self.original(new)
-        before = parts_of(old)
-        if defines(type(new), "__autograph_chosen__"):
+        kind = structure_of(type(old))
+        if kind is TUPLE:
+            return self._filled_tuple(old, new)
+        if kind is None or kind.fill is None or structure_of(type(new)) is CHOSEN:
             return new
-        if before is None:
-            return self._filled_tuple(old, new) if isinstance(old, tuple) else new
         if type(new) is not type(old):
             for one, other in self.replaced:
                 if one is old:
                     return other
             self.replaced.append((old, new))
             return new
-        after = parts_of(new)
-        if not is_whole(old):
-            for key, part in _pairs(after):
+        after = kind.read(new)
+        if kind is not STAGED:
+            before = kind.read(old)
+            for key, part in pairs_of(after):
                 previous = _part(before, key)
                 if previous is not _MISSING:
                     rebound = (id(old), key) in self.rebound
                     after[key] = self.filled(previous, part, rebound)
-        _fill(old, after)
+        kind.fill(old, after)
         return old
 
     def _filled_tuple(self, old: tuple[Any, ...], new: Any) -> Any:
@@ -201,24 +131,25 @@ class Contents:
             return self._copies[id(value)]
         if isinstance(value, tuple):
             return tuple_like(value, list(map(self.result, value)))
-        now = parts_of(value)
-        if now is None:
+        kind = structure_of(type(value))
+        if kind is None or kind.fill is None:
             return value
+        now = kind.read(value)
         self._copies[id(value)] = value  # if it contains itself
         changed = False
-        if not is_whole(value):
-            for key, part in list(_pairs(now)):
+        if kind is not STAGED:
+            for key, part in list(pairs_of(now)):
                 now[key] = self.result(part)
                 changed |= now[key] is not part
         _, before = self._saved.get(id(value), (None, None))
         if changed or (before is not None and not _alike(before, now)):
             copied = self._copies[id(value)] = copy.copy(value)
-            _fill(copied, now)
+            kind.fill(copied, now)
             return copied
         return value
 
     def newly_rebound(
-        self, known: dict[ItemKey, Any], stands_for: Callable[[Any, Any], bool]
+        self, known: dict[Any, Any], stands_for: Callable[[Any, Any], bool]
     ) -> dict[ItemKey, Any]:
         """The places in the saved values where another list or dict is now.
 
@@ -227,8 +158,9 @@ class Contents:
         """
         found: dict[ItemKey, Any] = {}
         for value, parts in self._saved.values():
-            now = parts_of(value)
-            for key, part in _pairs(parts):
+            kind = structure_of(type(value))
+            now = parts if kind is None else kind.read(value)
+            for key, part in pairs_of(parts):
                 after = _part(now, key)
                 if id(part) not in self._saved or after is part:
                     continue
@@ -244,6 +176,12 @@ def tuple_like(value: tuple[Any, ...], parts: list[Any]) -> Any:
         return value
     make = getattr(type(value), "_make", type(value))
     return make(parts)
+
+
+def _part(parts: Parts, key: Any) -> Any:
+    if isinstance(parts, dict):
+        return parts.get(key, _MISSING)
+    return parts[key] if key < len(parts) else _MISSING
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -1,8 +1,9 @@
 """What objects are made of, as far as Python can change it.
 
 A `Kind` says how one kind of object is taken apart, where its parts are kept, and how
-it is put back as it was. `kinds_of` finds those for a value; an object without any is
-not looked into: numbers, modules, what libraries define.
+it is filled again. `kinds_of` finds those of a value that a snapshot looks into, and
+`structure_of` the one by which tensor libraries merge values part by part. An object
+without a kind is not looked into: numbers, modules, what libraries define.
 """
 
 from __future__ import annotations
@@ -31,17 +32,23 @@ from types import (
 from typing import Any, NamedTuple
 
 from ...ownership import functions_of, is_library_module
-from ..classes import attributes_of, defines, remembered
+from ..classes import attributes_of, defines, member_of, remembered
+from ..dispatch import UNBOUND
 from .slots import (
-    AttributeSlot,
-    CacheSlot,
-    CellSlot,
-    ClassSlot,
+    ATTRIBUTE,
+    CACHE,
+    CELL,
+    CLASS_ATTRIBUTE,
+    ITEM,
+    KEY,
+    MEMBER,
+    STAGED_PART,
+    Access,
     ContentsSlot,
-    KeySlot,
-    MemberSlot,
+    PartSlot,
     Slot,
-    class_value,
+    cell_value,
+    dict_class,
 )
 
 Parts = Any  # list[Any] | dict[Any, Any]
@@ -51,22 +58,38 @@ ATOMS = (bool, int, float, complex, str, bytes, type(None), ModuleType)
 class Kind(NamedTuple):
     """How one kind of object is looked into.
 
-    ``read`` gives the parts, a list or a dict; ``step`` how a part is written behind
-    the name of the object; ``slot`` where a part is kept, from its name, the object and
-    the key; ``undo`` puts the parts back. ``fixed``: the parts never change.
+    ``read`` gives the parts, a list or a dict, and ``fill`` puts others into the
+    object; ``slot`` tells where a part is kept, from its name, the object and the key,
+    which is None for all parts of a list; ``step`` how a part is written behind the
+    name of the object. What a kind lacks, its objects cannot have done to them.
     """
 
     read: Callable[[Any], Parts]
-    step: Callable[[Any], str] = lambda key: ""
+    fill: Callable[[Any, Any], None] | None = None
     slot: Callable[[str, Any, Any], Slot | None] | None = None
-    undo: Callable[[Any, Any], None] | None = None
+    step: Callable[[Any], str] = lambda key: ""
+    #: The parts never change.
     fixed: bool = False
+    #: Tensor libraries merge such objects part by part.
+    merged: bool = False
+    #: They are state only of a library that has such containers of its own.
+    opened: bool = False
     #: How a change is called in messages.
     verb: str = "changed"
 
 
+def pairs_of(parts: Parts) -> Iterable[tuple[Any, Any]]:
+    """The keys and the parts."""
+    return parts.items() if isinstance(parts, dict) else enumerate(parts)
+
+
+def values_of(parts: Parts) -> Iterable[Any]:
+    """The parts alone."""
+    return parts.values() if isinstance(parts, dict) else parts
+
+
 def kinds_of(value: Any) -> tuple[Kind, ...]:
-    """The kinds at a value; none for one that is not looked into."""
+    """The kinds of a value that a snapshot looks into."""
     cls: Any = type(value)
     exact = _EXACT.get(cls)
     if exact is not None:
@@ -83,16 +106,13 @@ def kinds_of(value: Any) -> tuple[Kind, ...]:
 def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
     if issubclass(cls, ATOMS):
         return ()
-    if defines(cls, "__autograph_parts__"):
-        return (_STAGED,)
-    if defines(cls, "__autograph_chosen__"):
-        return (_CHOSEN,)
-    if defines(cls, "__autograph_within__"):
-        return (_WITHIN,)
+    for method, kind in _OF_LIBRARIES.items():
+        if defines(cls, method):
+            return (kind,)
     found = next((kind for base, kind in _BASES if issubclass(cls, base)), None)
     kinds = () if found is None else (found,)
     if not _is_library(cls) or issubclass(cls, SimpleNamespace):
-        return (*kinds, _INSTANCE)
+        return (*kinds, *_kinds_of_instances(cls))
     if found is None and defines(cls, "__next__"):
         return (_ITERATOR,) if cls.__module__ in ("builtins", "itertools") else ()
     return kinds
@@ -101,6 +121,50 @@ def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
 def _is_library(cls: type) -> bool:
     module = cls.__module__
     return is_library_module(module if isinstance(module, str) else "")
+
+
+@remembered
+def structure_of(cls: Any) -> Kind | None:
+    """How the objects in values of a class are found: in those that libraries merge
+    part by part, and in what is fixed around such. None for any other class.
+    """
+    for method, kind in _OF_LIBRARIES.items():
+        if defines(cls, method):
+            return kind
+    bases = (kind for base, kind in _BASES if issubclass(cls, base))
+    for kind in (*_EXACT.get(cls, ()), *bases):
+        if kind.merged or kind is TUPLE:
+            return None if issubclass(cls, frozenset) else kind
+    if defines(cls, "__dataclass_fields__") or defines(cls, "__attrs_attrs__"):
+        if member_of(cls, "__dict__") is not None:
+            parameters = getattr(cls, "__dataclass_params__", None)
+            return _FROZEN if getattr(parameters, "frozen", False) else _FIELDS
+    return None
+
+
+def parts_of(value: Any) -> Any:
+    """What is in a list or dict, or in an object that libraries take for a structure.
+
+    A list or a dict; None for a value that is neither.
+    """
+    kind = structure_of(type(value))
+    return kind.read(value) if kind is not None and kind.merged else None
+
+
+def objects_in(value: Any) -> dict[int, Any]:
+    """The objects that can be changed in a value, and in what is in it."""
+    found: dict[int, Any] = {}
+    met: set[int] = set()
+    pending = [value]
+    for part in pending:
+        kind = structure_of(type(part))
+        if kind is None or id(part) in met:
+            continue
+        met.add(id(part))
+        if kind.merged:
+            found[id(part)] = part
+        pending += values_of(kind.read(part))
+    return found
 
 
 # --- functions ------------------------------------------------------------------------
@@ -117,10 +181,8 @@ def _variables(function: FunctionType) -> dict[Any, Any]:
     code = function.__code__
     found: dict[Any, Any] = {}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name, None] = cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
+        if (value := cell_value(cell)) is not UNBOUND:
+            found[name, None] = value
     _add_mentioned(found, function.__globals__, global_names(code), "")
     return found
 
@@ -166,6 +228,20 @@ def global_names(code: CodeType) -> tuple[str, ...]:
     return tuple(names)
 
 
+@remembered
+def stored_names(code: CodeType) -> frozenset[str]:
+    """The free variables that a function, or one inside it, assigns or deletes."""
+    names = {
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
+    }
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= stored_names(constant)
+    return frozenset(names)
+
+
 def _read_function(function: FunctionType) -> dict[Any, Any]:
     if is_library_module(function.__module__ or ""):
         return {}
@@ -191,25 +267,32 @@ def _variable_slot(name: str, function: FunctionType, key: Any) -> Slot | None:
     if owner is None:
         return None
     if isinstance(owner, FunctionType):
-        return KeySlot(name, vars(owner), where)
+        return PartSlot(KEY, name, vars(owner), where)
     if where is None:
         index = function.__code__.co_freevars.index(owner)
         cells = function.__closure__ or ()
-        return CellSlot(name, cells[index])
-    return KeySlot(name, where.variables, owner.rpartition(".")[2])
+        return PartSlot(CELL, name, cells[index])
+    return PartSlot(KEY, name, where.variables, owner.rpartition(".")[2])
 
 
 # --- objects and classes --------------------------------------------------------------
 
 
-def _members(cls: Any) -> list[MemberDescriptorType]:
-    """The attributes that a class and its bases name in ``__slots__``."""
-    return [vars(cls.__mro__[place])[name] for name, place in _slots(cls)]
+def _kinds_of_instances(cls: Any) -> tuple[Kind, ...]:
+    kinds = []
+    if member_of(cls, "__dict__") is not None:
+        kinds.append(_ATTRIBUTES)
+    if _members(cls):
+        kinds.append(_MEMBERS)
+    # The methods may change what they can reach.
+    return (*kinds, _METHODS)
 
 
 @remembered
-def _slots(cls: Any) -> tuple[tuple[str, int], ...]:
-    """Their names, and which of the bases has each: the first that does."""
+def _members(cls: Any) -> tuple[tuple[str, int], ...]:
+    """The attributes that a class and its bases name in ``__slots__``, and which of
+    the bases has each: the first that does.
+    """
     found = {
         name: place
         for place, base in reversed([*enumerate(cls.__mro__)])
@@ -219,36 +302,26 @@ def _slots(cls: Any) -> tuple[tuple[str, int], ...]:
     return tuple(found.items())
 
 
-def _read_instance(value: Any) -> dict[Any, Any]:
-    found: dict[Any, Any] = dict(attributes_of(value) or {})
+def _read_members(value: Any) -> dict[Any, Any]:
     cls: Any = type(value)
-    for member in _members(cls):
-        try:
-            found[member] = member.__get__(value, cls)
-        except AttributeError:
-            continue
-    # The methods may change what they can reach.
-    for base in cls.__mro__:
-        if base is not object:
-            found[base] = base
-    return found
+    descriptors = (vars(cls.__mro__[place])[name] for name, place in _members(cls))
+    found = {member: MEMBER.get(value, member) for member in descriptors}
+    return {member: part for member, part in found.items() if part is not UNBOUND}
 
 
-def _attribute_name(key: Any) -> str:
-    if isinstance(key, type):
-        return key.__name__
-    return f".{key if isinstance(key, str) else key.__name__}"
+def _read_attributes(value: Any) -> dict[str, Any]:
+    return dict(attributes_of(value) or {})
 
 
-def _attribute_slot(name: str, value: Any, key: Any) -> Slot | None:
-    if isinstance(key, type):
-        return None
-    if not isinstance(key, str):
-        return MemberSlot(name, value, key)
-    cached = getattr(type(value), key) if defines(type(value), key) else None
-    if isinstance(cached, functools.cached_property):
-        return CacheSlot(name, value.__dict__, key)
-    return AttributeSlot(name, value.__dict__, key, class_value(type(value), key))
+def _fill_attributes(value: Any, parts: dict[str, Any]) -> None:
+    _fill_dict(attributes_of(value) or {}, parts)
+
+
+def _attribute_slot(name: str, value: Any, key: str) -> Slot:
+    cls = type(value)
+    cached = getattr(cls, key) if defines(cls, key) else None
+    is_cache = isinstance(cached, functools.cached_property)
+    return PartSlot(CACHE if is_cache else ATTRIBUTE, name, value, key)
 
 
 def _read_class(cls: type) -> dict[str, Any]:
@@ -302,8 +375,8 @@ def _read_buffer(value: Any) -> list[Any]:
         return []
 
 
-def _undo_buffer(value: Any, parts: list[Any]) -> None:
-    """Put back what was in an array, if it was kept."""
+def _fill_buffer(value: Any, parts: list[Any]) -> None:
+    """Put back what was in an array, if that was kept."""
     if not isinstance(parts[0], bytes):
         return
     if isinstance(value, array):
@@ -316,53 +389,88 @@ def _undo_buffer(value: Any, parts: list[Any]) -> None:
             view.cast("B")[:] = parts[0]
 
 
-# --- what is no place -----------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------
 
 
-def _undo_list(value: Any, parts: list[Any]) -> None:
+def _fill_list(value: Any, parts: list[Any]) -> None:
     list.__setitem__(value, slice(None), parts)
 
 
-def _undo_staged(value: Any, parts: list[Any]) -> None:
-    value.__autograph_become__(parts)
+def _fill_dict(value: dict[Any, Any], parts: dict[Any, Any]) -> None:
+    base = dict_class(value)
+    for key in [key for key in value if key not in parts]:
+        base.__delitem__(value, key)
+    for key, part in parts.items():
+        base.__setitem__(value, key, part)
 
 
-def _undo_set(value: Any, parts: list[Any]) -> None:
+def _fill_set(value: Any, parts: list[Any]) -> None:
     value.clear()
     value.update(parts)
 
 
-def _undo_deque(value: Any, parts: list[Any]) -> None:
+def _fill_deque(value: Any, parts: list[Any]) -> None:
     value.clear()
     value.extend(parts)
+
+
+def _fill_staged(value: Any, parts: list[Any]) -> None:
+    value.__autograph_become__(parts)
 
 
 def _index(key: Any) -> str:
     return f"[{key!r}]"
 
 
-def _contents_slot(name: str, value: Any, key: Any) -> Slot | None:
-    return ContentsSlot(name, value)
+def _attribute(key: Any) -> str:
+    return f".{key if isinstance(key, str) else key.__name__}"
 
 
-_LIST = Kind(list, _index, _contents_slot, _undo_list)
-_SUBLIST = Kind(list, _index, undo=_undo_list)
-_STAGED = Kind(
+def _slot(access: Access) -> Callable[[str, Any, Any], Slot]:
+    return functools.partial(PartSlot, access)
+
+
+def _slot_in(access: Access) -> Callable[[str, Any, Any], Slot]:
+    """The place of an item, or of all of them."""
+
+    def slot(name: str, value: Any, key: Any) -> Slot:
+        if key is None:
+            return ContentsSlot(name, value)
+        return PartSlot(access, name, value, key)
+
+    return slot
+
+
+_LIST = Kind(list, _fill_list, _slot_in(ITEM), _index, merged=True)
+#: Of a class with methods of its own, only what assigns its variables is state.
+_SUBLIST = Kind(list, _fill_list, None, _index, merged=True)
+DICT = Kind(dict, _fill_dict, _slot(KEY), _index, merged=True)
+_SET = Kind(list, _fill_set, _slot_in(ITEM), merged=True, opened=True)
+_SUBSET = Kind(list, _fill_set)
+_DEQUE = Kind(list, _fill_deque, _slot_in(ITEM), _index, merged=True, opened=True)
+_SUBDEQUE = Kind(list, _fill_deque, None, _index)
+TUPLE = Kind(list, step=_index, fixed=True)
+STAGED = Kind(
     lambda value: list(value.__autograph_parts__()),
+    _fill_staged,
+    _slot_in(STAGED_PART),
     _index,
-    _contents_slot,
-    _undo_staged,
+    merged=True,
 )
-TUPLE = Kind(list, _index, fixed=True)
-_CHOSEN = Kind(lambda value: list(value.__autograph_chosen__()), _index, fixed=True)
+CHOSEN = Kind(lambda value: list(value.__autograph_chosen__()), step=_index, fixed=True)
 _WITHIN = Kind(lambda value: list(value.__autograph_within__()), fixed=True)
-DICT = Kind(dict, _index, KeySlot)
-_SET = Kind(list, slot=_contents_slot, undo=_undo_set)
-_DEQUE = Kind(list, _index, _contents_slot, _undo_deque)
-_FUNCTION = Kind(_read_function, _variable_name, _variable_slot)
-_INSTANCE = Kind(_read_instance, _attribute_name, _attribute_slot)
-_CLASS = Kind(_read_class, lambda key: f".{key}", ClassSlot)
-_BUFFER = Kind(_read_buffer, undo=_undo_buffer)
+_ATTRIBUTES = Kind(_read_attributes, _fill_attributes, _attribute_slot, _attribute)
+_FIELDS = _ATTRIBUTES._replace(merged=True)
+_FROZEN = Kind(_read_attributes, step=_attribute, fixed=True)
+_MEMBERS = Kind(_read_members, None, _slot(MEMBER), _attribute)
+_METHODS = Kind(
+    lambda value: {cls: cls for cls in type(value).__mro__ if cls is not object},
+    step=lambda cls: cls.__name__,
+    fixed=True,
+)
+_CLASS = Kind(_read_class, None, _slot(CLASS_ATTRIBUTE), _attribute)
+_FUNCTION = Kind(_read_function, None, _variable_slot, _variable_name)
+_BUFFER = Kind(_read_buffer, _fill_buffer)
 _ITERATOR = Kind(_read_iterator, verb="advanced")
 _GENERATOR = Kind(_read_generator, verb="advanced")
 _BOUND = Kind(
@@ -371,7 +479,12 @@ _BOUND = Kind(
 _PARTIAL = Kind(lambda p: [p.func, p.args, p.keywords], fixed=True)
 _WRAPPED = Kind(lambda value: list(functions_of(value)), fixed=True)
 
-
+#: What a library's class defines, of which the compiler asks its objects.
+_OF_LIBRARIES = {
+    "__autograph_parts__": STAGED,
+    "__autograph_chosen__": CHOSEN,
+    "__autograph_within__": _WITHIN,
+}
 _EXACT: dict[type, tuple[Kind, ...]] = {
     **dict.fromkeys((*ATOMS, CodeType), ()),
     list: (_LIST,),
@@ -398,21 +511,7 @@ _BASES: list[tuple[type, Kind]] = [
     (list, _SUBLIST),
     (tuple, TUPLE),
     (dict, DICT),
-    (set, _SET),
+    (set, _SUBSET),
     (frozenset, TUPLE),
-    (deque, _DEQUE),
+    (deque, _SUBDEQUE),
 ]
-
-
-@remembered
-def stored_names(code: CodeType) -> frozenset[str]:
-    """The free variables that a function, or one inside it, assigns or deletes."""
-    names = {
-        instruction.argval
-        for instruction in dis.get_instructions(code)
-        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
-    }
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= stored_names(constant)
-    return frozenset(names)

@@ -12,17 +12,14 @@ from typing import Any
 
 from ...ownership import is_library_module
 from ..activity import has_written_form
-from ..classes import attributes_of, defines
+from ..classes import defines
 from ..dispatch import UNBOUND
-from .contents import parts_of
-from .kinds import global_names
-from .slots import Key, Slot, StateVariable
+from .kinds import global_names, objects_in
+from .slots import Access, Identity, StateVariable
 from .snapshot import Snapshot
 
 _IDLE = ("CACHE", "NOP", "EXTENDED_ARG", "PRECALL")
 _NO_NAMES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE")
-#: What a library has that stays the object that it is defines this method.
-CHOSEN = "__autograph_chosen__"
 #: Variables of running functions; None for all.
 Leaving = dict[FrameType, "frozenset[str] | None"]
 
@@ -68,30 +65,23 @@ def outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-class LocalSlot(Slot):
-    """A local variable of a function that is running."""
+def _assign(frame: FrameType, name: str, value: Any) -> None:
+    variables = frame.f_locals
+    variables[name] = value
+    if sys.version_info < (3, 13):
+        import ctypes  # what debuggers assign variables by
 
-    __slots__ = ()
-    owner: FrameType
-    key: str
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
+        if variables is not frame.f_globals:
+            variables.clear()  # a copy, which would keep the values alive
 
-    def read(self) -> Any:
-        """The value of the variable."""
-        return self.owner.f_locals.get(self.key, UNBOUND)
 
-    def write(self, value: Any) -> None:
-        """Assign the variable."""
-        variables = self.owner.f_locals
-        variables[self.key] = value
-        if sys.version_info < (3, 13):
-            import ctypes  # what debuggers assign variables by
-
-            ctypes.pythonapi.PyFrame_LocalsToFast(
-                ctypes.py_object(self.owner), ctypes.c_int(0)
-            )
-            if variables is not self.owner.f_globals:
-                variables.clear()  # a copy, which would keep the values alive
-
+#: A local variable of a function that is running.
+LOCAL = Access(
+    lambda frame, name: frame.f_locals.get(name, UNBOUND),
+    _assign,
+    lambda frame, name: _assign(frame, name, UNBOUND),
+)
 
 # --- what they can reach ------------------------------------------------------------
 
@@ -123,35 +113,7 @@ def is_reached(
     )
 
 
-def objects_in(value: Any) -> dict[int, Any]:
-    """The objects that can be changed in a value, and in what is in it."""
-    found: dict[int, Any] = {}
-    pending = [value]
-    for part in pending:
-        if id(part) in found:
-            continue
-        inside = parts_of(part)
-        if defines(type(part), CHOSEN):
-            inside = list(part.__autograph_chosen__())
-        elif defines(type(part), "__autograph_within__"):
-            inside = list(part.__autograph_within__())
-        elif inside is not None:
-            found[id(part)] = part
-        elif isinstance(part, tuple) or _is_frozen(part):
-            inside = list(part) if isinstance(part, tuple) else attributes_of(part)
-        else:
-            continue
-        pending += inside.values() if isinstance(inside, dict) else inside
-    return found
-
-
-def _is_frozen(value: Any) -> bool:
-    """Whether it is a dataclass that cannot be changed, but what is in it can."""
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    return getattr(parameters, "frozen", False) and attributes_of(value) is not None
-
-
-def leaving_before(where: Key | None) -> Leaving:
+def leaving_before(where: Identity | None) -> Leaving:
     """The variables that end, or get other values, before a place is read.
 
     Those of a result are the variables that it is assigned to, and those of the

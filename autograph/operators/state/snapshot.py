@@ -10,7 +10,7 @@ becomes state, too, if it has a place that can be.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 from ...diagnostics import Diagnostic
 from ...errors import StagingError
 from ...ownership import user_location
-from ..classes import defines
 from ..dispatch import UNBOUND
-from .kinds import ATOMS, DICT, TUPLE, Kind, Parts, kinds_of, reachable_names
-from .slots import ContentsSlot, IndexSlot, PartSlot, Slot, put_in_order
+from .kinds import ATOMS, DICT, TUPLE, Kind, Parts, kinds_of, pairs_of, reachable_names
+from .slots import ContentsSlot, PartSlot, Slot, put_in_order
 
 __all__ = ["Change", "Snapshot", "reachable_names"]
 
@@ -88,7 +87,7 @@ class Change(NamedTuple):
 
         Sets and deques are state of a library alone that ``opens`` such.
         """
-        known = opens or type(self.seen.value) not in (set, deque)
+        known = opens or not self.seen.kind.opened
         return known and all(slot is not None for slot, *_ in self.places)
 
     def slots(self, stands_for: Callable[[Any, Any], bool]) -> Iterator[Slot]:
@@ -110,8 +109,8 @@ class Change(NamedTuple):
     def undo(self) -> None:
         """Put everything back as it was."""
         seen = self.seen
-        if seen.kind.undo is not None:
-            seen.kind.undo(seen.value, seen.parts)
+        if seen.kind.fill is not None:
+            seen.kind.fill(seen.value, seen.parts)
             return
         for slot, value, _ in self.places:
             if slot is not None:
@@ -145,7 +144,7 @@ class Snapshot:
                 self._seen.append(seen)
                 pending.extend(
                     (seen, key, part)
-                    for key, part in _pairs(parts)
+                    for key, part in pairs_of(parts)
                     if not isinstance(part, ATOMS)
                 )
 
@@ -180,24 +179,18 @@ class Snapshot:
     def places(self, value: Any) -> Iterator[tuple[str, Slot | None]]:
         """The places that held an object, by name; None for one that cannot change."""
         for seen in self._seen:
-            for key, part in _pairs(seen.parts):
+            for key, part in pairs_of(seen.parts):
                 if part is value:
                     name = seen.name_of(key)
-                    if seen.kind.slot is None:
-                        yield name, None
-                    elif type(seen.parts) is list:
-                        whole = defines(type(seen.value), "__autograph_parts__")
-                        kind = PartSlot if whole else IndexSlot
-                        yield name, kind(name, seen.value, key)
-                    else:
-                        yield name, seen.kind.slot(name, seen.value, key)
+                    slot = seen.kind.slot
+                    yield name, None if slot is None else slot(name, seen.value, key)
 
     def slots(
-        self, wanted: Collection[tuple[type, str]]
-    ) -> dict[tuple[type, str], Slot]:
+        self, wanted: Collection[tuple[Hashable, str]]
+    ) -> dict[tuple[Hashable, str], Slot]:
         """The places of such kinds and names; none for a name that two have."""
         names = {name for _, name in wanted}
-        found: dict[tuple[type, str], Slot] = {}
+        found: dict[tuple[Hashable, str], Slot] = {}
         twice = set()
         for seen in self._seen:
             make = seen.kind.slot
@@ -206,7 +199,7 @@ class Snapshot:
             for name, key in seen.places():
                 slot = make(name, seen.value, key) if name in names else None
                 if slot is not None:
-                    where = type(slot), name
+                    where = slot.sort, name
                     if found.setdefault(where, slot).identity != slot.identity:
                         twice.add(where)
         return {w: s for w, s in found.items() if w in wanted and w not in twice}
@@ -228,10 +221,6 @@ class Snapshot:
                     yield change
 
 
-def _pairs(parts: Parts) -> Iterable[tuple[Any, Any]]:
-    return parts.items() if type(parts) is dict else enumerate(parts)
-
-
 def _change(seen: _Seen) -> Change:
     kind, value, before = seen.kind, seen.value, seen.parts
     if kind.slot is None:
@@ -244,7 +233,7 @@ def _change(seen: _Seen) -> Change:
         old, new = before.get(key, UNBOUND), after.get(key, UNBOUND)
         if not _same(old, new):
             slot = kind.slot(seen.name_of(key), value, key)
-            if slot is None or not slot.are_alike(old, new):
+            if not (isinstance(slot, PartSlot) and slot.are_alike(old, new)):
                 places.append((slot, old, new))
     return Change(seen, places)
 

@@ -7,16 +7,16 @@ what they change besides the state that was known; then the statement is staged 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
 from ..dispatch import State
 from .aliases import Sharing
-from .reach import LocalSlot, user_frames, user_variables, variables_of
+from .reach import LOCAL, user_frames, user_variables, variables_of
 from .refusals import check_not_iterated, used_elsewhere
-from .slots import Key, Slot
+from .slots import Identity, PartSlot, Slot
 from .snapshot import Change, Snapshot
 
 _NOTHING = object()
@@ -36,13 +36,13 @@ class Discovery:
         #: The same of the statements inside, by their bodies and number.
         self.inside: dict[Any, Discovery] = {}
         #: The slots of last time, by kind and name.
-        self._last: dict[tuple[type, str], Slot] = {}
+        self._last: dict[tuple[Hashable, str], Slot] = {}
         #: What a library remembers of the statement.
         self.memory: dict[Any, Any] = {}
 
     def find_again(
         self,
-        outside: dict[Key, Slot],
+        outside: dict[Identity, Slot],
         roots: Callable[[], Iterable[tuple[str, Any]]],
     ) -> None:
         """Find the slots of last time, of objects that may have been made anew.
@@ -50,7 +50,7 @@ class Discovery:
         ``outside`` are the slots of the statement around this one.
         """
         for slot in self.slots:
-            self._last.setdefault((type(slot), slot.name), slot)
+            self._last.setdefault((slot.sort, slot.name), slot)
         places = {
             where: slot.now(outside[slot.identity])
             for where, slot in self._last.items()
@@ -261,7 +261,7 @@ def _exchange(old: Any, new: Any) -> Any:
     for frame in user_frames():
         for name, value in variables_of(frame).items():
             if value is old:
-                place = LocalSlot(name, frame, name)
+                place = PartSlot(LOCAL, name, frame, name)
                 place.write(new)
                 places.append(place)
     around = current.get()

@@ -8,18 +8,15 @@ of the state, so the variables must be read, written and restored from outside: 
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
 from ...ownership import is_library_module
-from ..dispatch import UNBOUND, Backend, State, backend_of
+from ..dispatch import Backend, State
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
-from .contents import Contents, is_whole
+from .contents import Contents
 from .kinds import stored_names
 from .reach import user_variables
 from .refusals import (
@@ -28,53 +25,21 @@ from .refusals import (
     endless,
     refusal,
 )
-from .slots import ContentsSlot, Slot, StateVariable, class_value
+from .slots import (
+    ContentsSlot,
+    Scope,
+    Slot,
+    cell_value,
+    is_whole,
+    set_cell,
+    state_variables,
+)
 from .snapshot import Change, KeyOrders, Snapshot, reachable_names
 from .trials import BodyRun, Discovery, Restage, Trial, current, put_back, replace
 
 _T = TypeVar("_T")
 #: How often a statement is staged until nothing new is found.
 _LIMIT = 100
-
-
-@functools.cache
-def _parse(state: str) -> dict[str, tuple[str, tuple[Any, ...]]]:
-    """The places that a ``state=`` argument names, as written.
-
-    Of each the variable, and the steps from there: the name of an attribute, or the
-    `ast.Subscript` of an item.
-    """
-    import ast  # only staging needs it: converted modules import without
-
-    text = f"({state},)" if state else "()"
-    try:
-        places: Any = ast.parse(text, mode="eval").body
-    except SyntaxError as error:
-        raise ValueError(f"state={state!r} is no list of places") from error
-    found = {}
-    for place in places.elts:
-        node, steps = place, []
-        while isinstance(node, (ast.Attribute, ast.Subscript)):
-            steps.append(node.attr if isinstance(node, ast.Attribute) else node)
-            node = node.value
-        name = ast.get_source_segment(text, place) or ""
-        if not isinstance(node, ast.Name):
-            raise ValueError(f"state={name!r} names no variable, attribute or item")
-        found[name] = node.id, tuple(reversed(steps))
-    return found
-
-
-def parse_state(state: str) -> tuple[str, ...]:
-    """The places that a ``state=`` argument names.
-
-    >>> parse_state("n, self.count, a[i, j], d['a[0], b']")
-    ('n', 'self.count', 'a[i, j]', "d['a[0], b']")
-    """
-    return tuple(_parse(state))
-
-
-def _parse_place(place: str) -> tuple[str, tuple[Any, ...]]:
-    return _parse(place)[place]
 
 
 class Variables:
@@ -88,19 +53,16 @@ class Variables:
     _opens = False  # whether the library has sets and deques of its own
 
     def __init__(self, state: str, bodies: Iterable[Callable[..., Any] | None]) -> None:
-        self._cells: dict[str, CellType] = {}
-        self._globals: dict[str, Any] = {}
         self._functions = [f for body in bodies for f in _wrapped(body)]
-        for body in self._functions:
-            freevars = body.__code__.co_freevars
-            self._cells.update(zip(freevars, body.__closure__ or (), strict=True))
-            self._globals = body.__globals__
-        places = [StateVariable(name, self) for name in parse_state(state)]
-        self._places = [place for place in places if not self._is_chosen(place.name)]
+        self._scope = Scope(self._functions)
+        places = state_variables(state, self._scope)
+        self._places = [place for place in places if not place.depends_on_tensor()]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
         self._found = around.found_of(codes, self._roots) if around else Discovery()
-        self._aliases = Aliases(self._found.sharing, self._found.rebound, self._cells)
+        self._aliases = Aliases(
+            self._found.sharing, self._found.rebound, self._scope.cells
+        )
         self._orders = KeyOrders()
 
     @property
@@ -207,7 +169,7 @@ class Variables:
         repeats: bool,
     ) -> Trial:
         before = running.before = Snapshot([*self._roots(), *arguments])
-        cells = [(cell, _cell_value(cell)) for cell in self._own_cells()]
+        cells = [(cell, cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
         contents = Contents(self._found.rebound if repeats else {})
         for place, value in zip(self._state(), old, strict=True):
@@ -238,7 +200,7 @@ class Variables:
             current.reset(token)
             put_back(replaced)
             for cell, value in cells:
-                _set_cell(cell, value)
+                set_cell(cell, value)
             for place, value in zip(self._state(), old, strict=True):
                 if place.read() is not value:
                     place.write(value)
@@ -251,7 +213,9 @@ class Variables:
         self, kept: State, contents: Contents, running: BodyRun
     ) -> tuple[State, dict[Any, Any]]:
         """The values after a trial, and which lists and dicts were rebound in it."""
-        rebound = contents.newly_rebound(self._found.rebound, running.stands_for)
+        rebound: dict[Any, Any] = contents.newly_rebound(
+            self._found.rebound, running.stands_for
+        )
         state = []
         for place, before in zip(self._state(), kept, strict=True):
             value = running.stand_in_of(place.read())
@@ -287,121 +251,25 @@ class Variables:
             stored = stored_names(body.__code__)
             for name in body.__code__.co_freevars:
                 if name in stored:
-                    yield self._cells[name]
-
-    def read_place(self, place: str) -> Any:
-        """The value of a variable, attribute or item that ``state=`` names."""
-        root, steps = _parse_place(place)
-        value = self._variable(root)
-        for step in steps:
-            if value is UNBOUND or is_whole(value):
-                return UNBOUND
-            value = self._step(value, step)
-        return value
-
-    def write_place(self, place: str, value: Any) -> None:
-        """Assign or delete a variable, attribute or item that ``state=`` names."""
-        root, steps = _parse_place(place)
-        if not steps:
-            if root in self._cells:
-                _set_cell(self._cells[root], value)
-            elif value is UNBOUND:
-                self._globals.pop(root, None)
-            else:
-                self._globals[root] = value
-            return
-        owner = self._owner(root, steps)
-        if owner is not UNBOUND and not is_whole(owner):
-            self._write_member(owner, steps[-1], value)
-
-    def _owner(self, root: str, steps: Sequence[Any]) -> Any:
-        """What a place is in that ``steps`` lead to."""
-        owner = self._variable(root)
-        for step in steps[:-1]:
-            if owner is UNBOUND or is_whole(owner):
-                return UNBOUND
-            owner = self._step(owner, step)
-        return owner
-
-    def _is_chosen(self, place: str) -> bool:
-        """Whether a tensor is an index: the change of the list will be found."""
-        import ast
-
-        items = (step for step in _parse_place(place)[1] if not isinstance(step, str))
-        nodes = (node for item in items for node in ast.walk(item.slice))
-        names = (node.id for node in nodes if isinstance(node, ast.Name))
-        return any(map(backend_of, map(self._variable, names)))
+                    yield self._scope.cells[name]
 
     def _lists_of_items(self) -> Iterator[list[Any]]:
         """The lists that have items in the state: they may be among the results."""
-        for place in self._places:
-            root, steps = _parse_place(place.name)
-            owner = self._owner(root, steps) if steps else None
-            if isinstance(owner, list):
-                yield owner
+        containers = (place.container() for place in self._places)
+        return (owner for owner in containers if isinstance(owner, list))
 
     def _drop_items(self) -> None:
         """Leave out the items of lists that are state as a whole, or are replaced."""
-        slots = (slot for slot in self._found.slots if type(slot) is ContentsSlot)
+        slots = (slot for slot in self._found.slots if isinstance(slot, ContentsSlot))
         lists = {id(slot.owner) for slot in slots}
+        rebound = any(map(is_of_item, self._found.rebound))
         kept = []
         for place in self._places:
-            root, steps = _parse_place(place.name)
-            owner = self._owner(root, steps) if steps else None
-            inner = steps[1:] and any(map(is_of_item, self._found.rebound))
-            if id(owner) not in lists and not is_whole(owner) and not inner:
-                kept.append(place)
+            owner = place.container()
+            if id(owner) not in lists and not is_whole(owner):
+                if place.depth < 2 or not rebound:
+                    kept.append(place)
         self._places = kept
-
-    def _variable(self, name: str) -> Any:
-        if name in self._cells:
-            return _cell_value(self._cells[name])
-        return self._globals.get(name, UNBOUND)
-
-    def _key(self, item: Any) -> Any:
-        """The key of an item."""
-        import ast
-
-        def value(node: Any) -> Any:
-            if isinstance(node, ast.Name):
-                return self._variable(node.id)
-            if isinstance(node, ast.Tuple):
-                return tuple(map(value, node.elts))
-            return ast.literal_eval(node)
-
-        return value(item.slice)
-
-    def _step(self, owner: Any, step: Any) -> Any:
-        if isinstance(step, str):
-            return getattr(owner, step, UNBOUND)
-        item = self._key(step)
-        if owner is None or (isinstance(owner, defaultdict) and item not in owner):
-            return UNBOUND  # to ask for the item would raise, or add it
-        try:
-            return owner[item]
-        except (KeyError, IndexError):
-            return UNBOUND
-
-    def _write_member(self, owner: Any, step: Any, value: Any) -> None:
-        if isinstance(step, str):
-            if value is not UNBOUND and value is class_value(type(owner), step):
-                vars(owner).pop(step, None)
-            elif value is not UNBOUND:
-                setattr(owner, step, value)
-            elif getattr(owner, step, UNBOUND) is not UNBOUND:
-                delattr(owner, step)
-        elif isinstance(owner, list):
-            self._write_item(owner, self._key(step), value)
-        elif value is not UNBOUND:
-            owner[self._key(step)] = value
-        elif self._step(owner, step) is not UNBOUND:
-            del owner[self._key(step)]
-
-    def _write_item(self, owner: list[Any], key: Any, value: Any) -> None:
-        """Set an item of a list that is there; else all of the list becomes state."""
-        if value is not UNBOUND:
-            with contextlib.suppress(IndexError):
-                owner[key] = value
 
 
 def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
@@ -409,17 +277,3 @@ def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
     while isinstance(body, FunctionType):
         yield body
         body = getattr(body, "__wrapped__", None)
-
-
-def _cell_value(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return UNBOUND
-
-
-def _set_cell(cell: CellType, value: Any) -> None:
-    if value is not UNBOUND:
-        cell.cell_contents = value
-    elif _cell_value(cell) is not UNBOUND:
-        del cell.cell_contents

@@ -10,7 +10,8 @@ import pytest
 
 from autograph import StagingError
 from autograph.operators import UNBOUND
-from autograph.operators.state.variables import Variables, parse_state
+from autograph.operators.state.slots import parse_state
+from autograph.operators.state.variables import Variables
 
 #: Variables of this module that a body changes.
 GLOBAL = 1
