@@ -4,8 +4,9 @@
 
 Each suite runs in processes of its own, as it is and with the package's modules
 converted by the import hook: once as if everything were being staged, so that all that
-conversion makes of the package is run, and then as programs run it. A test that passes
-plain must pass both times; the times give what conversion costs real programs.
+conversion makes of the package is run, once beside another thread that traces, and
+then as programs run it. A test that passes plain must pass each time; the times give
+what conversion costs real programs.
 README.md in this folder says more.
 """
 
@@ -91,8 +92,11 @@ class Run:
         return {test for test, outcome in self.outcomes.items() if outcome == "passed"}
 
 
-def run(suite: Suite, converted: bool, folder: Path, staging: bool = False) -> Run:
-    """Run a suite in a new process; ``staging``: as if everything were being staged.
+def run(suite: Suite, converted: bool, folder: Path, staging: str = "") -> Run:
+    """Run a suite in a new process.
+
+    ``staging``: as if everything were being staged (``"here"``), or as if another
+    thread traced all the time (``"beside"``).
 
     Raises:
         RuntimeError: pytest could not run it; the message is the end of its output.
@@ -104,7 +108,7 @@ def run(suite: Suite, converted: bool, folder: Path, staging: bool = False) -> R
         "PYTHONPATH": str(ROOT),
         "SUITE_REPORT": str(report),
         "SUITE_PACKAGE": suite.package if converted else "",
-        "SUITE_STAGING": "1" if staging else "",
+        "SUITE_STAGING": staging,
         "PYTHONDONTWRITEBYTECODE": "",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "benchmarks.suites_plugin"]
@@ -152,20 +156,25 @@ def measured(suite: Suite, rounds: int) -> tuple[list[Measure], list[str]]:
         if suite.from_source:
             folder = unpack(suite.package, folder)
         # The first run also converts what is imported late.
-        staging = run(suite, True, folder, staging=True)
+        staging = run(suite, True, folder, staging="here")
+        beside = run(suite, True, folder, staging="beside")
         plain = run(suite, False, folder)
         converted = run(suite, True, folder)
         ratios = [converted.seconds / plain.seconds]
         for _ in range(rounds - 1):
             seconds = run(suite, False, folder).seconds
             ratios.append(run(suite, True, folder).seconds / seconds)
-    missing = sorted({*lost(suite, plain, staging), *lost(suite, plain, converted)})
+    runs = (staging, beside, converted)
+    missing = sorted({test for each in runs for test in lost(suite, plain, each)})
     title = suite.package
     return [
         Measure(f"{title}: tests that pass plain", len(plain.passed)),
         Measure(f"{title}: of them fail converted", len(missing), budget=0),
         Measure(f"{title}: seconds, plain", plain.seconds, "s"),
         Measure.of(f"{title}: time converted / plain", ratios, "", suite.ratio),
+        Measure(
+            f"{title}: time beside a trace / plain", beside.seconds / plain.seconds
+        ),
         Measure(
             f"{title}: time as if staging / plain", staging.seconds / plain.seconds
         ),

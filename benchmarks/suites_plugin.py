@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 from pathlib import Path
 from time import perf_counter
 
@@ -18,8 +19,13 @@ _started = 0.0
 _package = os.environ.get("SUITE_PACKAGE")
 if _package:
     autograph.install_import_hook([_package])
-if os.environ.get("SUITE_STAGING"):
+if os.environ.get("SUITE_STAGING") == "here":
     staging.begin()
+elif os.environ.get("SUITE_STAGING") == "beside":
+    # What another thread began is not over when that thread is.
+    tracing = threading.Thread(target=staging.begin)
+    tracing.start()
+    tracing.join()
 
 
 def pytest_configure() -> None:

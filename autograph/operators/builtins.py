@@ -19,7 +19,7 @@ from .consumers import consumed
 from .dispatch import PYTHON, Backend, backend_of
 from .generators import is_generator
 from .items import backend_within, key_backend, with_item
-from .protocols import METHODS, asking_methods
+from .protocols import METHODS, calling_methods
 
 #: The builtins that ask the libraries of their arguments.
 _DISPATCHING = (
@@ -81,7 +81,7 @@ def _dispatching(name: str) -> Callable[..., Any]:
     plain: Set[type] = PYTHON
     dispatching = function
     if name in METHODS:
-        function = asking_methods(name, builtin, function)
+        function = calling_methods(name, builtin, function)
     elif name in _LISTING:
         function = _listing(builtin, function)
     elif name in _WITH_FUNCTION:

@@ -91,39 +91,12 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     if kind is BuiltinFunctionType:
         return function if _watcher is None else list_method(function)
     if kind is FunctionType:
-        if id(function.__code__) in _settled:
-            return function if _watcher is None else _watcher(function)
-        converted: Any = function.__dict__.get(CONVERTED)
-        # functools.wraps copies the attribute to wrappers: check whose it is.
-        is_own = options is DEFAULT and getattr(converted, "__wrapped__", 0) is function
-        if is_own or converted is function:
-            if (
-                converted.__defaults__ is not function.__defaults__
-                or converted.__kwdefaults__ is not function.__kwdefaults__
-            ):
-                share_defaults(function, converted)
-            return converted if _watcher is None else _watcher(converted)
-        if _watcher is not None and compares_items(function):
-            return module_function(function)
-        if is_dispatcher(function):
-            return _dispatched(function, vars(function)["dispatch"], options)
-        dispatch = dispatcher_of_method(function)
-        if dispatch is not None:
-            return _dispatched(function, dispatch, options)
-        if _converter is not None:
-            function = _converter(function, options)
-        return function if _watcher is None else _watcher(function)
+        settled = id(function.__code__) in _settled
+        return _watched(function) if settled else _call_function(function, options)
     if kind is MethodType:
-        target = function.__func__
-        if type(target) is FunctionType and id(target.__code__) in _settled:
-            if _watcher is None:
-                return function
-            target = _watcher(target)
-        else:
-            target = call(target, options)
-        if target is function.__func__:
-            return function
-        return MethodType(target, function.__self__)
+        target = call(function.__func__, options)
+        unchanged = target is function.__func__
+        return function if unchanged else MethodType(target, function.__self__)
     if kind is type:
         if function in _BUILTIN_CLASSES:
             return function
@@ -135,6 +108,32 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     if dispatch is not None:  # an object from Python 3.14 on
         return _dispatched(function, dispatch, options)
     return function if _converter is None else _call_object(function, options)
+
+
+def _call_function(function: FunctionType, options: ConversionOptions) -> Any:
+    """The converted form of a function, or another callable that stands for it."""
+    converted: Any = function.__dict__.get(CONVERTED)
+    # functools.wraps copies the attribute to wrappers: check whose it is.
+    is_own = options is DEFAULT and getattr(converted, "__wrapped__", 0) is function
+    if is_own or converted is function:
+        if (
+            converted.__defaults__ is not function.__defaults__
+            or converted.__kwdefaults__ is not function.__kwdefaults__
+        ):
+            share_defaults(function, converted)
+        return _watched(converted)
+    if _watcher is not None and compares_items(function):
+        return module_function(function)
+    if is_dispatcher(function):
+        return _dispatched(function, vars(function)["dispatch"], options)
+    dispatch = dispatcher_of_method(function)
+    if dispatch is not None:
+        return _dispatched(function, dispatch, options)
+    return _watched(function if _converter is None else _converter(function, options))
+
+
+def _watched(function: Any) -> Any:
+    return function if _watcher is None else _watcher(function)
 
 
 def share_defaults(function: FunctionType, form: FunctionType) -> None:

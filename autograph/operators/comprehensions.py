@@ -27,7 +27,7 @@ from .generators import (
     stream,
     unrolled_items,
 )
-from .protocols import decided
+from .protocols import truth_of
 from .unbound import own_scope, raise_as_python
 
 #: Tensors of so many items, and no more, are taken apart into a Python list.
@@ -88,7 +88,7 @@ def _list(parts: Parts, items: Iterator[Any]) -> Any:
                     continue
                 if passed is False:
                     continue
-                args, passed = (item,), decided(passed)
+                args, passed = (item,), truth_of(passed)
             else:
                 args = unpack(item)
                 passed = passes(conditions, args)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .calls import call
 from .control_flow import cond, for_loop, loop_on, staged_rest
-from .dispatch import UNBOUND, backend_of
+from .dispatch import UNBOUND
 from .generators import (
     StagedGenerator,
     Stream,
@@ -22,7 +22,7 @@ from .generators import (
     refused,
 )
 from .logical import not_, or_
-from .protocols import decided
+from .protocols import truth_of
 
 
 def consumed(
@@ -67,7 +67,7 @@ def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
 
     def body(item: Any) -> None:
         nonlocal found
-        found = _truth(is_found(item))
+        found = truth_of(is_found(item), merged=True)
 
     stream = Stream(items)
 
@@ -85,14 +85,6 @@ def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
     if stream.rest is not None:
         loop_on(stream.rest, body, lambda: found, "found")
     return found
-
-
-def _truth(item: Any) -> Any:
-    if item is True or item is False:
-        return item
-    backend = backend_of(item)
-    staged = None if backend is None else backend.builtin("bool")
-    return bool(item) if staged is None else staged(item)
 
 
 def _sum(items: Any, start: Any = 0) -> Any:
@@ -145,15 +137,11 @@ def _extreme(
         nonlocal found, best, best_key
         for item in items:
             value = value_of(item)
-            if found is True:
-                better = is_better(value, best_key)
-                if better is not True and better is not False:
-                    better = decided(better)
-                if better is False:
-                    continue
-                if better is not True:
-                    return item, value
-            found, best, best_key = True, item, value
+            better = truth_of(is_better(value, best_key)) if found else True
+            if better is True:
+                found, best, best_key = True, item, value
+            elif better is not False:
+                return item, value
         return ()
 
     def body(item: Any, value: Any = UNBOUND) -> None:
@@ -167,12 +155,6 @@ def _extreme(
         better = or_(not_(found), lambda: is_better(value, best_key))
         cond(better, take, state="found, best, best_key")
 
-    def empty() -> Any:
-        if default is not UNBOUND:
-            return default
-        text = _EMPTY.replace("max", name)
-        raise ValueError(text)
-
     stream = Stream(items)
     undecided = stream.given_to(compare)
     if undecided:
@@ -180,7 +162,14 @@ def _extreme(
         for_loop(stream, body, state="found, best, best_key")
     if stream.rest is not None:
         for_loop(stream.rest, body, state="found, best, best_key")
-    return cond(found, lambda: best, empty)
+    return cond(found, lambda: best, lambda: _default_or_error(name, default))
+
+
+def _default_or_error(name: str, default: Any) -> Any:
+    """The result of `min` or `max` without items."""
+    if default is not UNBOUND:
+        return default
+    raise ValueError(_EMPTY.replace("max", name))
 
 
 def _max(items: Any, *, key: Any = None, default: Any = UNBOUND) -> Any:

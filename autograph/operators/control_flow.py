@@ -26,7 +26,7 @@ from .generators import (
     python_iterates,
 )
 from .logical import staged_and
-from .protocols import deciding
+from .protocols import call_bool
 from .state.refusals import loops_over_items
 from .state.variables import Variables
 from .unbound import raise_as_python
@@ -55,7 +55,7 @@ def cond(
     'yes'
     """
     if test is not True and test is not False:
-        test = deciding(test)
+        test = call_bool(test)
         backend = backend_of(test)
         if backend is not None:
             variables = Variables(state, (if_true, if_false))
@@ -89,7 +89,7 @@ def case(
         for position, (test, body) in enumerate(branches):
             value = test()
             if value is not True and value is not False:
-                value = deciding(value)
+                value = call_bool(value)
                 backend = backend_of(value)
                 if backend is not None:
                     left = branches[position:]
@@ -125,7 +125,7 @@ def while_loop(
         while True:
             value = test()
             if value is not True:
-                value = deciding(value)
+                value = call_bool(value)
                 backend = backend_of(value)
                 if backend is not None:
                     _staged_while(backend, value, test, body, until, state)
@@ -220,7 +220,7 @@ def holds(test: Any, message: Callable[[], Any] | str | None = None) -> Any:
     def fail() -> None:
         raise _assertion_error(message)
 
-    test = deciding(test)
+    test = call_bool(test)
     if backend_of(test) is not None:
         cond(test, None, fail)
         return True
@@ -320,12 +320,12 @@ def _staged_while(
 
 def _goes_on(test: Callable[[], Any], until: Until) -> Any:
     if until is None:
-        return deciding(test())
+        return call_bool(test())
     stop = until()
     backend = backend_of(stop)
     if backend is not None:
         return staged_and(backend, backend.not_(stop), test)
-    return False if stop else deciding(test())
+    return False if stop else call_bool(test())
 
 
 def _staged_for(

@@ -20,7 +20,7 @@ from ..errors import StagingError
 from ..ownership import user_location
 from .dispatch import backend_of
 from .logical import and_
-from .protocols import decided
+from .protocols import truth_of
 
 Args = tuple[Any, ...]
 Conditions = tuple[Callable[..., Any], ...]
@@ -112,7 +112,7 @@ def generated(parts: Parts, iterator: Iterator[Any], source: Source) -> Iterator
             args: Args = ()
             passed = condition(item)
             if passed is not True and passed is not False:
-                args, passed = (item,), decided(passed)
+                args, passed = (item,), truth_of(passed)
         else:
             args = unpack(item)
             passed = passes(conditions, args)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .dispatch import Backend, State, backend_of
-from .protocols import deciding
+from .protocols import call_bool
 from .state.variables import Variables
 from .unbound import raise_as_python
 
@@ -83,7 +83,7 @@ def or_binding(left: Any, *rest: Operand, state: str, truth: bool = False) -> An
 
 def not_(value: Any) -> Any:
     """``not value``."""
-    value = deciding(value)
+    value = call_bool(value)
     backend = backend_of(value)
     return not value if backend is None else backend.not_(value)
 
@@ -99,7 +99,7 @@ def _first(
     try:
         for position, right in enumerate(rest):
             if truth:
-                left = deciding(left)
+                left = call_bool(left)
             backend = backend_of(left)
             if backend is not None:
                 return _staged(backend, end, left, rest[position:], truth, state)

@@ -19,7 +19,7 @@ from ..errors import StagingError
 from ..ownership import user_location
 from .control_flow import Body, staged_cond
 from .dispatch import backend_of
-from .protocols import deciding
+from .protocols import call_bool, truth_of
 from .state.slots import parse_state
 from .state.variables import Variables
 from .unbound import raise_as_python
@@ -62,7 +62,7 @@ def match(
                 pattern.bind()  # it matches whatever the answers
             value = matched
             if guards and matched is True:
-                value = deciding(guards[0]())
+                value = call_bool(guards[0]())
             if value is not True and value is not False:
                 backend = backend_of(value)
                 if backend is not None:
@@ -138,7 +138,7 @@ class _Rest:
 
         def guarded() -> Any:
             pattern.bind()
-            return _truth(self._guards[0](), merged=True)
+            return truth_of(self._guards[0](), merged=True)
 
         if staged and self._guards:
             value = self._choose(matched, guarded, lambda: False, "")
@@ -170,7 +170,7 @@ class _Pattern:
                 lambda: self.holds((*answers, True)),
                 lambda: self.holds((*answers, False)),
             )
-        value = _truth(value)
+        value = truth_of(value)
         if value is not False:
             self._ways.add(answers)
         return value
@@ -283,13 +283,3 @@ def _choose(
         return if_true() if test else None if if_false is None else if_false()
     variables = Variables(state, functions)
     return staged_cond(backend, test, if_true, if_false, variables)
-
-
-def _truth(value: Any, merged: bool = False) -> Any:
-    """The value, as a bool unless a library decides; also then if it is `merged`."""
-    value = deciding(value)
-    backend = backend_of(value)
-    if backend is None:
-        return bool(value)
-    as_bool = backend.builtin("bool") if merged else None
-    return value if as_bool is None else as_bool(value)

@@ -23,15 +23,15 @@ METHODS = {
 }
 
 
-def asking_methods(
+def calling_methods(
     name: str, builtin: Callable[..., Any], function: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The builtin ``function``, asking an object of the user's itself.
+    """The builtin ``function``, calling the method of an object of the user's.
 
     ``function`` answers for tensors and all else; ``builtin`` is Python's.
     """
 
-    def asking(*args: Any, **kwargs: Any) -> Any:
+    def answer(*args: Any, **kwargs: Any) -> Any:
         method = _method(name, args[0]) if len(args) == 1 and not kwargs else None
         if method is None:
             return function(*args, **kwargs)
@@ -44,29 +44,35 @@ def asking_methods(
             return function(found) if name != "len" else found
         return builtin(_returning(method.__name__, found))
 
-    return asking
+    return answer
 
 
-def decided(value: Any) -> Any:
+def truth_of(value: Any, merged: bool = False) -> Any:
     """The truth of a Python value; a value of a tensor library as it is.
 
-    >>> decided([]), decided("text")
+    ``merged``: the result becomes state, where the library's value is to be a bool.
+
+    >>> truth_of([]), truth_of("text")
     (False, True)
     """
     if type(value) in PYTHON:
         return bool(value)
-    value = deciding(value)
-    return bool(value) if backend_of(value) is None else value
+    value = call_bool(value)
+    backend = backend_of(value)
+    if backend is None:
+        return bool(value)
+    as_bool = backend.builtin("bool") if merged else None
+    return value if as_bool is None else as_bool(value)
 
 
-def deciding(value: Any) -> Any:
-    """What decides where a value is asked for its truth: most often itself.
+def call_bool(value: Any) -> Any:
+    """Call the user's ``__bool__`` in its converted form, which may give a tensor.
 
-    It is the truth of an object with a ``__bool__`` of the user's, maybe a tensor.
+    Any other value is returned as it is.
     """
     if type(value) in PYTHON or _method("bool", value) is None:
         return value
-    return _truth_of(value)
+    return _called(value)
 
 
 def _method(name: str, value: Any) -> FunctionType | None:
@@ -89,4 +95,4 @@ def _returning(method: str, value: Any) -> Any:
     return type("_Answer", (), {method: lambda self: value})()
 
 
-_truth_of = asking_methods("bool", bool, lambda found: found)
+_called = calling_methods("bool", bool, lambda found: found)
