@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
+from unicodedata import normalize
 
 import gast
 
@@ -347,9 +348,10 @@ def _is_future(statement: gast.AST) -> bool:
 
 def _free_name(base: str, tree: gast.Module, source: Source) -> str:
     """A name that the module does not use: `base` where its text does not show it."""
-    # Python takes several characters beyond ASCII for the same letter.
     text = source.text
-    if text.isascii() and re.search(rf"\b{base}\b", text) is None:
+    if not text.isascii():
+        text = normalize("NFKC", text)  # as Python does with names
+    if re.search(rf"\b{base}\b", text) is None:
         return base
     return Namer(tree).fresh(base)
 

@@ -13,7 +13,7 @@ comprehension's own variable, which nobody else can see, gets another name there
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import gast
@@ -24,26 +24,32 @@ from ..lang.visitors import (
     Transformer,
     child_nodes,
     clone,
+    outer_parts,
     statements_in,
     walk,
     walk_scope,
 )
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
-_FUNCTIONS_AND_LAMBDAS = (*_FUNCTIONS, gast.Lambda)
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+_FUNCTIONS_AND_LAMBDAS = frozenset({*_FUNCTIONS, gast.Lambda})
+_SCOPES = frozenset({*_FUNCTIONS_AND_LAMBDAS, gast.ClassDef})
+_COMPREHENSIONS = frozenset(
+    {gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp}
+)
 _SUSPENDING = (gast.Yield, gast.YieldFrom, gast.Await)
-_WRITES = (gast.Store, gast.Del)
+_WRITES = frozenset({gast.Store, gast.Del})
+#: What binds a name without a `Name`.
+_NAMING = frozenset({gast.alias, gast.MatchAs, gast.MatchStar, gast.MatchMapping})
 
 
 def bound_names(statements: Iterable[gast.AST]) -> frozenset[str]:
     """The names that the statements bind or delete, those of inner scopes left out."""
-    return frozenset(name for node in statements for name in _bound(node))
+    return frozenset(_bindings(statements))
 
 
 def bound_by(operands: Iterable[gast.AST], at: gast.AST) -> gast.Constant | None:
     """The argument ``state='a, b'`` of the names that some operands bind, if any."""
-    names = [name for operand in operands for name in _bound(operand)]
+    names = _bindings(operands)
     return nodes.constant(", ".join(dict.fromkeys(names)), at) if names else None
 
 
@@ -55,35 +61,39 @@ def suspends(expression: gast.AST) -> bool:
     )
 
 
-def _bound(node: gast.AST, in_comprehension: bool = False) -> Iterator[str]:
-    if node.__class__ is gast.Name:
-        if isinstance(node.ctx, _WRITES) and not in_comprehension:
-            yield node.id
-        return
-    if node.__class__ is gast.Constant:
-        return
-    if isinstance(node, (*_FUNCTIONS, gast.ClassDef)):
-        yield node.name
-        for decorator in node.decorator_list:
-            yield from _bound(decorator)
-        return
-    elif isinstance(node, gast.Lambda):
-        return
-    elif isinstance(node, gast.alias):
-        yield node.asname or node.name.partition(".")[0]
-    elif isinstance(node, (gast.MatchAs, gast.MatchStar)):
-        if node.name is not None:
-            yield node.name
-    elif isinstance(node, gast.MatchMapping) and node.rest is not None:
-        yield node.rest
-    elif isinstance(node, gast.NamedExpr):
-        # A walrus binds in the function, wherever it stands.
-        yield node.target.id
-        yield from _bound(node.value, in_comprehension)
-        return
-    inside = in_comprehension or isinstance(node, _COMPREHENSIONS)
-    for child in child_nodes(node):
-        yield from _bound(child, inside)
+def _bindings(nodes: Iterable[gast.AST]) -> list[str]:
+    """The names that the nodes bind or delete, in order, with repetitions."""
+    found: list[str] = []
+    stack: list[Any] = list(nodes)
+    stack.reverse()
+    while stack:
+        node = stack.pop()
+        kind = node.__class__
+        if kind is gast.Name:
+            if node.ctx.__class__ in _WRITES:
+                found.append(node.id)
+            continue
+        if kind in _SCOPES:
+            if kind is not gast.Lambda:
+                found.append(node.name)
+            children = list(outer_parts(node))
+        elif kind is gast.comprehension:  # whose target is a variable of its own
+            children = [node.iter, *node.ifs]
+        else:
+            if kind in _NAMING:
+                found += _name_of(node)
+            children = child_nodes(node)
+        children.reverse()
+        stack += children
+    return found
+
+
+def _name_of(node: Any) -> list[str]:
+    """The name that an import or a pattern binds by itself, if any."""
+    if isinstance(node, gast.alias):
+        return [node.asname or node.name.partition(".")[0]]
+    name = node.rest if isinstance(node, gast.MatchMapping) else node.name
+    return [] if name is None else [name]
 
 
 def local_functions(
@@ -103,7 +113,7 @@ def local_functions(
     }
     if not functions:
         return frozenset()
-    bound = Counter(name for statement in statements for name in _bound(statement))
+    bound = Counter(_bindings(statements))
     names = {name for name in functions if bound[name] == 1} - set(others)
     mentioned = {
         name: {n.id for n in walk(functions[name]) if isinstance(n, gast.Name)} & names
@@ -130,15 +140,9 @@ def _reaches(start: str, end: str, mentioned: dict[str, set[str]]) -> bool:
 
 
 def comprehension_targets(nodes: Iterable[gast.AST]) -> frozenset[str]:
-    """The names that comprehensions bind, those in inner functions left out."""
-    return frozenset().union(
-        *(
-            _targets(inner)
-            for node in nodes
-            for inner in walk_scope(node)
-            if isinstance(inner, _COMPREHENSIONS)
-        )
-    )
+    """The names that the comprehensions among some nodes bind."""
+    found = (_targets(node) for node in nodes if node.__class__ in _COMPREHENSIONS)
+    return frozenset().union(*found)
 
 
 def _targets(comprehension: Any) -> frozenset[str]:
@@ -154,31 +158,37 @@ def names_read(nodes: Iterable[gast.AST], names: frozenset[str]) -> frozenset[st
     """Which of the names are read as variables of the function that the nodes are in,
     by it or by inner functions, or are declared nonlocal by these.
     """
-    if not names:
-        return names
-    return frozenset().union(*(_read(node, names) for node in nodes))
+    found: set[str] = set()
+    stack: list[Any] = list(nodes) if names else []
+    while stack:
+        node = stack.pop()
+        kind = node.__class__
+        if kind is gast.Name:
+            if node.id in names and node.ctx.__class__ is gast.Load:
+                found.add(node.id)
+        elif kind is gast.Nonlocal:
+            found.update(names.intersection(node.names))
+        elif kind in _FUNCTIONS_AND_LAMBDAS:
+            found |= _read_inside(node, names)
+            stack += [node.args, *getattr(node, "decorator_list", ())]
+        elif kind in _COMPREHENSIONS:
+            found |= names_read(child_nodes(node), names - _targets(node))
+            stack.append(node.generators[0].iter)
+        else:
+            stack += child_nodes(node)
+    return frozenset(found)
 
 
-def _nonlocals(function: gast.AST) -> frozenset[str]:
-    inside = walk_scope(function)
-    declared = (node.names for node in inside if isinstance(node, gast.Nonlocal))
-    return frozenset().union(*declared)
-
-
-def _read(node: gast.AST, names: frozenset[str]) -> frozenset[str]:
-    if isinstance(node, gast.Name):
-        return names & {node.id} if isinstance(node.ctx, gast.Load) else frozenset()
-    if isinstance(node, gast.Nonlocal):
-        return names.intersection(node.names)
-    if isinstance(node, _FUNCTIONS_AND_LAMBDAS):
-        body = node.body if isinstance(node.body, list) else [node.body]
-        inside = names - _parameters(node) - (bound_names(body) - _nonlocals(node))
-        outside = [node.args, *getattr(node, "decorator_list", ())]
-        return names_read(body, inside) | names_read(outside, names)
-    if isinstance(node, _COMPREHENSIONS):
-        first = names_read([node.generators[0].iter], names)
-        return first | names_read(child_nodes(node), names - _targets(node))
-    return names_read(child_nodes(node), names)
+def _read_inside(function: Any, names: frozenset[str]) -> frozenset[str]:
+    """Which of the names around a function its body reads."""
+    if isinstance(function, gast.Lambda):
+        return names_read([function.body], names - _parameters(function))
+    nonlocals: set[str] = set()
+    for statement in statements_in(function.body):
+        if isinstance(statement, gast.Nonlocal):
+            nonlocals.update(statement.names)
+    own = bound_names(function.body) - nonlocals
+    return names_read(function.body, names - _parameters(function) - own)
 
 
 def _parameters(function: Any) -> frozenset[str]:
@@ -195,7 +205,10 @@ def unhidden(
     """The nodes with other names for comprehension variables that hide some names, as
     far as both are mentioned; the same nodes if there are none.
     """
-    hidden = names and names_read(nodes, names & comprehension_targets(nodes))
+    if not names:
+        return nodes
+    inside = (inner for node in nodes for inner in walk_scope(node))
+    hidden = names_read(nodes, names & comprehension_targets(inside))
     if not hidden:
         return nodes
     renamer = _Renamer({name: namer.fresh(name) for name in sorted(hidden)})

@@ -111,8 +111,10 @@ class ControlFlow:
         # What the user bound in dead code is a local variable all the same.
         own = frozenset(self._facts.scope.bound) | frozenset(self._written.scope.bound)
         lost = own - bound_names(new) - frozenset(self._facts.scope.params)
-        missing = lost & (frame.missing | names_read(new, lost))
-        scoping = lost_scoping(old, new)
+        missing = lost & frame.missing
+        missing |= names_read(new, lost - missing)
+        scope = self._written.scope
+        scoping = lost_scoping(old, new) if scope.globals or scope.nonlocals else []
         foreign = self._facts.scope.enclosing - own
         new = unhidden(new, foreign & self._expressions.targets, self._namer)
         doc, rest = nodes.split_docstring(new)

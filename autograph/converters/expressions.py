@@ -27,7 +27,7 @@ from ..analysis.none_tests import NoneTest, none_test
 from ..lang import nodes
 from ..lang.interpreter import cached_property
 from ..lang.names import Namer
-from ..lang.visitors import clone, walk
+from ..lang.visitors import clone
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
 from .bindings import bound_by, bound_names, suspends
 from .comprehensions import call_for, keyed_call, unrolled
@@ -137,7 +137,7 @@ class Expressions(Values):
     @cached_property
     def _asked(self) -> set[gast.AST]:
         """The expressions of which nothing but the truth is asked."""
-        return _asked_in(self._parts)
+        return _asked_in(self._nodes)
 
     def _is_python(self, node: gast.AST) -> bool:
         try:
@@ -384,10 +384,10 @@ class Expressions(Values):
         return clone(node, args=new)
 
 
-def _asked_in(parts: list[gast.AST]) -> set[gast.AST]:
+def _asked_in(nodes: list[Any]) -> set[gast.AST]:
     """The expressions that a statement or operator asks for their truth alone."""
     pending: list[Any] = []
-    for node in (node for part in parts for node in walk(part)):
+    for node in nodes:
         if isinstance(node, _TESTING):
             pending.append(node.test)
         elif isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not):

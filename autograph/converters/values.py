@@ -62,9 +62,14 @@ class Values(Transformer):
         self._pairs: set[str] | None = None
 
     @cached_property
+    def _nodes(self) -> list[Any]:
+        """The nodes of the function, which some questions are about."""
+        return [node for part in self._parts for node in walk(part)]
+
+    @cached_property
     def targets(self) -> frozenset[str]:
-        """The names that the function's comprehensions bind."""
-        return comprehension_targets(self._parts)
+        """The names that comprehensions bind, also in the functions inside."""
+        return comprehension_targets(self._nodes)
 
     def operator(
         self, name: str, args: Sequence[gast.AST], at: gast.AST, **keywords: Any
@@ -147,7 +152,7 @@ class Values(Transformer):
         if self._type_of(items) is dict:
             return True
         if self._pairs is None:
-            inside = (_with_pair(node) for node in walk(self._facts.node))
+            inside = map(_with_pair, self._nodes)
             self._pairs = {gast.dump(node) for node in inside if node is not None}
         return gast.dump(clone(items, ctx=gast.Load())) in self._pairs
 

@@ -18,9 +18,13 @@ def located(node: gast.AST, at: gast.AST) -> Any:
     """``node`` itself, positioned where ``at`` is: at its header, for a statement with
     a body, so that tracebacks show the line of the ``if`` and not the end of it.
     """
-    at = getattr(at, "test", None) or getattr(at, "iter", None) or at
+    place = at.__dict__
+    header = place.get("test") or place.get("iter")
+    if header is not None:
+        place = header.__dict__
+    fields = node.__dict__
     for field in _POSITION:
-        setattr(node, field, getattr(at, field, None))
+        fields[field] = place.get(field)
     return node
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "blocks",
     "child_nodes",
     "clone",
+    "outer_parts",
     "statements_in",
     "walk",
     "walk_scope",
@@ -101,7 +102,7 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
         node = stack.pop()
         yield node
         if node is not root and isinstance(node, _SCOPES):
-            children = list(_outer_parts(node))
+            children = list(outer_parts(node))
         else:
             children = child_nodes(node)
         children.reverse()
@@ -168,7 +169,7 @@ _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 _SCOPES = (*_FUNCTIONS, gast.ClassDef)
 
 
-def _outer_parts(node: gast.AST) -> Iterator[gast.AST]:
+def outer_parts(node: gast.AST) -> Iterator[gast.AST]:
     """What the enclosing scope evaluates of a function, lambda or class."""
     yield from getattr(node, "decorator_list", ())
     if isinstance(node, gast.ClassDef):

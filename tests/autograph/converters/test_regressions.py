@@ -27,6 +27,19 @@ def walrus_in_the_first_test_of_a_chain(x):
     return y
 
 
+@cases((1,), (0,))
+def walrus_in_the_default_of_a_function_in_a_branch(x):
+    if x:
+        show = lambda a=(y := x + 1): a  # noqa: E731
+    else:
+        y = 0
+
+        def show(z, a=(y := x + 2)):
+            return a
+
+    return show(x), y
+
+
 @cases((1,))
 def unbound_in_a_lazy_operand(x):
     if x > 100:
