@@ -159,7 +159,7 @@ class Cases:
 
     def is_pattern(self, test: gast.AST) -> bool:
         """Whether the test stands for a pattern that looks into its subject."""
-        return id(test) in self._patterns
+        return test in self._patterns
 
     def is_fixed(self, test: gast.AST) -> bool:
         """Whether the test cannot become a function of its own."""
@@ -167,7 +167,7 @@ class Cases:
 
     def binds(self, chain: Chain, name: str) -> bool:
         """Whether a test of the chain binds the variable."""
-        tests = [self._patterns.get(id(test), test) for test in chain.tests]
+        tests = [self._patterns.get(test, test) for test in chain.tests]
         patterns = [t.pattern for t in tests if isinstance(t, Pattern)]
         return name in bound_names([*chain.tests, *patterns])
 
@@ -179,7 +179,7 @@ class Cases:
         """What patterns bind and is read later although their guard failed."""
         found: frozenset[str] = frozenset()
         for test, orelse in zip(chain.tests, chain.orelses, strict=True):
-            pattern = self._patterns.get(id(test))
+            pattern = self._patterns.get(test)
             if pattern is not None and pattern.guard is not None and orelse:
                 live = frozenset(self._facts.live_in(orelse[0]))
                 found |= bound_names([pattern.pattern]) & live
@@ -197,7 +197,7 @@ class Cases:
             return []
         found: list[list[gast.AST]] = []
         for number, (test, body) in enumerate(zip(chain.tests, chain.bodies), 1):
-            pattern = self._patterns.get(id(test))
+            pattern = self._patterns.get(test)
             if pattern is None:
                 found.append([self._expressions.thunk(test)])
                 continue

@@ -116,7 +116,8 @@ class ControlFlow:
         scope = self._written.scope
         scoping = lost_scoping(old, new) if scope.globals or scope.nonlocals else []
         foreign = self._facts.scope.enclosing - own
-        new = unhidden(new, foreign & self._expressions.targets, self._namer)
+        if foreign:
+            new = unhidden(new, foreign & self._expressions.targets, self._namer)
         doc, rest = nodes.split_docstring(new)
         return [*doc, *scoping, *self._variables.declared(rest, missing)]
 
@@ -290,7 +291,7 @@ class ControlFlow:
     # Loops -------------------------------------------------------------------------
 
     def _loop(self, loop: Any, frame: _Frame) -> list[gast.AST]:
-        flag = self._selection.until.get(id(loop))
+        flag = self._selection.until.get(loop)
         flags = frame.flags | ({flag} if flag is not None else frozenset())
         observed = self._variables.observed(loop) | flags
         observed |= frozenset(self._facts.live_head(loop))

@@ -66,8 +66,8 @@ class Exits:
         self._selection = selection
         self._matching = matching
         self._namer = namer
-        self._done: set[int] = set()  # jumps whose flag is already set
-        self._guards: set[int] = set()
+        self._done: set[gast.AST] = set()  # jumps whose flag is already set
+        self._guards: set[gast.AST] = set()
         self._break_flags: dict[int, str] = {}
         self._depth = 0
         self._did_return = ""
@@ -76,7 +76,7 @@ class Exits:
 
     def convert(self, body: list[gast.AST]) -> list[gast.AST]:
         """The rearranged body of a function; the same list if nothing changes."""
-        return self._block(body, _Context())
+        return self._block(body, _Context()) if self._selection.rearranges else body
 
     # Statements in order -----------------------------------------------------------
 
@@ -99,9 +99,8 @@ class Exits:
         if isinstance(statement, gast.Match) and self._selection.is_staged(statement):
             chain = self._matching.chain(statement)
             return self._block(chain + rest, ctx), True
-        kinds = leaves(statement)
         if isinstance(statement, LOOPS):
-            if ctx.soft and kinds:
+            if ctx.soft and leaves(statement):
                 self._selection.mark_loop(statement)
             if self._selection.is_staged(statement):
                 before, loop, after = self._loop(statement, ctx)
@@ -109,8 +108,8 @@ class Exits:
                     return [*before, loop], False
                 return [*before, loop, *self._block(after + rest, ctx)], True
             return [self._python_loop(statement, ctx)], False
-        moves = bool(kinds) if ctx.soft else bool(self._selection.exits(statement))
-        if not moves:
+        exits = leaves if ctx.soft else self._selection.exits
+        if not exits(statement):
             return [self._children(statement, ctx)], False
         if isinstance(statement, gast.If):
             return self._conditional(statement, rest, ctx), True
@@ -174,7 +173,7 @@ class Exits:
         if not ctx.in_loop and not ctx.soft:
             return [statement], False
         jump = [] if ctx.soft else [self._jump(statement)]
-        if id(statement) in self._done:
+        if statement in self._done:
             return jump, True
         if isinstance(statement, gast.Return):
             return [*self._set_return(statement, ctx), *jump], True
@@ -187,8 +186,7 @@ class Exits:
 
     def _jump(self, statement: gast.AST) -> gast.AST:
         jump = nodes.located(gast.Break(), statement)
-        self._done.add(id(jump))
-        self._selection.keep(jump)
+        self._done.add(jump)
         return jump
 
     def _set(self, flag: str, at: gast.AST, value: bool = True) -> gast.AST:
@@ -265,7 +263,7 @@ class Exits:
         new = clone(loop, body=body, orelse=[]) if changed else loop
         self._selection.moved(loop, new)
         if until is not None or returns:
-            self._selection.until[id(new)] = until or self._did_return
+            self._selection.until[new] = until or self._did_return
         return before, new, [*after, *orelse]
 
     def _python_loop(self, loop: gast.AST, ctx: _Context) -> gast.AST:
@@ -283,7 +281,7 @@ class Exits:
 
     def _guard(self, flag: str, leave: gast.AST, at: gast.AST) -> gast.AST:
         guard = nodes.if_(nodes.name(flag, at), [leave], [], at)
-        self._guards.add(id(guard))
+        self._guards.add(guard)
         return self._selection.mark(guard)
 
     # Conditionals ------------------------------------------------------------------
@@ -305,7 +303,7 @@ class Exits:
         else:
             return self._guarded(statement, rest, ctx)
         new_body, new_orelse = self._block(body, ctx), self._block(orelse, ctx)
-        if not new_body and not new_orelse and id(statement) in self._guards:
+        if not new_body and not new_orelse and statement in self._guards:
             return []
         if not new_body:
             new_body = [nodes.located(gast.Pass(), statement)]
@@ -333,7 +331,7 @@ class Exits:
             if flag == ctx.until:
                 jump = self._jump(statement)
             elif ctx.soft:
-                self._done.add(id(self._selection.keep(jump)))
+                self._done.add(jump)
             guards.append(self._guard(flag, jump, statement))
         returning = ctx.returning or "return" in kinds
         soft = _Context(ctx.until, ctx.in_loop, True, returning)

@@ -223,8 +223,8 @@ class _Chain:
             parts.append(guard)
         test = self._all(parts, pattern)
         selection = self._matching.selection
-        selection.patterns[id(test)] = Pattern(subject, pattern, guard)
-        return selection.keep(test)
+        selection.patterns[test] = Pattern(subject, pattern, guard)
+        return test
 
     # Names -------------------------------------------------------------------------
 

@@ -35,19 +35,18 @@ class Pattern:
 class Selection:
     """Which statements of one function are rewritten.
 
-    `until` maps a staged loop (by identity) to the flag that tells that it was left,
-    `patterns` the test of an ``if`` to the pattern that it stands for.
+    `until` maps a staged loop to the flag that tells that it was left, `patterns` the
+    test of an ``if`` to the pattern that it stands for.
     """
 
     def __init__(self, body: list[gast.AST], facts: Facts) -> None:
         self._facts = facts
-        self._staged: dict[int, gast.AST] = {}
-        self._kept: list[gast.AST] = []
+        self._staged: set[gast.AST] = set()
         self._suspends = facts.has_yield(body)
         # A generator's return ends it; a jump in `finally` discards the exception.
         self._jumps_stay = self._suspends or any(map(leaves_in_finally, body))
-        self.until: dict[int, str] = {}
-        self.patterns: dict[int, Pattern] = {}
+        self.until: dict[gast.AST, str] = {}
+        self.patterns: dict[gast.AST, Pattern] = {}
         if not facts.uses_frame:
             for statement in body:
                 self._decide(statement)
@@ -56,11 +55,11 @@ class Selection:
 
     def is_staged(self, statement: gast.AST) -> bool:
         """Whether the statement is rewritten."""
-        return id(statement) in self._staged
+        return statement in self._staged
 
     def mark(self, statement: gast.AST) -> gast.AST:
         """Have a statement rewritten; returns it."""
-        self._staged[id(statement)] = statement
+        self._staged.add(statement)
         return statement
 
     def mark_loop(self, loop: gast.AST) -> None:
@@ -68,16 +67,16 @@ class Selection:
         self.mark(loop)
         self._include_returning_loops(loop, inside=False)
 
-    def keep(self, node: gast.AST) -> gast.AST:
-        """Keep a node alive, so that its identity stays its own; returns it."""
-        self._kept.append(node)
-        return node
-
     def moved(self, old: gast.AST, new: gast.AST) -> gast.AST:
         """Let ``new`` stand for ``old`` from now on; returns it."""
-        if id(old) in self._staged:
+        if old in self._staged:
             self.mark(new)
         return new
+
+    @property
+    def rearranges(self) -> bool:
+        """Whether a staged statement cannot stay where it is: see `exits`."""
+        return any(map(_is_rearranged, self._staged))
 
     def exits(self, statement: gast.AST) -> frozenset[str]:
         """How control may leave a statement where a tensor may decide it."""
@@ -167,6 +166,12 @@ class Selection:
         for block in blocks(statement):
             for inner in block:
                 self._include_returning_loops(inner, inside)
+
+
+def _is_rearranged(statement: Any) -> bool:
+    if isinstance(statement, LOOPS):
+        return bool(statement.orelse or leaves(statement.body))
+    return isinstance(statement, gast.Match) or bool(leaves(statement))
 
 
 def _asks_for_class(pattern: Any) -> bool:
