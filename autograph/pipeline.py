@@ -6,12 +6,12 @@ works on a function object and knows what its names stand for.
 
 from __future__ import annotations
 
-import ast
 import builtins
+import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import CodeType, FunctionType, MappingProxyType
+from types import CodeType, FunctionType
 from typing import Any
 from unicodedata import normalize
 
@@ -28,9 +28,9 @@ from .lang.compile import compile_function, compile_module, put_placeholder
 from .lang.definitions import Definition, find_function
 from .lang.interpreter import cached_property, recursion_room
 from .lang.names import Namer
-from .lang.parse import parse_module, skipped_statement, too_deep
+from .lang.parse import parse_module, too_deep
 from .lang.source import Source
-from .lang.visitors import Transformer, clone, statements_in
+from .lang.visitors import Transformer, all_blocks, clone, statements_in, with_blocks
 from .options import DEFAULT, ConversionOptions
 from .ownership import (
     is_library_module,
@@ -50,8 +50,7 @@ class Conversion:
     """A converted module or function.
 
     `tree` is the rewritten one and `original` the one that was parsed; `diagnostics`
-    are the refusals: what they name stands as it was; `context` tells of its functions;
-    `skipped` are the statements that have placeholders in the trees.
+    are the refusals: what they name stands as it was; `context` tells of its functions.
     """
 
     def __init__(
@@ -61,14 +60,12 @@ class Conversion:
         tree: gast.AST,
         context: Context,
         diagnostics: tuple[Diagnostic, ...] = (),
-        skipped: Mapping[str, ast.stmt] = MappingProxyType({}),
     ) -> None:
         self.source = source
         self.original = original
         self.tree = tree
         self.context = context
         self.diagnostics = diagnostics
-        self.skipped = skipped
 
     @cached_property
     def text(self) -> str:
@@ -97,7 +94,6 @@ class Conversion:
             node,
             self.context,
             self.diagnostics,
-            self.skipped,
         )
 
     def code(self) -> CodeType:
@@ -106,7 +102,7 @@ class Conversion:
         tree = self.executed  # which adds to the helpers
         filename, helpers = self.source.filename, self.context.helpers
         with _bounded(self.source, self.original):
-            return compile_module(tree, filename, helpers, self.skipped)
+            return compile_module(tree, filename, helpers)
 
     @cached_property
     def executed(self) -> Any:
@@ -223,8 +219,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     Raises:
         SourceError: the text is not valid Python.
     """
-    with recursion_room():
-        tree, skipped = parse_module(source)
+    tree = parse_module(source)
     shadowed = bound_names(tree.body)
     context = Context(
         ag=_free_name(ALIAS, tree, source),
@@ -234,26 +229,38 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         shadowed=shadowed,
         functions=local_functions(tree.body),
     )
-    converter = _ModuleConverter(source, context, skipped)
-    with _bounded(source, tree):
-        new = converter.visit(tree)
-    if new is not tree:
-        new = clone(new, body=_with_import(new.body, context.ag, options))
+    converter = _ModuleConverter(source, context)
+    body = [converter.statement(statement) for statement in tree.body]
+    new = tree
+    if any(map(operator.is_not, body, tree.body)):
+        new = clone(tree, body=_with_import(body, context.ag, options))
     diagnostics = tuple(converter.diagnostics)
-    return Conversion(source, tree, new, context, diagnostics, skipped)
+    return Conversion(source, tree, new, context, diagnostics)
 
 
 class _ModuleConverter(Transformer):
     """Converts the outermost functions of a module."""
 
-    def __init__(
-        self, source: Source, context: Context, skipped: Mapping[str, ast.stmt]
-    ) -> None:
+    def __init__(self, source: Source, context: Context) -> None:
         super().__init__()
-        self._skipped = skipped
         self._source = source
         self._context = context
         self.diagnostics: list[Diagnostic] = []
+
+    def statement(self, node: Any) -> Any:
+        """A statement of the module; as it was if its blocks are nested too deeply."""
+        try:
+            with _bounded(self._source, node):
+                return self.visit(node)
+        except SourceError as error:
+            self.diagnostics.extend(error.diagnostics)
+            return node
+
+    def generic_visit(self, node: Any) -> Any:
+        # Functions stand in blocks; expressions may be nested however deeply.
+        old = all_blocks(node)
+        new = [self.visit_list(block) for block in old]
+        return with_blocks(node, new) if any(map(operator.is_not, new, old)) else node
 
     def visit_FunctionDef(self, node: Any) -> Any:
         try:
@@ -262,20 +269,8 @@ class _ModuleConverter(Transformer):
             self.diagnostics.extend(error.diagnostics)
             return node
 
-    def visit_Assign(self, node: Any) -> Any:
-        deep = skipped_statement(node, self._skipped)
-        if deep is not None:
-            error = too_deep(self._source, deep)
-            self.diagnostics.extend(error.diagnostics)
-        return node
-
-    visit_Expr = visit_Assign
-
     def visit_AsyncFunctionDef(self, node: Any) -> Any:
         return self.visit_FunctionDef(node)
-
-    def visit_Lambda(self, node: Any) -> Any:
-        return node
 
 
 def _imported_in(

@@ -30,6 +30,7 @@ import gast
 
 from ..lang import nodes
 from ..lang.nodes import split_docstring
+from ..lang.translate import is_untouched
 from ..lang.visitors import Transformer, child_nodes, clone
 from .context import Context, ConvertedFunction, ConvertedFunctions, position
 
@@ -59,6 +60,9 @@ class _Outermost(Transformer):
         super().__init__()
         self._converted = converted
         self._forms = forms
+
+    def visit(self, node: Any) -> Any:
+        return node if is_untouched(node) else super().visit(node)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         function = self._converted.get(position(node))

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
-from ..lang.visitors import blocks, child_nodes, walk
+from ..lang.visitors import blocks, child_nodes, remembered, walk
 
 LOOPS = (gast.For, gast.While)
 _EXITS = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
@@ -217,13 +217,18 @@ def header_of(statement: gast.AST) -> list[gast.AST]:
 def leaves(part: gast.AST | Sequence[gast.AST]) -> frozenset[str]:
     """How control may leave: "return", "break", "continue", as far as it leads out."""
     if isinstance(part, list):
-        return frozenset().union(*map(leaves, part))
-    kind = _EXITS.get(type(part))
+        return frozenset().union(*map(_leaves, part))
+    return _leaves(part)
+
+
+@remembered
+def _leaves(statement: Any) -> frozenset[str]:
+    kind = _EXITS.get(type(statement))
     if kind is not None:
         return frozenset((kind,))
-    if isinstance(part, (*LOOPS, gast.AsyncFor)):
-        return (leaves(part.body) & {"return"}) | leaves(part.orelse)
-    inside = blocks(part)
+    if isinstance(statement, (*LOOPS, gast.AsyncFor)):
+        return (leaves(statement.body) & {"return"}) | leaves(statement.orelse)
+    inside = blocks(statement)
     return frozenset().union(*map(leaves, inside)) if inside else _NONE
 
 

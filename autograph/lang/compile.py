@@ -6,17 +6,16 @@ positions: tracebacks, breakpoints, coverage and profilers show the user's sourc
 
 from __future__ import annotations
 
-import ast
 import warnings
-from collections.abc import Mapping, Set
-from types import CodeType, FunctionType, MappingProxyType
+from collections.abc import Set
+from types import CodeType, FunctionType
 from typing import Any
 
 import gast
 
 from . import nodes
 from .code_objects import FUTURE_FLAGS, PLACEHOLDER, Helper, restore_names
-from .parse import restore_skipped
+from .translate import to_ast
 from .visitors import Transformer, clone
 
 __all__ = ["compile_function", "compile_module", "mangle", "put_placeholder"]
@@ -51,7 +50,7 @@ def compile_function(
         # A function that calls itself by its global name finds it there.
         body.insert(0, nodes.global_([node.name], node))
     factory = nodes.function(_FACTORY, body, node, *code.co_freevars)
-    module = gast.gast_to_ast(gast.Module([factory], []))
+    module = to_ast(gast.Module([factory], []))
     flags = code.co_flags & FUTURE_FLAGS
     with warnings.catch_warnings():
         # Python warned of an `x is 0` when it compiled the file for its user.
@@ -96,15 +95,12 @@ def compile_module(
     tree: gast.Module,
     filename: str,
     helpers: Set[Helper] = frozenset(),
-    skipped: Mapping[str, ast.stmt] = MappingProxyType({}),
 ) -> CodeType:
     """The code object of a module tree, under its own file name.
 
-    ``helpers`` are the generated functions, which do not show in qualified names;
-    ``skipped`` are the statements that placeholders stand for.
+    ``helpers`` are the generated functions, which do not show in qualified names.
     """
-    module = restore_skipped(gast.gast_to_ast(tree), skipped)
-    code: CodeType = compile(module, filename, "exec", dont_inherit=True)
+    code: CodeType = compile(to_ast(tree), filename, "exec", dont_inherit=True)
     return restore_names(code, helpers, "", "")
 
 

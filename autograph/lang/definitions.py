@@ -21,8 +21,9 @@ from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
 from .code_objects import FUTURE_FLAGS, codes_in
 from .interpreter import cached_property
-from .parse import parse_ast, to_gast
+from .parse import parse_ast
 from .source import Source, code_of, source_of
+from .translate import to_gast
 from .visitors import all_blocks
 
 __all__ = ["Definition", "Enclosing", "find_function"]
@@ -64,8 +65,7 @@ def find_function(fn: Any) -> Definition:
     """The definition of a function, method, lambda or code object.
 
     Raises SourceError: AG102 if there is no text, or it no longer holds the function;
-    AG103 if several lambdas fit; AG100 if the text is not valid Python; AG105 if it is
-    nested too deeply.
+    AG103 if several lambdas fit; AG100 if the text is not valid Python.
 
     >>> find_function(find_function).node.name
     'find_function'
@@ -90,7 +90,7 @@ def find_function(fn: Any) -> Definition:
     if _was_edited(fn, source):
         why = f"line {code.co_firstlineno} is not what was imported"
         raise _not_found(fn, source, why)
-    return Definition(source, to_gast(node, source), enclosing)
+    return Definition(source, to_gast(node), enclosing)
 
 
 def _not_found(fn: Any, source: Source, why: str) -> SourceError:

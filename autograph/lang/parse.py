@@ -1,10 +1,4 @@
-"""From source to gast trees.
-
-Trees are walked by recursion, so code that Python compiles can still be nested too
-deeply. In the tree of a module, a placeholder has the position of such a statement,
-most often a whole function, and binds its names; the compiled module has the statement
-itself.
-"""
+"""From source to trees, with located errors."""
 
 from __future__ import annotations
 
@@ -12,35 +6,22 @@ import ast
 import os
 import threading
 import warnings
-from collections.abc import Mapping
 from typing import Any, cast
 
 import gast
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
-from . import nodes
 from .source import Source
-from .visitors import clone
+from .translate import to_gast
 
-__all__ = [
-    "Skipped",
-    "parse_ast",
-    "parse_module",
-    "restore_skipped",
-    "skipped_statement",
-    "to_gast",
-    "too_deep",
-]
+__all__ = ["parse_ast", "parse_module", "too_deep"]
 
 
-def parse_module(source: Source) -> tuple[gast.Module, Skipped]:
-    """The tree of a whole source, and the statements that it has placeholders for.
+def parse_module(source: Source) -> gast.Module:
+    """The gast tree of a source; a syntax error raises a located SourceError AG100.
 
-    A syntax error raises a located SourceError AG100.
-
-    >>> tree, _ = parse_module(Source("a = 1"))
-    >>> tree.body[0].targets[0].id
+    >>> parse_module(Source("a = 1")).body[0].targets[0].id
     'a'
     >>> parse_module(Source("a = = 1", "f.py"))
     Traceback (most recent call last):
@@ -50,20 +31,7 @@ def parse_module(source: Source) -> tuple[gast.Module, Skipped]:
          |     ^
       why: invalid syntax
     """
-    tree = parse_ast(source)
-    try:
-        return gast.ast_to_gast(tree), {}
-    except RecursionError:
-        skipped: Skipped = {}
-        return _skip_deep(tree, skipped), skipped
-
-
-def to_gast(tree: ast.AST, source: Source) -> Any:
-    """The gast tree; SourceError AG105 if it is nested too deeply."""
-    try:
-        return gast.ast_to_gast(tree)
-    except RecursionError as error:
-        raise too_deep(source, tree) from error
+    return to_gast(parse_ast(source))
 
 
 #: Threads that parse at once confuse the interpreter (a SystemError until Python
@@ -124,89 +92,3 @@ def too_deep(source: Source, tree: ast.AST | None = None) -> SourceError:
             source.text,
         )
     )
-
-
-# --- statements nested too deeply ---
-
-#: Sentinel constants begin so; the NUL cannot occur in user source.
-_MARK = "\0autograph skipped "
-
-#: The skipped statements, by the sentinels in their places.
-Skipped = dict[str, ast.stmt]
-
-
-def _skip_deep(tree: ast.Module, skipped: Skipped) -> gast.Module:
-    """The tree with placeholders for statements that are nested too deeply.
-
-    ``skipped`` collects those.
-    """
-    return gast.Module([_part(statement, skipped) for statement in tree.body], [])
-
-
-def _part(statement: ast.stmt, skipped: Skipped) -> Any:
-    try:
-        return gast.ast_to_gast(statement)
-    except RecursionError:
-        pass
-    if isinstance(statement, ast.ClassDef):
-        try:
-            return _class(statement, skipped)
-        except RecursionError:
-            pass  # its bases or decorators are
-    mark = f"{_MARK}{len(skipped)}"
-    skipped[mark] = statement
-    return _placeholder(statement, mark)
-
-
-def _class(statement: ast.ClassDef, skipped: Skipped) -> Any:
-    fields = {name: getattr(statement, name) for name in statement._fields}
-    shell = ast.ClassDef(**{**fields, "body": []})
-    new = gast.ast_to_gast(ast.copy_location(shell, statement))
-    return clone(new, body=[_part(inner, skipped) for inner in statement.body])
-
-
-def _placeholder(statement: ast.stmt, mark: str) -> Any:
-    decorators = getattr(statement, "decorator_list", [])
-    lineno = min([statement.lineno, *(node.lineno for node in decorators)])
-    at = gast.Pass()
-    at.lineno, at.col_offset = lineno, statement.col_offset
-    at.end_lineno, at.end_col_offset = statement.end_lineno, statement.end_col_offset
-    value = nodes.constant(mark, at)
-    targets = [nodes.target(name, at) for name in _bound(statement)]
-    if not targets:
-        return nodes.located(gast.Expr(value), at)
-    return nodes.located(gast.Assign(targets, value, None), at)
-
-
-def _bound(statement: ast.stmt) -> list[str]:
-    """The names that a statement may bind in its scope, and maybe some others."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [statement.name]
-    names: dict[str, None] = {}
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names[node.id] = None
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names[node.name] = None
-        elif isinstance(node, ast.alias):
-            names[(node.asname or node.name).partition(".")[0]] = None
-    return list(names)
-
-
-def skipped_statement(
-    statement: Any, skipped: Mapping[str, ast.stmt]
-) -> ast.stmt | None:
-    """The statement that a placeholder stands for; None for any other statement."""
-    value = getattr(statement, "value", None)
-    text = getattr(value, "value", None)
-    return skipped.get(text) if isinstance(text, str) else None
-
-
-def restore_skipped(module: ast.Module, skipped: Mapping[str, ast.stmt]) -> ast.Module:
-    """Put the skipped statements back in place of their placeholders."""
-    pending: list[Any] = [module] if skipped else []
-    while pending:
-        node = pending.pop()
-        node.body = [skipped_statement(s, skipped) or s for s in node.body]
-        pending += [s for s in node.body if isinstance(s, ast.ClassDef)]
-    return module

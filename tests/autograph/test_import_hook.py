@@ -269,7 +269,8 @@ def test_only_what_is_nested_too_deeply_is_imported_as_it_is(package: Path) -> N
         warnings.simplefilter("always")
         module = importlib.import_module("shop.deep")
 
-    assert [str(w.message)[:5] for w in caught] == ["AG105", "AG105"]
+    # Nothing in the sum would be converted.
+    assert [str(w.message)[:5] for w in caught] == ["AG105"]
     assert (module.clip(901), module.Picker.pick(599)) == (900, 599)
     assert module.Picker().clip(3) == 1
     assert is_converted(module)

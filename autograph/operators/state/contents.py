@@ -15,7 +15,6 @@ from operator import is_
 from typing import Any
 
 from .kinds import CHOSEN, STAGED, TUPLE, Parts, pairs_of, structure_of, values_of
-from .snapshot import Seen, Snapshot
 
 #: An item of an object: the id of the object, and the key.
 ItemKey = tuple[int, Hashable]
@@ -26,21 +25,16 @@ class Contents:
     """The lists and dicts in some values, as they are now.
 
     ``rebound`` are the places that may have another object than before: what is there
-    is replaced rather than filled. ``before`` has what was in the values.
+    is replaced rather than filled. ``replaced`` are pairs of an object and what could
+    not be put into it.
     """
 
-    def __init__(self, rebound: dict[Any, Any], before: Snapshot | None = None) -> None:
+    def __init__(self, rebound: dict[Any, Any]) -> None:
         self.rebound = rebound
-        self._before = Snapshot(()) if before is None else before
-        self._saved: dict[int, Seen] = {}
+        self._saved: dict[int, tuple[Any, Any]] = {}
         self._copies: dict[int, Any] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
-        self._replaced: dict[int, tuple[Any, Any]] = {}
-
-    @property
-    def replaced(self) -> list[tuple[Any, Any]]:
-        """Pairs of an object and what could not be put into it."""
-        return list(self._replaced.values())
+        self.replaced: list[tuple[Any, Any]] = []
 
     def save(self, value: Any) -> None:
         """Note what is in a value, and in what is in it."""
@@ -49,11 +43,11 @@ class Contents:
             kind = structure_of(type(part))
             if kind is None or id(part) in self._saved:
                 continue
+            parts = kind.read(part)
             if kind.merged:
-                seen = self._saved[id(part)] = self._before.look_at(part, kind)
-                pending += values_of(seen.parts)
-            elif kind is TUPLE:
-                pending += part
+                self._saved[id(part)] = part, parts
+            if kind.merged or kind is TUPLE:
+                pending += values_of(parts)
 
     def has(self, value: Any) -> bool:
         """Whether the value is one whose contents were saved, or has one in it."""
@@ -61,9 +55,12 @@ class Contents:
             return any(map(self.has, value))
         return id(value) in self._saved
 
-    def holds(self, seen: Seen) -> bool:
-        """Whether a change of an object is one of what is in these values."""
-        return self._saved.get(id(seen.value)) is seen
+    def restore(self) -> None:
+        """Put back what was in the values."""
+        for value, parts in self._saved.values():
+            kind = structure_of(type(value))
+            if kind and kind.fill and not _alike(parts, kind.read(value)):
+                kind.fill(value, parts)
 
     def match(self, old: Any, new: Any) -> None:
         """Note that a library gives the new object for the old one.
@@ -106,7 +103,11 @@ class Contents:
         if kind is None or kind.fill is None or structure_of(type(new)) is CHOSEN:
             return new
         if type(new) is not type(old):
-            return self._replaced.setdefault(id(old), (old, new))[1]
+            for one, other in self.replaced:
+                if one is old:
+                    return other
+            self.replaced.append((old, new))
+            return new
         after = kind.read(new)
         if kind is not STAGED:
             before = kind.read(old)
@@ -140,8 +141,8 @@ class Contents:
             for key, part in list(pairs_of(now)):
                 now[key] = self.result(part)
                 changed |= now[key] is not part
-        before = self._saved.get(id(value))
-        if changed or (before is not None and not _alike(before.parts, now)):
+        _, before = self._saved.get(id(value), (None, None))
+        if changed or (before is not None and not _alike(before, now)):
             copied = self._copies[id(value)] = copy.copy(value)
             kind.fill(copied, now)
             return copied
@@ -156,15 +157,16 @@ class Contents:
         the one in the place of the other.
         """
         found: dict[ItemKey, Any] = {}
-        for seen in self._saved.values():
-            now = seen.read()
-            for key, part in pairs_of(seen.parts):
+        for value, parts in self._saved.values():
+            kind = structure_of(type(value))
+            now = parts if kind is None else kind.read(value)
+            for key, part in pairs_of(parts):
                 after = _part(now, key)
                 if id(part) not in self._saved or after is part:
                     continue
-                place = id(seen.value), key
+                place = id(value), key
                 if place not in known and not stands_for(after, part):
-                    found[place] = seen.value
+                    found[place] = value
         return found
 
 

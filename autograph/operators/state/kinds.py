@@ -52,10 +52,7 @@ from .slots import (
 )
 
 Parts = Any  # list[Any] | dict[Any, Any]
-#: Classes whose values have no parts; those of a class derived from one may have some.
-ATOMS: frozenset[type] = frozenset(
-    {bool, int, float, complex, str, bytes, type(None), ModuleType}
-)
+ATOMS = (bool, int, float, complex, str, bytes, type(None), ModuleType)
 
 
 class Kind(NamedTuple):
@@ -107,7 +104,7 @@ def kinds_of(value: Any) -> tuple[Kind, ...]:
 
 @remembered
 def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
-    if issubclass(cls, ModuleType):
+    if issubclass(cls, ATOMS):
         return ()
     for method, kind in _OF_LIBRARIES.items():
         if defines(cls, method):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 
 from autograph.errors import SourceError
-from autograph.lang.parse import parse_ast, parse_module, to_gast
+from autograph.lang.parse import parse_module
 from autograph.lang.source import Source
+from autograph.pipeline import convert_module
 
 
 @pytest.mark.parametrize(
@@ -29,14 +33,17 @@ def test_syntax_errors_are_located(text: str, place: str) -> None:
 
 def test_code_that_is_nested_too_deeply_is_valid_python() -> None:
     branches = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(600))
-    text = f"def f(x):\n    if x:\n        y = 0\n{branches}    return y\n"
+    text = f"def f(x):\n    if x < 0:\n        y = 0\n{branches}    return y\n"
     compile(text, "deep.py", "exec")
 
-    source = Source(text, "deep.py")
-    tree = parse_ast(source)
-    with pytest.raises(SourceError, match=r"^deep\.py:\d+:1: AG105") as info:
-        to_gast(tree, source)
-    assert "split it into functions" in str(info.value)
+    conversion = convert_module(Source(text, "deep.py"))
+
+    (refusal,) = conversion.diagnostics
+    assert re.match(r"deep\.py:\d+:1: AG105", str(refusal))
+    assert "split it into functions" in str(refusal)
+    namespace: dict[str, Any] = {}
+    exec(conversion.code(), namespace)
+    assert namespace["f"](599) == 599
 
 
 def test_invalid_escapes_do_not_warn() -> None:

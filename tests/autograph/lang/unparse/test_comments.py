@@ -82,7 +82,7 @@ def has_state(body: list[Any]) -> bool:
 @golden.parametrize(Path(__file__).parent / "golden" / "comments.test")
 def test_comments(case: golden.Case, update_golden: bool) -> None:
     source = Source(case.source + "\n")
-    tree = parse_module(source)[0]
+    tree = parse_module(source)
     text = unparse(Convert().visit(tree), Pristine(tree, source))
 
     assert gast.dump(gast.parse(text)) == gast.dump(

@@ -17,7 +17,7 @@ from autograph.lang.visitors import Transformer, clone
 
 def load(text: str) -> tuple[gast.Module, Pristine]:
     source = Source(text)
-    tree = parse_module(source)[0]
+    tree = parse_module(source)
     return tree, Pristine(tree, source)
 
 

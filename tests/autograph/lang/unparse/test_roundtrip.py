@@ -34,7 +34,7 @@ class Module:
 
     def __init__(self, name: str) -> None:
         self.source = Source.read(LIBRARY / f"{name}.py")
-        self.tree = parse_module(self.source)[0]
+        self.tree = parse_module(self.source)
         self.dump = dump(self.source.text)
 
 
