@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from . import on_demand as _on_demand  # noqa: F401  (has callees converted)
 from .diagnostics import Diagnostic
@@ -163,17 +163,11 @@ def to_code(
 
 def _function_of(obj: Any) -> FunctionType | None:
     """The Python function behind a function, method, partial or callable object."""
-    while isinstance(obj, functools.partial):
-        obj = obj.func
-    if isinstance(obj, functools._lru_cache_wrapper):
-        obj = inspect.unwrap(obj)
-    if isinstance(obj, (staticmethod, classmethod, MethodType)):
-        obj = obj.__func__
-    if isinstance(obj, property):
-        obj = obj.fget
-    if not isinstance(obj, (FunctionType, type, ModuleType)):
-        obj = getattr(type(obj), "__call__", None)
-    return as_written(obj) if isinstance(obj, FunctionType) else None
+    if isinstance(obj, (type, ModuleType)):
+        return None
+    call = getattr(type(obj), "__call__", None)
+    found = next(chain(functions_of(obj), functions_of(call)), None)
+    return None if found is None else cast(FunctionType, as_written(found))
 
 
 def _converted_class(cls: type, options: ConversionOptions) -> type:

@@ -8,28 +8,18 @@ import os
 import stat
 import tokenize
 from os import PathLike
-from typing import Protocol
 
 __all__ = ["encode_module", "write_atomically", "write_module"]
 
 
-class HasText(Protocol):
-    """What a conversion is, to this module."""
-
-    @property
-    def text(self) -> str:
-        """The converted source."""
-        ...
-
-
-def write_module(conversion: HasText, path: str | PathLike[str]) -> None:
-    """Write a converted module to `path`, whole or not at all.
+def write_module(text: str, path: str | PathLike[str]) -> None:
+    """Write the text of a converted module to `path`, whole or not at all.
 
     The written module imports `autograph.operators` and nothing else of this package.
     It is encoded as its coding declaration says. A link is followed, and what is not an
     ordinary file (a terminal, a pipe) is written to directly. Raises OSError.
     """
-    data = encode_module(conversion.text)
+    data = encode_module(text)
     path = os.path.realpath(path)
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         with open(path, "wb") as file:

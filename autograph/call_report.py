@@ -12,8 +12,9 @@ import builtins
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple, cast
+from itertools import chain
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
 
 from .errors import ConversionError, SourceError
 from .on_demand import converted, is_from_converted_module, is_generated
@@ -183,19 +184,16 @@ def _function_of(value: Any) -> FunctionType | None:
 
 def _written_functions(value: Any) -> Iterator[FunctionType]:
     """The Python functions that run when a value is called."""
-    if isinstance(value, MethodType):
-        value = value.__func__
     if isinstance(value, type):
         members = [getattr(value, name) for name in ("__new__", "__init__")]
     elif is_dispatcher(value):
         members = list(value.registry.values())
     else:
         members = [value]
-        if not list(functions_of(value)):
-            members = [getattr(type(value), "__call__", None)]
-    for member in members:
-        for function in functions_of(member):
-            yield cast(FunctionType, as_written(function))
+    found = list(chain.from_iterable(map(functions_of, members)))
+    if not found and not isinstance(value, type):
+        found = list(functions_of(getattr(type(value), "__call__", None)))
+    yield from map(as_written, found)
 
 
 # --- what the names in a function stand for -------------------------------------------

@@ -167,7 +167,7 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
         diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
     if arguments.output:
         try:
-            write_module(conversion, arguments.output)
+            write_module(conversion.text, arguments.output)
         except (OSError, UnicodeEncodeError) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise _cannot_write(arguments.output, why) from error

@@ -268,8 +268,3 @@ def _write() -> None:
 
 
 atexit.register(_write)
-
-
-def forget() -> None:
-    """Read the files again, and write nothing of what was converted so far."""
-    _files.clear()

@@ -145,7 +145,7 @@ def as_written(function: Any) -> Any:
 
 
 def functions_of(member: Any) -> Iterator[FunctionType]:
-    """The Python functions that a member of a class runs.
+    """The Python functions that a function-like object, or a member of a class, runs.
 
     >>> [f.__name__ for f in functions_of(vars(Rule)["converts"])]
     ['converts']
@@ -155,7 +155,7 @@ def functions_of(member: Any) -> Iterator[FunctionType]:
     elif isinstance(member, property):
         for part in (member.fget, member.fset, member.fdel):
             yield from functions_of(part)
-    elif isinstance(member, (staticmethod, classmethod)):
+    elif isinstance(member, (staticmethod, classmethod, MethodType)):
         yield from functions_of(member.__func__)
     elif isinstance(
         member, (functools.cached_property, functools.partial, functools.partialmethod)
@@ -351,14 +351,9 @@ def names_library(
         if not isinstance(value, ModuleType):
             return False
         value = vars(value).get(name, _UNKNOWN)
-    return value is not _UNKNOWN and is_library(value, options)
-
-
-def is_library(obj: Any, options: ConversionOptions = DEFAULT) -> bool:
-    """Whether what an expression names is surely called without conversion."""
-    if isinstance(obj, ModuleType) or compares_items(obj):
+    if value is _UNKNOWN or isinstance(value, ModuleType) or compares_items(value):
         return False
-    return needs_no_conversion(obj, options)
+    return needs_no_conversion(value, options)
 
 
 def compares_items(obj: Any) -> bool:

@@ -20,7 +20,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .diagnostics import Diagnostic, Location
 from .errors import SourceError, TargetError
@@ -67,14 +67,14 @@ def parse_target(text: str) -> TargetName:
     return TargetName("file", path)
 
 
-def read_target(target: TargetName, stdin: BinaryIO | None = None) -> Source:
+def read_target(target: TargetName) -> Source:
     """The source that the target is in, decoded as Python would.
 
     Raises TargetError (AG401 unreadable file, AG402 no such module) and SourceError
     (AG100, not decodable).
     """
     if target.kind == "stdin":
-        return _decode((stdin or sys.stdin.buffer).read(), "<stdin>")
+        return _decode(sys.stdin.buffer.read(), "<stdin>")
     if target.kind == "file":
         return _read_file(target.name)
     spec = find_module_spec(target.name)

@@ -31,7 +31,6 @@ _DISPATCHING = (
     "enumerate",
     "filter",
     "float",
-    "format",
     "frozenset",
     "int",
     "iter",
@@ -42,14 +41,11 @@ _DISPATCHING = (
     "min",
     "next",
     "pow",
-    "print",
     "range",
-    "repr",
     "reversed",
     "round",
     "set",
     "sorted",
-    "str",
     "sum",
     "tuple",
     "zip",
@@ -58,7 +54,6 @@ _DISPATCHING = (
 
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
-_WITH_FUNCTION = frozenset({"map"})
 _KEYING = frozenset({"dict", "frozenset", "set"})
 _LISTING = frozenset({"filter", "list", "tuple"})
 
@@ -84,7 +79,7 @@ def _dispatching(name: str) -> Callable[..., Any]:
         function = calling_methods(name, builtin, function)
     elif name in _LISTING:
         function = _listing(builtin, function)
-    elif name in _WITH_FUNCTION:
+    elif name == "map":
         return _named(name, lambda *args: dispatching(*map(call, args[:1]), *args[1:]))
     elif name in _ASKING:
         function = _asking(name, function)

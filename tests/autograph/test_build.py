@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,8 @@ import pytest
 from autograph.build import write_atomically, write_module
 
 
-@dataclass
-class Converted:
-    text: str
-
-
 def test_writes_the_text(tmp_path: Path) -> None:
-    write_module(Converted("x = 'é'\n"), tmp_path / "m.py")
+    write_module("x = 'é'\n", tmp_path / "m.py")
 
     assert (tmp_path / "m.py").read_bytes() == b"x = '\xc3\xa9'\n"
     assert os.listdir(tmp_path) == ["m.py"]
@@ -26,7 +20,7 @@ def test_writes_the_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("above", ["", "#!/usr/bin/env python\n"])
 def test_honours_the_coding_declaration(tmp_path: Path, above: str) -> None:
     text = above + "# -*- coding: latin-1 -*-\nx = 'é'\n"
-    write_module(Converted(text), tmp_path / "m.py")
+    write_module(text, tmp_path / "m.py")
 
     assert (tmp_path / "m.py").read_bytes() == text.encode("latin-1")
 
@@ -54,7 +48,7 @@ def test_keeps_mode_and_links(tmp_path: Path) -> None:
     real.chmod(0o750)
     link.symlink_to(real)
 
-    write_module(Converted("new\n"), link)
+    write_module("new\n", link)
 
     assert link.is_symlink()
     assert real.read_text() == "new\n"
@@ -63,12 +57,12 @@ def test_keeps_mode_and_links(tmp_path: Path) -> None:
 
 def test_new_files_have_the_usual_mode(tmp_path: Path) -> None:
     (tmp_path / "usual").write_text("")
-    write_module(Converted("new\n"), tmp_path / "m.py")
+    write_module("new\n", tmp_path / "m.py")
 
     assert (tmp_path / "m.py").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
 def test_devices_are_written_to() -> None:
-    write_module(Converted("x\n"), os.devnull)
+    write_module("x\n", os.devnull)
 
     assert not os.path.isfile(os.devnull)

@@ -55,17 +55,17 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("AUTOGRAPH_NO_CACHE", raising=False)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
-    disk_cache.forget()
+    disk_cache._files.clear()
     path = tmp_path / "program.py"
     path.write_text(SOURCE)
     yield path
-    disk_cache.forget()
+    disk_cache._files.clear()
 
 
 def run(path: Path) -> dict[str, Any]:
     """The names of the program, as another process has them."""
     disk_cache._write()
-    disk_cache.forget()
+    disk_cache._files.clear()
     code = compile(path.read_text(), str(path), "exec", dont_inherit=True)
     namespace: dict[str, Any] = {"__name__": "program", "__file__": str(path)}
     exec(code, namespace)
@@ -170,7 +170,7 @@ def test_files_that_are_no_use(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     content = file.read_bytes()
     converted = conversions(monkeypatch)
     for broken in (b"", content[:30], content[:16] + b"i\0\0\0\0"):
-        disk_cache.forget()
+        disk_cache._files.clear()
         file.write_bytes(broken)
         autograph.convert(run(path)["clip"])
 
@@ -188,7 +188,7 @@ def test_malformed_entries_are_no_use(
     broken: list[Any] = [None, 7, (), (key, answers), (key, [*answers], code)]
     broken += [(key, answers, b"code"), (key, {1: True}, code)]
     for entry in broken:
-        disk_cache.forget()
+        disk_cache._files.clear()
         disk_cache.store(file.file, file.path, file.source, {place: entry})
         assert autograph.convert(run(path)["clip"])(1) == [1]
 
@@ -204,7 +204,7 @@ def test_a_file_with_an_error_in_it_is_not_read(
     (file,) = (path.parent / "__pycache__").iterdir()
     content = file.read_bytes()
     converted = conversions(monkeypatch)
-    disk_cache.forget()
+    disk_cache._files.clear()
     at = content.index(b"helper")
     file.write_bytes(content[:at] + b"hexper" + content[at + 6 :])
 
@@ -221,7 +221,7 @@ def test_who_may_not_read_the_source_may_not_read_the_cache(path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
 
     path.chmod(0o500)
-    disk_cache.forget()
+    disk_cache._files.clear()
     autograph.convert(run(path)["helper"])
     disk_cache._write()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -244,12 +244,12 @@ def test_programs_add_to_each_others_files(path: Path) -> None:
     first = run(path)
     autograph.convert(first["clip"])
     mine = dict(disk_cache._files)
-    disk_cache.forget()
+    disk_cache._files.clear()
     autograph.convert(first["helper"])
     disk_cache._write()
     disk_cache._files.update(mine)
     disk_cache._write()
-    disk_cache.forget()
+    disk_cache._files.clear()
     autograph.convert(run(path)["adder"])
     (file,) = disk_cache._files.values()
 

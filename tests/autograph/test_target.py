@@ -6,6 +6,7 @@ import io
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -117,10 +118,13 @@ def test_modules_in_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert read_target(TargetName("module", "zipped.inner")).text == "x = 'é'\n"
 
 
-def test_standard_input_is_decoded_as_python_does() -> None:
+def test_standard_input_is_decoded_as_python_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = "# coding: latin-1\nx = 'é'\r\n".encode("latin-1")
 
-    source = read_target(TargetName("stdin", "-"), io.BytesIO(data))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    source = read_target(TargetName("stdin", "-"))
 
     assert source == Source("# coding: latin-1\nx = 'é'\n", "<stdin>")
 
