@@ -133,10 +133,10 @@ does. *On tensors*: the converted function, called with tensors outside of a gra
 *Staged*: the same under `tf.function`, run as NumPy source and by the interpreter. A
 code says how a construct is refused.
 
-This page is written by the tests that compare all of these with plain Python. They run on
-Python 3.10, 3.11, 3.12 and 3.13.
+This page is written by the tests that compare all of these with plain Python. They run
+on Python 3.10, 3.11, 3.12 and 3.13.
 
 On Python 3.14 the compiler's own tests run, in a build of Python as WebAssembly
 (`make wasm`). That build has no NumPy: the runtime is not tested there. What is new in
-Python 3.14 is converted, too: template strings, `except A, B:`, and annotations that are
-evaluated when somebody asks."""
+Python 3.14 is converted, too: template strings, `except A, B:`, and annotations that
+are evaluated when somebody asks."""
