@@ -3,26 +3,31 @@
 ``t = a if test else b`` gives a graph nothing but copies to choose between. Python's
 ``t`` is `a` or `b`, so that a change of it is a change of them, and theirs one of it.
 As long as they can be reached otherwise, a body gives in place of them what a library
-makes such that it stays the object itself; where a library has only a copy, it is one
-that is watched.
+makes such that it stays the object itself (a *reference*, or a choice among several);
+where a library has only a copy, it is one that is *watched*.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from types import CellType
 from typing import Any, NamedTuple
 
 from ..classes import defines
-from ..dispatch import Backend
+from ..dispatch import UNBOUND, Backend
 from .contents import ItemKey, tuple_like
 from .kinds import CHOSEN, objects_in, parts_of, structure_of
 from .reach import is_reached, leaving_before
 from .slots import CELL, ITEM, KEY, Identity, PartSlot, Slot
 from .snapshot import Snapshot
+
+#: Which place it is; the result of a statement is a place, too.
+_Where = Identity | None
+RESULT = None
+_Slots = Mapping[_Where, Slot]
 
 
 class _Alias(NamedTuple):
@@ -32,34 +37,43 @@ class _Alias(NamedTuple):
     value: Any
 
 
-#: What the result of a statement is called among its places.
-RESULT = None
-_Where = Identity | None
-
-
 class Sharing:
-    """What is known of the places of a statement that get objects of other places."""
+    """The places of a statement that get objects which other places have."""
 
     def __init__(self) -> None:
-        #: Where objects are given as what stays the object itself.
-        self.places: set[_Where] = set()
-        #: What a copy that a loop begins with may be a copy of.
-        self.sources: dict[_Where, list[Any]] = {}
-        #: Pairs of places that may get one object.
-        self.shared: dict[tuple[_Where, _Where], int] = {}
+        #: The places whose objects are given as references.
+        self.referring: set[_Where] = set()
+        #: What a copy that a loop begins with may be a copy of, by place and id.
+        self.sources: dict[_Where, dict[int, Any]] = {}
+        #: How many objects two places may have in common.
+        self.common: dict[tuple[_Where, _Where], int] = {}
 
     def add(self, where: _Where, sources: Iterable[Any]) -> bool:
-        """Note what is in a place; tells whether that is new."""
-        known = self.sources.setdefault(where, [])
-        new = [s for s in sources if not any(s is other for other in known)]
-        known += new
-        is_new = where not in self.places
-        self.places.add(where)
-        return is_new or bool(new)
+        """Note what may be in a place; tells whether that is new."""
+        known = self.sources.setdefault(where, {})
+        before = len(known), where in self.referring
+        known.update((id(source), source) for source in sources)
+        self.referring.add(where)
+        return before != (len(known), True)
+
+    def compare(self, values: Iterable[tuple[_Where, Any]]) -> bool:
+        """Note how many objects places have in common; tells whether that is new."""
+        inside = [(where, objects_in(value)) for where, value in values]
+        is_new = False
+        for (one, first), (other, second) in combinations(inside, 2):
+            count = len(first.keys() & second.keys())
+            if count > self.common.get((one, other), 0):
+                self.common[one, other] = count
+                is_new = True
+        return is_new
 
 
 class Aliases:
-    """What the bodies of one statement gave that was there before it."""
+    """What the bodies of one statement gave that was there before it.
+
+    ``rebound`` are the places that get other objects, and ``cells`` the variables that
+    the bodies share with the function around them.
+    """
 
     def __init__(
         self,
@@ -70,191 +84,29 @@ class Aliases:
         self._sharing = sharing
         self._rebound = rebound
         self._cells = cells
-        #: The items of lists and dicts that the bodies assign, and what is there.
+        #: The items of lists and dicts that the bodies assign, and what was there.
         self._items: list[tuple[Slot, Any]] = []
         self._items_before: list[tuple[Slot, Any]] = []
         self._found: dict[_Where, list[_Alias]] = {}
-        #: Lists, and what the library has put into their places by now.
-        self.replaced: list[tuple[Any, Any]] = []
-        self._chosen: Callable[..., Any] | None = None
+        #: Lists, and what the library has put into their places, by the id of that.
+        self._originals: dict[int, tuple[Any, Any]] = {}
+        self._watch: Callable[..., Any] | None = None
         self._refer: Callable[[Any], Any] | None = None
 
     def begin(self, backend: Backend | None) -> None:
         """Forget the bodies: the statement is staged, maybe again."""
         self._found.clear()
-        self.replaced = []
+        self.stand_in(())
         self._items, self._items_before = [], self._assigned_items()
         if backend is not None:
-            self._chosen = backend.builtin("chosen")
+            self._watch = backend.builtin("chosen")
             self._refer = backend.builtin("reference")
 
-    def note(
-        self,
-        known: Snapshot,
-        result: Any,
-        state: Sequence[Slot],
-        kept: Sequence[Any],
-    ) -> tuple[Any, bool]:
-        """Note what a body has given; ``kept`` are the values of the state before.
+    def stand_in(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Say which lists others stand for by now."""
+        self._originals = {id(new): (old, new) for old, new in pairs}
 
-        Gives the result and whether the statement is to be staged again. The objects in
-        it and in the state are such that they stay themselves, where that matters.
-        """
-        if self._chosen is None:
-            return result, False
-        found: dict[_Where, list[_Alias]] = {
-            RESULT: [*self._known_parts(known, result)]
-        }
-        places: dict[_Where, Slot] = {}
-        assigned = {*self._rebound, *(slot.identity for slot, _ in self._items)}
-        pairs = [*zip(state, kept, strict=True), *self._items]
-        state = [place for place, _ in pairs]
-        for place, before in pairs:
-            value = _settled(place)
-            if value is not before or place.identity in assigned:
-                found[place.identity] = [*self._known_parts(known, value)]
-                places[place.identity] = place
-        again = self._share(result, places)
-        result = self._alone(known, result)
-        for place in places.values():
-            value = place.read()
-            alone = self._alone(known, value)
-            if alone is not value:
-                place.write(alone)
-        counts = Counter(id(alias.value) for f in found.values() for alias in f)
-        for where, aliases in found.items():
-            self._found.setdefault(where, []).extend(aliases)
-            values = [alias.value for alias in aliases]
-            if any(counts[id(value)] > 1 for value in values) or any(
-                self._is_reached(value, where, places.values()) for value in values
-            ):
-                again |= self._sharing.add(where, values)
-        if again:
-            return result, True
-        for place in state:
-            value = place.read()
-            itself = self._kept(value)
-            if place.identity in self._sharing.places:
-                itself = self._referring(itself, found.get(place.identity, ()))
-            if itself is not value:
-                place.write(itself)
-        result = self._kept(result)
-        if RESULT in self._sharing.places:
-            result = self._referring(result, found[RESULT])
-        return result, False
-
-    def _known_parts(self, known: Snapshot, value: Any) -> Iterator[_Alias]:
-        """The objects in a value, or in tuples in it, that are known and can change."""
-        if isinstance(value, tuple):
-            for index, part in enumerate(value):
-                for path, found in self._known_parts(known, part):
-                    yield _Alias((index, *path), found)
-            return
-        if defines(type(value), "__autograph_sources__"):
-            objects = value.__autograph_sources__()
-        elif structure_of(type(value)) is CHOSEN:
-            objects = value.__autograph_chosen__()
-        else:
-            objects = [self._original(value)]
-            if not known.has(objects[0]) or parts_of(value) is None:
-                objects = objects_in(value).values()
-        for part in map(self._original, objects):
-            if known.has(part):
-                yield _Alias((), part)
-
-    def _original(self, value: Any) -> Any:
-        """The list that the library has put an object in the place of."""
-        return next((old for old, new in self.replaced if new is value), value)
-
-    def _share(self, result: Any, places: dict[_Where, Slot]) -> bool:
-        """Note how many objects places have in common; tells whether it is new."""
-        values = [(w, p.read()) for w, p in places.items()]
-        return self._share_among([(RESULT, result), *values])
-
-    def _share_among(self, values: Iterable[tuple[_Where, Any]]) -> bool:
-        inside = [(where, objects_in(value)) for where, value in values]
-        again = False
-        for (one, first), (other, second) in combinations(inside, 2):
-            count = len(first.keys() & second.keys())
-            if count > self._sharing.shared.get((one, other), 0):
-                self._sharing.shared[one, other] = count
-                again = True
-        return again
-
-    def _kept(self, value: Any) -> Any:
-        """The value, which keeps what is in it now where it stays the object itself."""
-        if isinstance(value, tuple):
-            return tuple_like(value, list(map(self._kept, value)))
-        cls = type(value)
-        stands = structure_of(cls) is CHOSEN or defines(cls, "__autograph_sources__")
-        if self._refer is not None and stands:
-            return self._refer(value)
-        return value
-
-    def _alone(self, known: Snapshot, value: Any) -> Any:
-        """A watched copy of what was chosen among objects that a body has made."""
-        if not _is_of_new(known, value) or self._chosen is None:
-            return value
-        rows = value.__autograph_chosen__()
-        return self._chosen(value.__autograph_alone__(), _matters(rows), rows)
-
-    def _part(self, result: Any, places: dict[_Where, Slot]) -> Any:
-        """Watch the copies of one object that places have; gives the result."""
-        chosen = self._chosen
-        for pair, count in self._sharing.shared.items():
-            there = all(where is RESULT or where in places for where in pair)
-            if chosen is None or not there:
-                continue
-            both = [
-                result if where is RESULT else places[where].read() for where in pair
-            ]
-            one, other = map(objects_in, both)
-            if len(one.keys() & other.keys()) >= count or any(map(_is_itself, both)):
-                continue
-            holder: list[Any] = []
-            for number, (where, value) in enumerate(zip(pair, both, strict=True)):
-                watched = chosen(value, _matters_beside(holder, 1 - number))
-                holder.append(watched)
-                if where is RESULT:
-                    result = watched
-                else:
-                    places[where].write(watched)
-        return result
-
-    def _referring(self, value: Any, aliases: Iterable[_Alias]) -> Any:
-        refer = self._refer
-        if refer is None:
-            return value
-        for path, alias in aliases:
-            value = _replaced(value, path, partial(_instead, refer, alias))
-        return value
-
-    def _is_reached(self, value: Any, where: _Where, places: Iterable[Slot]) -> bool:
-        """Whether an object can be reached but by the places that were given it."""
-        leaving = leaving_before(where)
-        names = {n for some in leaving.values() for n in some or ()}
-        cells = [PartSlot(CELL, n, self._cells[n]) for n in names if n in self._cells]
-        # What is in others comes first, as long as those have it.
-        inner = sorted(places, key=lambda place: -len(place.name))
-        values = [(place, place.read()) for place in (*inner, *cells)]
-        for place, _ in values:
-            place.write(None)
-        objects = objects_in(value)
-        stand_ins = [new for old, new in self.replaced if id(old) in objects]
-        try:
-            return is_reached((value, *stand_ins), leaving, by_copies=True)
-        finally:
-            for place, old in reversed(values):
-                place.write(old)
-
-    def _assigned_items(self) -> list[tuple[Slot, Any]]:
-        found: list[tuple[Slot, Any]] = []
-        for place, owner in self._rebound.items():
-            if len(place) == 2 and type(owner) in (list, dict):
-                access = ITEM if type(owner) is list else KEY
-                slot = PartSlot(access, f"[{place[1]!r}]", owner, place[1])
-                found.append((slot, slot.read()))
-        return found
+    # --- an iteration begins ----------------------------------------------------------
 
     def entering(self, state: Sequence[Slot], before: Sequence[Any]) -> None:
         """Watch what an iteration begins with in places, if it may be an object that
@@ -263,72 +115,238 @@ class Aliases:
         ``before`` is what was in the places before the statement.
         """
         self._items = self._assigned_items()
-        if self._chosen is None:
+        if self._watch is None:
             return
-        rebound = self._rebound
         places: dict[_Where, Slot] = {}
         values: list[tuple[_Where, Any]] = []
         for place, old in zip(state, before, strict=True):
-            if place.identity in rebound and place.read() is not old:
+            if place.identity in self._rebound and place.read() is not old:
                 self._enter(place, old)
                 places[place.identity] = place
                 values.append((place.identity, old))
-        self._share_among(values)
-        self._part(None, places)
+        self._sharing.compare(values)
+        self._watch_pairs(places)
 
     def _enter(self, place: Slot, before: Any) -> None:
-        sources = self._sharing.sources.get(place.identity, [])
-        value = place.read()
-        if _is_itself(value) or self._chosen is None:
+        where, value = place.identity, place.read()
+        if _is_itself(value):
             return
-        if parts_of(before) is not None and not any(s is before for s in sources):
-            if self._is_reached(before, place.identity, [place]):
-                sources = [before, *sources]
+        sources = dict(self._sharing.sources.get(where, {}))
+        if parts_of(before) is not None and id(before) not in sources:
+            if self._is_reached([before], where, [place]):
+                sources[id(before)] = before
         if sources:
-            place.write(self._chosen(value, _matters(sources), sources))
+            place.write(self._watched(value, list(sources.values())))
+
+    # --- a body has ended -------------------------------------------------------------
+
+    def note(
+        self, known: Snapshot, result: Any, state: Sequence[Slot], before: Sequence[Any]
+    ) -> tuple[Any, bool]:
+        """Note what a body has given; ``before`` is what it began with in the state.
+
+        Gives the result and whether the statement is to be staged again. The objects in
+        it and in the state are such that they stay themselves, where that matters.
+        """
+        if self._watch is None:
+            return result, False
+        returned = _slot_of(result)
+        slots: dict[_Where, Slot] = {RESULT: returned}
+        assigned = {*self._rebound, *(slot.identity for slot, _ in self._items)}
+        pairs = [*zip(state, before, strict=True), *self._items]
+        for place, old in pairs:
+            if _settled(place) is not old or place.identity in assigned:
+                slots[place.identity] = place
+        found = {
+            where: [*self._known_objects(known, slot.read())]
+            for where, slot in slots.items()
+        }
+        values = [(where, slot.read()) for where, slot in slots.items()]
+        again = self._sharing.compare(values)
+        for slot in slots.values():
+            self._take_apart(known, slot)
+        again |= self._note_reached(found, slots)
+        if not again:
+            slots.update((place.identity, place) for place, _ in pairs)
+            for where, slot in slots.items():
+                self._refer_to_objects(where, slot, found.get(where, ()))
+        return returned.read(), again
+
+    def _known_objects(self, known: Snapshot, value: Any) -> Iterator[_Alias]:
+        """The objects in a value, or in tuples in it, that are known and can change."""
+        if isinstance(value, tuple):
+            for index, part in enumerate(value):
+                for path, found in self._known_objects(known, part):
+                    yield _Alias((index, *path), found)
+            return
+        original = self._original(value)
+        objects: Iterable[Any]
+        if defines(type(value), "__autograph_sources__"):
+            objects = value.__autograph_sources__()
+        elif structure_of(type(value)) is CHOSEN:
+            objects = value.__autograph_chosen__()
+        elif known.has(original) and parts_of(value) is not None:
+            objects = [original]
+        else:
+            objects = objects_in(value).values()
+        for part in map(self._original, objects):
+            if known.has(part):
+                yield _Alias((), part)
+
+    def _original(self, value: Any) -> Any:
+        """The list that the library has put an object in the place of."""
+        return self._originals.get(id(value), (value,))[0]
+
+    def _take_apart(self, known: Snapshot, slot: Slot) -> None:
+        """Put a watched copy for what was chosen among objects that a body has made."""
+        value = slot.read()
+        if structure_of(type(value)) is CHOSEN:
+            rows = value.__autograph_chosen__()
+            if not all(map(known.has, rows)):
+                slot.write(self._watched(value.__autograph_alone__(), rows))
+
+    def _note_reached(
+        self, found: Mapping[_Where, list[_Alias]], slots: _Slots
+    ) -> bool:
+        """Note the objects that have two names now; tells whether that is new."""
+        counts = Counter(id(alias.value) for some in found.values() for alias in some)
+        is_new = False
+        for where, aliases in found.items():
+            self._found.setdefault(where, []).extend(aliases)
+            values = [alias.value for alias in aliases]
+            twice = any(counts[id(value)] > 1 for value in values)
+            if twice or self._is_reached(values, where, slots.values()):
+                is_new |= self._sharing.add(where, values)
+        return is_new
+
+    def _refer_to_objects(
+        self, where: _Where, slot: Slot, aliases: Iterable[_Alias]
+    ) -> None:
+        """Put what stays the object itself into a place, for an object that has to."""
+        value = slot.read()
+        itself = self._kept(value)
+        if where in self._sharing.referring and self._refer is not None:
+            for path, alias in aliases:
+                instead = partial(_instead, self._refer, alias)
+                itself = _replaced(itself, path, instead)
+        if itself is not value:
+            slot.write(itself)
+
+    def _kept(self, value: Any) -> Any:
+        """The value; what stands for an object keeps what is in that now."""
+        if isinstance(value, tuple):
+            return tuple_like(value, list(map(self._kept, value)))
+        cls = type(value)
+        stands = structure_of(cls) is CHOSEN or defines(cls, "__autograph_sources__")
+        return self._refer(value) if self._refer is not None and stands else value
+
+    # --- the statement is staged ------------------------------------------------------
 
     def guarded(self, result: Any, state: Iterable[Slot], before: Sequence[Any]) -> Any:
         """The result; it and the state hold no copies that are not watched.
 
         ``before`` is the state before the statement.
         """
-        if self._chosen is None:
+        if self._watch is None:
             return result
-        pairs = [*zip(state, before, strict=True), *self._items_before]
-        for place, old in pairs:
-            value = place.read()
-            found = list(self._found.get(place.identity, ()))
-            if place.identity in self._found and value is not old:
+        returned = _slot_of(result)
+        slots: dict[_Where, Slot] = {RESULT: returned}
+        for place, old in (*zip(state, before, strict=True), *self._items_before):
+            where, value = place.identity, place.read()
+            slots[where] = place
+            if where in self._found and value is not old:
                 if parts_of(old) is not None and not _is_itself(value):
-                    found.append(_Alias((), old))
-            watched = self._watched(value, found, place.identity)
-            if watched is not value:
-                place.write(watched)
-        result = self._watched(result, self._found.get(RESULT, ()), RESULT)
-        return self._part(result, {place.identity: place for place, _ in pairs})
+                    self._found[where].append(_Alias((), old))
+            self._guard(where, place)
+        self._guard(RESULT, returned)
+        self._watch_pairs(slots)
+        return returned.read()
 
-    def _watched(self, value: Any, found: Iterable[_Alias], where: _Where) -> Any:
+    def _guard(self, where: _Where, slot: Slot) -> None:
+        """Watch the copies in a place of what can be reached otherwise."""
         by_path: dict[tuple[int, ...], list[Any]] = {}
-        for path, alias in found:
+        for path, alias in self._found.get(where, ()):
             by_path.setdefault(path, []).append(alias)
-        shared = where in self._sharing.places
+        value = watched = slot.read()
         for path, aliases in by_path.items():
-            if shared or any(self._is_reached(a, where, ()) for a in aliases):
-                value = _replaced(value, path, self._watching(aliases, shared))
-        return value
+            refers = where in self._sharing.referring
+            if refers or self._is_reached(aliases, where, ()):
+                copy_of = partial(self._watched_copy, aliases)
+                watched = _replaced(watched, path, copy_of)
+        if watched is not value:
+            slot.write(watched)
 
-    def _watching(self, aliases: Sequence[Any], shared: bool) -> Callable[[Any], Any]:
-        def watched(value: Any) -> Any:
-            if any(value is alias for alias in aliases) or self._chosen is None:
-                return value
-            return self._chosen(value, _matters(aliases), aliases)
+    # --- watched copies ---------------------------------------------------------------
 
-        return watched
+    def _watched(self, value: Any, sources: Sequence[Any]) -> Any:
+        """The value, which may be a copy of one of some objects."""
+        if self._watch is None:
+            return value
+        return self._watch(value, lambda: is_reached(sources), sources)
+
+    def _watched_copy(self, sources: Sequence[Any], value: Any) -> Any:
+        is_source = any(value is source for source in sources)
+        return value if is_source else self._watched(value, sources)
+
+    def _watch_pairs(self, slots: _Slots) -> None:
+        """Watch the copies of one object that two places have."""
+        for pair, count in self._sharing.common.items():
+            if self._watch is None or not all(where in slots for where in pair):
+                continue
+            both = [slots[where].read() for where in pair]
+            one, other = map(objects_in, both)
+            if len(one.keys() & other.keys()) >= count or any(map(_is_itself, both)):
+                continue
+            copies: list[Any] = []
+            for number, (where, value) in enumerate(zip(pair, both, strict=True)):
+                copies.append(self._watch(value, _matters_beside(copies, 1 - number)))
+                slots[where].write(copies[-1])
+
+    # --- what is where ----------------------------------------------------------------
+
+    def _is_reached(
+        self, values: Sequence[Any], where: _Where, slots: Iterable[Slot]
+    ) -> bool:
+        """Whether an object can be reached but by the places that were given it."""
+        if not values:
+            return False
+        leaving = leaving_before(where)
+        names = {n for some in leaving.values() for n in some or ()}
+        cells = [PartSlot(CELL, n, self._cells[n]) for n in names if n in self._cells]
+        # What is in others comes first, as long as those have it.
+        inner = sorted(slots, key=lambda slot: -len(slot.name))
+        hidden = [(slot, slot.read()) for slot in (*inner, *cells)]
+        for slot, _ in hidden:
+            slot.write(None)
+        objects = {key for value in values for key in objects_in(value)}
+        pairs = self._originals.values()
+        stand_ins = [new for old, new in pairs if id(old) in objects]
+        try:
+            return is_reached((*values, *stand_ins), leaving, by_copies=True)
+        finally:
+            for slot, value in reversed(hidden):
+                slot.write(value)
+
+    def _assigned_items(self) -> list[tuple[Slot, Any]]:
+        found: list[tuple[Slot, Any]] = []
+        for place, owner in self._rebound.items():
+            if len(place) == 2 and type(owner) in (list, dict):
+                access = ITEM if type(owner) is list else KEY
+                slot = PartSlot(access, f"[{place[1]!r}]", owner, place[1])
+                value = slot.read()
+                if value is not UNBOUND or access is KEY:
+                    found.append((slot, value))
+        return found
 
 
 def is_of_item(place: tuple[Any, ...]) -> bool:
     """Whether it is what tells an item of a list or dict from other places."""
     return len(place) == 2 or not str(place[-1]).isidentifier()
+
+
+def _slot_of(result: Any) -> Slot:
+    """A place for the result of a statement."""
+    return PartSlot(ITEM, "", [result], 0)
 
 
 def _is_itself(value: Any) -> bool:
@@ -340,30 +358,18 @@ def _instead(refer: Callable[[Any], Any], alias: Any, value: Any) -> Any:
     return refer(value) if value is alias else value
 
 
-def _is_of_new(known: Snapshot, value: Any) -> bool:
-    """Whether it is chosen among objects some of which were not there before."""
-    if structure_of(type(value)) is not CHOSEN:
-        return False
-    return not all(map(known.has, value.__autograph_chosen__()))
-
-
-def _matters_beside(holder: list[Any], number: int) -> Callable[[], bool]:
-    return lambda: is_reached(holder[number])
-
-
-def _matters(aliases: Sequence[Any]) -> Callable[[], bool]:
-    return lambda: any(map(is_reached, aliases))
+def _matters_beside(copies: list[Any], number: int) -> Callable[[], bool]:
+    return lambda: is_reached([copies[number]])
 
 
 def _settled(place: Slot) -> Any:
     """What is in a place; a copy that may be changed by now becomes an ordinary one."""
     value = place.read()
-    settle = getattr(type(value), "__autograph_settled__", None)
-    if settle is not None:
-        settled = settle(value)
+    if defines(type(value), "__autograph_settled__"):
+        settled = type(value).__autograph_settled__(value)
         if settled is not value:
             place.write(settled)
-            return settled
+        return settled
     return value
 
 

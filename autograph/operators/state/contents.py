@@ -15,6 +15,7 @@ from operator import is_
 from typing import Any
 
 from .kinds import CHOSEN, STAGED, TUPLE, Parts, pairs_of, structure_of, values_of
+from .snapshot import Seen, Snapshot
 
 #: An item of an object: the id of the object, and the key.
 ItemKey = tuple[int, Hashable]
@@ -25,16 +26,21 @@ class Contents:
     """The lists and dicts in some values, as they are now.
 
     ``rebound`` are the places that may have another object than before: what is there
-    is replaced rather than filled. ``replaced`` are pairs of an object and what could
-    not be put into it.
+    is replaced rather than filled. ``before`` has what was in the values.
     """
 
-    def __init__(self, rebound: dict[Any, Any]) -> None:
+    def __init__(self, rebound: dict[Any, Any], before: Snapshot | None = None) -> None:
         self.rebound = rebound
-        self._saved: dict[int, tuple[Any, Any]] = {}
+        self._before = Snapshot(()) if before is None else before
+        self._saved: dict[int, Seen] = {}
         self._copies: dict[int, Any] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
-        self.replaced: list[tuple[Any, Any]] = []
+        self._replaced: dict[int, tuple[Any, Any]] = {}
+
+    @property
+    def replaced(self) -> list[tuple[Any, Any]]:
+        """Pairs of an object and what could not be put into it."""
+        return list(self._replaced.values())
 
     def save(self, value: Any) -> None:
         """Note what is in a value, and in what is in it."""
@@ -43,11 +49,11 @@ class Contents:
             kind = structure_of(type(part))
             if kind is None or id(part) in self._saved:
                 continue
-            parts = kind.read(part)
             if kind.merged:
-                self._saved[id(part)] = part, parts
-            if kind.merged or kind is TUPLE:
-                pending += values_of(parts)
+                seen = self._saved[id(part)] = self._before.look_at(part, kind)
+                pending += values_of(seen.parts)
+            elif kind is TUPLE:
+                pending += part
 
     def has(self, value: Any) -> bool:
         """Whether the value is one whose contents were saved, or has one in it."""
@@ -55,12 +61,9 @@ class Contents:
             return any(map(self.has, value))
         return id(value) in self._saved
 
-    def restore(self) -> None:
-        """Put back what was in the values."""
-        for value, parts in self._saved.values():
-            kind = structure_of(type(value))
-            if kind and kind.fill and not _alike(parts, kind.read(value)):
-                kind.fill(value, parts)
+    def holds(self, seen: Seen) -> bool:
+        """Whether a change of an object is one of what is in these values."""
+        return self._saved.get(id(seen.value)) is seen
 
     def match(self, old: Any, new: Any) -> None:
         """Note that a library gives the new object for the old one.
@@ -103,11 +106,7 @@ class Contents:
         if kind is None or kind.fill is None or structure_of(type(new)) is CHOSEN:
             return new
         if type(new) is not type(old):
-            for one, other in self.replaced:
-                if one is old:
-                    return other
-            self.replaced.append((old, new))
-            return new
+            return self._replaced.setdefault(id(old), (old, new))[1]
         after = kind.read(new)
         if kind is not STAGED:
             before = kind.read(old)
@@ -141,8 +140,8 @@ class Contents:
             for key, part in list(pairs_of(now)):
                 now[key] = self.result(part)
                 changed |= now[key] is not part
-        _, before = self._saved.get(id(value), (None, None))
-        if changed or (before is not None and not _alike(before, now)):
+        before = self._saved.get(id(value))
+        if changed or (before is not None and not _alike(before.parts, now)):
             copied = self._copies[id(value)] = copy.copy(value)
             kind.fill(copied, now)
             return copied
@@ -157,16 +156,15 @@ class Contents:
         the one in the place of the other.
         """
         found: dict[ItemKey, Any] = {}
-        for value, parts in self._saved.values():
-            kind = structure_of(type(value))
-            now = parts if kind is None else kind.read(value)
-            for key, part in pairs_of(parts):
+        for seen in self._saved.values():
+            now = seen.read()
+            for key, part in pairs_of(seen.parts):
                 after = _part(now, key)
                 if id(part) not in self._saved or after is part:
                     continue
-                place = id(value), key
+                place = id(seen.value), key
                 if place not in known and not stands_for(after, part):
-                    found[place] = value
+                    found[place] = seen.value
         return found
 
 

@@ -52,7 +52,10 @@ from .slots import (
 )
 
 Parts = Any  # list[Any] | dict[Any, Any]
-ATOMS = (bool, int, float, complex, str, bytes, type(None), ModuleType)
+#: Classes whose values have no parts; those of a class derived from one may have some.
+ATOMS: frozenset[type] = frozenset(
+    {bool, int, float, complex, str, bytes, type(None), ModuleType}
+)
 
 
 class Kind(NamedTuple):
@@ -104,7 +107,7 @@ def kinds_of(value: Any) -> tuple[Kind, ...]:
 
 @remembered
 def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
-    if issubclass(cls, ATOMS):
+    if issubclass(cls, ModuleType):
         return ()
     for method, kind in _OF_LIBRARIES.items():
         if defines(cls, method):

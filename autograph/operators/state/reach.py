@@ -16,10 +16,12 @@ from ..classes import defines
 from ..dispatch import UNBOUND
 from .kinds import global_names, objects_in
 from .slots import Access, Identity, StateVariable
-from .snapshot import Snapshot
+from .snapshot import walk
 
 _IDLE = ("CACHE", "NOP", "EXTENDED_ARG", "PRECALL")
 _NO_NAMES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE")
+#: Objects that are searched for one; one that may be beyond counts as found.
+_LIMIT = 100_000
 #: Variables of running functions; None for all.
 Leaving = dict[FrameType, "frozenset[str] | None"]
 
@@ -87,30 +89,34 @@ LOCAL = Access(
 
 
 def is_reached(
-    value: Any, leaving: Leaving | None = None, *, by_copies: bool = False
+    values: Iterable[Any], leaving: Leaving | None = None, *, by_copies: bool = False
 ) -> bool:
-    """Whether the user's functions that are running can reach an object.
+    """Whether the user's functions that are running can reach one of some objects.
 
     ``leaving`` are the variables of a function that end before that matters; None: all.
     ``by_copies``: what a library watches as a copy of the object counts, too.
     """
-    roots: list[tuple[str, Any]] = []
-    for frame in user_frames():
-        names = (leaving or {}).get(frame, frozenset())
-        if names is not None:
-            roots += [(n, v) for n, v in variables_of(frame).items() if n not in names]
-        values = frame.f_globals
-        roots += [(n, values[n]) for n in global_names(frame.f_code) if n in values]
-    known = Snapshot(roots)
-    objects = objects_in(value)
-    if any(map(known.has, objects.values())):
-        return True
-    if not by_copies:
+    objects: dict[int, Any] = {}
+    for value in values:
+        objects.update(objects_in(value))
+    if not objects:
         return False
-    copies = (c for c in known.values() if defines(type(c), "__autograph_sources__"))
-    return any(
-        id(s) in objects for copy in copies for s in copy.__autograph_sources__()
-    )
+    for number, seen in enumerate(walk(_roots(leaving or {}))):
+        if id(seen.value) in objects or number == _LIMIT:
+            return True
+        if by_copies and defines(type(seen.value), "__autograph_sources__"):
+            if any(id(s) in objects for s in seen.value.__autograph_sources__()):
+                return True
+    return False
+
+
+def _roots(leaving: Leaving) -> Iterator[tuple[str, Any]]:
+    for frame in user_frames():
+        names = leaving.get(frame, frozenset())
+        if names is not None:
+            yield from (v for v in variables_of(frame).items() if v[0] not in names)
+        values = frame.f_globals
+        yield from ((n, values[n]) for n in global_names(frame.f_code) if n in values)
 
 
 def leaving_before(where: Identity | None) -> Leaving:

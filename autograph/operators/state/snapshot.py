@@ -9,8 +9,9 @@ becomes state, too, if it has a place that can be.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from functools import cached_property
+from itertools import islice
 from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -28,20 +29,20 @@ __all__ = ["Change", "Snapshot", "reachable_names"]
 _LIMIT = 10_000
 
 
-class _Seen(NamedTuple):
+class Seen(NamedTuple):
     """An object as it was: where it was met, how it was looked at, its parts."""
 
     value: Any
     kind: Kind
     parts: Parts
-    owner: _Seen | None
+    owner: Seen | None
     key: Any
 
     def name(self) -> str:
         """How the object is written in the user's code."""
         return self.key if self.owner is None else self.owner.name_of(self.key)
 
-    def outermost(self) -> _Seen:
+    def outermost(self) -> Seen:
         """The object itself, or one like it that it is inside of."""
         seen = found = self
         while seen.owner is not None and (seen.owner.kind in (self.kind, TUPLE)):
@@ -79,7 +80,7 @@ class Change(NamedTuple):
     The place is None for a part of the object that is no place, or all of them.
     """
 
-    seen: _Seen
+    seen: Seen
     places: list[tuple[Slot | None, Any, Any]]
 
     def can_be_state(self, opens: bool) -> bool:
@@ -124,29 +125,42 @@ class Change(NamedTuple):
         return f"the {type(self.seen.value).__name__} `{self.seen.name()}`"
 
 
+def walk(roots: Iterable[tuple[str, Any]]) -> Iterator[Seen]:
+    """The objects that can be reached from some named values, the nearest first."""
+    met: set[int] = set()
+    # It grows, and keeps alive what is told apart by its id.
+    pending: list[tuple[Seen | None, Any, Any]] = [(None, *root) for root in roots]
+    for owner, key, value in pending:
+        if id(value) in met or type(value) in ATOMS:
+            continue
+        met.add(id(value))
+        for kind in kinds_of(value):
+            seen = Seen(value, kind, kind.read(value), owner, key)
+            yield seen
+            pending += (
+                (seen, key, part)
+                for key, part in pairs_of(seen.parts)
+                if type(part) not in ATOMS
+            )
+
+
 class Snapshot:
     """The objects that can be reached from some named values, as they are now."""
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        self._seen: list[_Seen] = []
-        met: set[int] = set()
-        pending: deque[tuple[_Seen | None, Any, Any]] = deque(
-            (None, name, value) for name, value in roots
-        )
-        while pending and len(self._seen) < _LIMIT:
-            owner, key, value = pending.popleft()
-            if isinstance(value, ATOMS) or id(value) in met:
-                continue
-            met.add(id(value))
-            for kind in kinds_of(value):
-                parts = kind.read(value)
-                seen = _Seen(value, kind, parts, owner, key)
-                self._seen.append(seen)
-                pending.extend(
-                    (seen, key, part)
-                    for key, part in pairs_of(parts)
-                    if not isinstance(part, ATOMS)
-                )
+        self._seen = list(islice(walk(roots), _LIMIT))
+        self._first: dict[int, Seen] = {}
+        for seen in self._seen:
+            self._first.setdefault(id(seen.value), seen)
+
+    def look_at(self, value: Any, kind: Kind) -> Seen:
+        """An object as it was; as it is now, if it was not among those reached."""
+        seen = self._first.get(id(value))
+        if seen is None or seen.kind.read is not kind.read:
+            seen = Seen(value, kind, kind.read(value), None, type(value).__name__)
+            self._seen.append(seen)
+            self._first.setdefault(id(value), seen)
+        return seen
 
     def change(self) -> str | None:
         """What is not as it was: its name, and what it is; None if nothing changed."""
@@ -169,21 +183,28 @@ class Snapshot:
 
     def has(self, value: Any) -> bool:
         """Whether an object was among those that can be reached."""
-        return any(seen.value is value for seen in self._seen)
+        return id(value) in self._first
 
     def contents(self, value: Any) -> ContentsSlot | None:
         """What is in an object, as a place; None for one that was not reached."""
-        seen = next((seen for seen in self._seen if seen.value is value), None)
+        seen = self._first.get(id(value))
         return None if seen is None else ContentsSlot(seen.name(), value)
+
+    @cached_property
+    def _holders(self) -> dict[int, list[tuple[Seen, Any]]]:
+        """What the parts were parts of, and their keys there."""
+        found: dict[int, list[tuple[Seen, Any]]] = {}
+        for seen in self._seen:
+            for key, part in pairs_of(seen.parts):
+                if type(part) not in ATOMS:
+                    found.setdefault(id(part), []).append((seen, key))
+        return found
 
     def places(self, value: Any) -> Iterator[tuple[str, Slot | None]]:
         """The places that held an object, by name; None for one that cannot change."""
-        for seen in self._seen:
-            for key, part in pairs_of(seen.parts):
-                if part is value:
-                    name = seen.name_of(key)
-                    slot = seen.kind.slot
-                    yield name, None if slot is None else slot(name, seen.value, key)
+        for seen, key in self._holders.get(id(value), ()):
+            name, slot = seen.name_of(key), seen.kind.slot
+            yield name, None if slot is None else slot(name, seen.value, key)
 
     def slots(
         self, wanted: Collection[tuple[Hashable, str]]
@@ -204,10 +225,6 @@ class Snapshot:
                         twice.add(where)
         return {w: s for w, s in found.items() if w in wanted and w not in twice}
 
-    def values(self) -> Iterator[Any]:
-        """The objects."""
-        return (seen.value for seen in self._seen)
-
     def functions(self) -> Iterator[FunctionType]:
         """The functions among the objects."""
         return (s.value for s in self._seen if isinstance(s.value, FunctionType))
@@ -221,7 +238,7 @@ class Snapshot:
                     yield change
 
 
-def _change(seen: _Seen) -> Change:
+def _change(seen: Seen) -> Change:
     kind, value, before = seen.kind, seen.value, seen.parts
     if kind.slot is None:
         return Change(seen, [(None, None, None)])
@@ -254,7 +271,10 @@ def _alike(before: Parts, after: Parts) -> bool:
 def _same(old: Any, new: Any) -> bool:
     if old is new:
         return True
-    return isinstance(old, ATOMS) and type(old) is type(new) and bool(old == new)
+    if type(old) is not type(new) or type(old) not in ATOMS:
+        return False
+    # 0.0 == -0.0, and no nan equals another one.
+    return repr(old) == repr(new) if type(old) in (float, complex) else old == new
 
 
 # --- the order of keys ---------------------------------------------------------------

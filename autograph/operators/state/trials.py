@@ -110,7 +110,9 @@ class BodyRun:
         #: What the body can reach, as it is before the trial.
         self.before: Snapshot | None = None
         self.count: Counter[Any] = Counter()
-        self._stand_ins: dict[int, tuple[Any, Any]] = {}
+        #: Lists and what stands for them, by the ids of these, and those by the lists'.
+        self._originals: dict[int, tuple[Any, Any]] = {}
+        self._stand_ins: dict[int, Any] = {}
         self._places: list[tuple[Slot, Any, Any]] = []
 
     def knows(self, value: Any) -> bool:
@@ -119,21 +121,23 @@ class BodyRun:
 
     def stand_in(self, new: Any, old: Any, places: Iterable[Slot] = ()) -> None:
         """Note that an object was put in the place of a list, and which to put back."""
-        self._stand_ins[id(new)] = new, old
+        self._originals[id(new)] = old, new
+        self._stand_ins.setdefault(id(old), new)
         self._places += [(place, new, old) for place in places]
 
     def stand_ins(self) -> list[tuple[Any, Any]]:
         """The lists, and the objects that were put in their places."""
-        return [(old, new) for new, old in self._stand_ins.values()]
+        return list(self._originals.values())
 
     def replaced(self, state: Sequence[Any]) -> Iterator[Slot]:
         """The lists that others stand for, and that are not in the state yet.
 
         Their places may have got other objects since.
         """
-        for _, old in self._stand_ins.values():
+        known = set(map(id, state))
+        for old, _ in self._originals.values():
             slot = None if self.before is None else self.before.contents(old)
-            if slot is not None and not any(value is old for value in state):
+            if slot is not None and id(old) not in known:
                 yield slot
 
     def put_back(self) -> None:
@@ -142,14 +146,11 @@ class BodyRun:
 
     def stand_in_of(self, old: Any) -> Any:
         """What is in the place of a list: another object, or still the list."""
-        for new, list_ in self._stand_ins.values():
-            if list_ is old:
-                return new
-        return old
+        return self._stand_ins.get(id(old), old)
 
     def stands_for(self, new: Any, old: Any) -> bool:
         """Whether an object is in the place of a list."""
-        return self._stand_ins.get(id(new), (None, _NOTHING))[1] is old
+        return self._originals.get(id(new), (_NOTHING,))[0] is old
 
     def found_of(
         self,

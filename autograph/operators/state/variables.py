@@ -87,7 +87,7 @@ class Variables:
         old = self.read()
         self._fill(old, values, contents)
         check_rebound(old, self.read(), [before for before, _ in contents.replaced])
-        self._aliases.replaced = contents.replaced
+        self._aliases.stand_in(contents.replaced)
         if contents.replaced:
             known = Snapshot([*self._roots(), *user_variables()])
             around = current.get()
@@ -171,11 +171,11 @@ class Variables:
         before = running.before = Snapshot([*self._roots(), *arguments])
         cells = [(cell, cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
-        contents = Contents(self._found.rebound if repeats else {})
+        contents = Contents(self._found.rebound if repeats else {}, before)
         for place, value in zip(self._state(), old, strict=True):
             if place.identity not in self._found.rebound:
                 contents.save(value)
-        items = Contents({})
+        items = Contents({}, before)
         for value in self._lists_of_items():
             items.save(value)
         replaced: list[tuple[Slot, Any, Any]] = []
@@ -191,7 +191,7 @@ class Variables:
             kept = self.read()
             result = tried(run)
             self._orders.note(before.reordered(), repeats)
-            self._aliases.replaced = running.stand_ins()
+            self._aliases.stand_in(running.stand_ins())
             result, again = self._aliases.note(before, result, self._state(), kept)
             state, new = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
@@ -204,8 +204,7 @@ class Variables:
             for place, value in zip(self._state(), old, strict=True):
                 if place.read() is not value:
                     place.write(value)
-            contents.restore()
-            changes += before.restore()
+            changes = [c for c in before.restore() if not contents.holds(c.seen)]
             running.put_back()
         return Trial(result, state, changes, new, again)
 

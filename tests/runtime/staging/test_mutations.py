@@ -318,3 +318,59 @@ def test_variables_and_outside_objects_may_change():
 
     assert (f(tf.constant(7)), f(tf.constant(1))) == (7, 7)
     assert log == ["traced"]
+
+
+class Level(int):
+    """A number that can have attributes."""
+
+
+def zero_of_another_sign(n):
+    meter = Meter()
+    meter.value = 0.0
+
+    def negate():
+        meter.value = -0.0
+
+    if n > 5:
+        negate()
+    return 1.0 / (tf.constant(1.0) * meter.value)
+
+
+def attribute_of_a_number(n):
+    level = Level(3)
+    level.label = 1
+
+    def relabel():
+        level.label = 2
+
+    if n > 5:
+        relabel()
+    return level.label
+
+
+@pytest.mark.parametrize("program", [zero_of_another_sign, attribute_of_a_number])
+def test_what_looks_the_same_has_changed(program):
+    traced = tf.function(program)
+
+    with np.errstate(divide="ignore"):
+        found = [float(traced(tf.constant(n))) for n in (3, 9)]
+        assert found == [float(program(n)) for n in (3, 9)]
+        assert found[0] != found[1]
+
+
+class Labelled(set):
+    """A set whose class might have methods of its own."""
+
+
+def set_of_a_class_of_the_users(n):
+    seen = Labelled()
+    if n > 5:
+        seen.add(1)
+    return len(seen)
+
+
+def test_a_set_of_the_users_is_refused():
+    with pytest.raises(StagingError, match="the Labelled `seen` is changed") as caught:
+        tf.function(set_of_a_class_of_the_users)(tf.constant(9))
+
+    assert caught.value.code == "AG207"
