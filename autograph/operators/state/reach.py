@@ -166,11 +166,11 @@ def _use_of_result(code: CodeType, offset: int) -> tuple[str, set[str]]:
     stores = instructions[number + first.opname.startswith("UNPACK") :]
     stored = takewhile(lambda i: i.opname.startswith("STORE_"), stores)
     names = (i.argval for i in stored if i.opname not in _NO_NAMES)
-    return first.opname, {n for name in names for n in _as_names(name)}
+    return first.opname, {n for name in names for n in names_in(name)}
 
 
-def _as_names(argument: Any) -> Iterable[str]:
-    # Some instructions of 3.13 store two variables.
+def names_in(argument: Any) -> Iterable[str]:
+    """The variables of an instruction: some of 3.13 store two."""
     return argument if isinstance(argument, tuple) else (argument,)
 
 

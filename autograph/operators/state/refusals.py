@@ -18,15 +18,15 @@ from ...diagnostics import Diagnostic, Location
 from ...errors import StagingError
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, remembered
-from ..dispatch import is_around_trace
-from .reach import outer_frames, referrers, user_frames, variables_of
+from ..dispatch import PYTHON, is_around_trace
+from .reach import names_in, outer_frames, referrers, user_frames, variables_of
 from .slots import Slot
 from .snapshot import Change
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_LOOP = frozenset({"FOR_ITER"})
 _HANDLERS = frozenset({"PUSH_EXC_INFO", "SETUP_FINALLY"})
-_WITH = frozenset({"BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH"})
+#: The last one from Python 3.14 on.
+_WITH = frozenset({"BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL"})
 _CONTAINERS = (dict, list, tuple, CellType, FrameType)
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
 _TITLE = "a staged branch changes what a graph cannot carry"
@@ -195,15 +195,16 @@ def check_not_iterated(*values: Any) -> None:
     Raises:
         StagingError: AG210.
     """
+    if not values:
+        return
+    iterated = [value for frame in _frames_of_trace() for value in _iterated(frame)]
     # The iterators of `for` statements are in no variable. To search for them takes
     # long: it asks every object that there is. So all values are searched at once.
-    if not values or not any(map(_is_looping, _frames_of_trace())):
-        return
-    for holder in referrers(*values):
-        if type(holder) in _ITERATORS:
-            _, (iterated, *_), *_ = holder.__reduce__()
-            if any(iterated is value for value in values):
-                raise used_elsewhere(iterated, "for ... in")
+    if any(value is _UNKNOWN for value in iterated):
+        iterated += map(_behind, referrers(*values))
+    for one in iterated:
+        if any(one is value for value in values):
+            raise used_elsewhere(one, "for ... in")
 
 
 def _frames_of_trace() -> Iterator[FrameType]:
@@ -216,29 +217,79 @@ def _frames_of_trace() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-#: The codes of operators whose own loops run over the items of the user's.
-_item_loops: set[CodeType] = set()
+#: What a loop runs over that only a search can tell.
+_UNKNOWN = object()
+_RANGE = "range()"
+#: The operators whose own loops run over the items of the user's, and the parameters
+#: that have these.
+_item_loops: dict[CodeType, str] = {}
 
 
 def loops_over_items(operator: _F) -> _F:
-    """Mark an operator whose own loop stands for one of the user's."""
-    _item_loops.add(cast(Any, operator).__code__)
+    """Mark an operator whose own loop stands for one of the user's, over its first
+    argument.
+    """
+    code = cast(Any, operator).__code__
+    _item_loops[code] = code.co_varnames[0]
     return operator
 
 
-def _is_looping(frame: FrameType) -> bool:
-    """Whether a function may be in the body of a `for` statement of its own."""
-    return any(first <= frame.f_lasti < last for first, last in _loops(frame.f_code))
+def _iterated(frame: FrameType) -> Iterator[Any]:
+    """What the `for` statements run over that a function may be in the body of."""
+    names = [_item_loops.get(frame.f_code, "")]
+    if not names[0]:
+        loops = _loops(frame.f_code)
+        names = [name for first, last, name in loops if first <= frame.f_lasti < last]
+    for name in names:
+        items = variables_of(frame).get(name, _UNKNOWN)
+        if name == _RANGE:
+            items = frame.f_globals.get("range", range)
+        if items is not range:
+            yield items if type(items) in PYTHON else _behind(items, _UNKNOWN)
+
+
+def _behind(iterator: Any, default: Any = None) -> Any:
+    """The list that an iterator runs over, if it does."""
+    if type(iterator) not in _ITERATORS:
+        return default
+    _, (iterated, *_), *_ = iterator.__reduce__()
+    return iterated
 
 
 @remembered
-def _loops(code: CodeType) -> list[tuple[int, float]]:
-    """From where to where the loops of a function reach."""
+def _loops(code: CodeType) -> list[tuple[int, float, str]]:
+    """From where to where the loops of a function reach, and the local variable that
+    each runs over, `_RANGE`, or "" for anything else.
+    """
     steps = list(dis.get_instructions(code))
     # Python moves handlers of exceptions to the end, out of the loops they are in.
     catches = any(step.opname in _HANDLERS for step in steps)
-    ends = ((s.offset, s.argval) for s in steps if s.opname in _LOOP)
-    return [(first, math.inf if catches else last) for first, last in ends]
+    found = []
+    for number, step in enumerate(steps):
+        if step.opname == "FOR_ITER":
+            last = math.inf if catches else step.argval
+            inside = [s for s in steps if step.offset <= s.offset < last]
+            stored = (s for s in inside if s.opname.startswith(("STORE_", "DELETE_")))
+            names = {name for s in stored for name in names_in(s.argval)}
+            name = _source(steps[:number])
+            found.append((step.offset, last, "" if name in names else name))
+    return found
+
+
+def _source(steps: list[dis.Instruction]) -> str:
+    """What a loop runs over that begins after some instructions: see `_loops`."""
+    if steps[-1].opname != "GET_ITER" or steps[-1].is_jump_target:
+        return ""
+    if steps[-2].opname.startswith("LOAD_FAST") and isinstance(steps[-2].argval, str):
+        return steps[-2].argval
+    pushed = 0
+    for step in steps[-2::-1]:
+        pushed += dis.stack_effect(step.opcode, step.arg, jump=False)
+        if pushed > 0 and step.opname == "LOAD_GLOBAL" and step.argval == "range":
+            return _RANGE
+        if pushed > 0 or step.is_jump_target:
+            break
+    return ""
 
 
 @remembered

@@ -10,6 +10,7 @@ import pytest
 
 import runtime as tf
 from autograph import StagingError
+from autograph.operators.state import refusals
 from runtime.errors import StagedStateError
 
 total = 0
@@ -374,3 +375,26 @@ def test_a_set_of_the_users_is_refused():
         tf.function(set_of_a_class_of_the_users)(tf.constant(9))
 
     assert caught.value.code == "AG207"
+
+
+def lists_rebound_in_loops(n):
+    meters = [Meter(), Meter()]
+
+    def note(meter):
+        if n > 5:
+            meter.log = [n]
+
+    for meter in meters:
+        for _ in range(3):
+            note(meter)
+    return len(meters[0].log)
+
+
+def test_loops_over_ranges_and_variables_need_no_search(monkeypatch):
+    def searched(*values):
+        raise AssertionError("all objects that there are were searched")
+
+    monkeypatch.setattr(refusals, "referrers", searched)
+    traced = tf.function(lists_rebound_in_loops)
+
+    assert int(traced(tf.constant(9))) == 1
