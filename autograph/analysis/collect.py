@@ -35,6 +35,10 @@ _CONSUMERS = frozenset(
     {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
     | {"tuple"}
 )
+#: Methods that make a list longer or shorter.
+_RESIZING = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
+#: Expressions by which an assignment shares the objects of names.
+_SHARED = frozenset({gast.Dict, gast.List, gast.Name, gast.Tuple})
 #: Builtins that see the caller's variables, unless called with this many arguments.
 _FRAME_READERS = {"locals": 99, "vars": 1, "dir": 1, "eval": 2, "exec": 2}
 
@@ -99,6 +103,8 @@ def _constant(log: Log, node: Any) -> None:
 
 def _attribute(log: Log, node: Any) -> None:
     log.visit(node.value)
+    if node.attr in _RESIZING:
+        log.container_uses.append(node)
     if node.ctx.__class__ is not gast.Load:
         log.events.append((PLACE, "", node))
 
@@ -107,6 +113,7 @@ def _subscript(log: Log, node: Any) -> None:
     log.visit(node.value)
     log.visit(node.slice)
     if node.ctx.__class__ is not gast.Load:
+        log.container_uses.append(node)
         log.events.append((PLACE, "", node))
 
 
@@ -158,6 +165,7 @@ def _if_exp(log: Log, node: Any) -> None:
 
 
 def _named_expr(log: Log, node: Any) -> None:
+    _share(log, node)
     log.visit(node.value)
     target = node.target
     if log.kind != "generator":
@@ -170,6 +178,7 @@ def _named_expr(log: Log, node: Any) -> None:
 
 def _call(log: Log, node: Any) -> None:
     func, args, keywords = node.func, node.args, node.keywords
+    log.container_uses.append(node)
     log.visit(func)
     if func.__class__ is gast.Name and func.id not in log.hidden:
         name = func.id
@@ -263,11 +272,19 @@ def _lambda(log: Log, node: Any) -> None:
 
 
 def _assign(log: Log, node: Any) -> None:
+    _share(log, node)
     log.visit(node.value)
     log.visit_all(node.targets)
 
 
+def _share(log: Log, node: Any) -> None:
+    """Note an assignment that may give its object another name or another holder."""
+    if node.value.__class__ in _SHARED:
+        log.container_uses.append(node)
+
+
 def _aug_assign(log: Log, node: Any) -> None:
+    log.container_uses.append(node)
     target = node.target
     if target.__class__ is gast.Name:
         # Once before the value, as it is evaluated, and once more beside the write so
@@ -284,6 +301,7 @@ def _aug_assign(log: Log, node: Any) -> None:
 
 
 def _ann_assign(log: Log, node: Any) -> None:
+    _share(log, node)
     if node.value is not None:
         log.visit(node.value)
     start, target = len(log.events), node.target

@@ -19,8 +19,6 @@ from autograph.lang.visitors import walk
 
 __all__ = ["Containers", "assigned_values"]
 
-#: Methods that make a list longer or shorter.
-_RESIZING = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 #: Methods that are given what is to be a key, or what keys are in.
 _KEYING = frozenset(
     {"add", "clear", "discard", "pop", "popitem", "remove", "setdefault", "update"}
@@ -31,6 +29,20 @@ _DICTS = frozenset({gast.Dict, gast.DictComp})
 _MUTABLE = _LISTS | _SETS | _DICTS
 
 
+class _Uses:
+    """The names by which containers are used, and how."""
+
+    def __init__(self) -> None:
+        #: By which a list is made longer or shorter.
+        self.resized: set[str] = set()
+        #: Whose objects the function gives to somebody else.
+        self.shared: set[str] = set()
+        #: The keys by which the function changes what a name is of.
+        self.keys: dict[str, list[Any]] = {}
+        #: Of which items are assigned.
+        self.filled: set[str] = set()
+
+
 class Containers:
     """What one function does to lists, dicts and sets, by the names that it uses."""
 
@@ -38,44 +50,55 @@ class Containers:
         self._facts = facts
 
     @cached_property
-    def resized(self) -> frozenset[str]:
-        """The names by which a list is made longer or shorter.
+    def _uses(self) -> _Uses:
+        uses = _Uses()
+        for node in self._facts.container_uses:
+            kind = node.__class__
+            if kind is gast.Call:
+                self._call(node, uses)
+            elif kind is gast.Subscript:
+                _change_item(node, uses)
+            elif kind is gast.Attribute:
+                uses.resized.update(_name(node.value))
+            elif kind is gast.AugAssign:
+                for name in _name(node.target):
+                    uses.resized.add(name)
+                    uses.keys.setdefault(name, []).append(node.value)
+            else:
+                uses.shared.update(_names_given(node.value))
+        return uses
 
-        A list that a function of the user's is given, or that has another name, may be.
+    def _call(self, call: Any, uses: _Uses) -> None:
+        func = call.func
+        if func.__class__ is gast.Name and self._facts.is_builtin(func.id):
+            return
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            uses.shared.update(_names_given(argument))
+        if func.__class__ is gast.Attribute and func.attr in _KEYING:
+            for name in _name(func.value):
+                key = call.args[0] if call.args else call
+                uses.keys.setdefault(name, []).append(key)
+
+    def is_resized(self, name: Any) -> bool:
+        """Whether a list that the function makes may get longer or shorter: by a name,
+        or where it is given to a function of the user's or gets another name.
         """
-        names = {_resized(node) for node in walk(self._facts.node)}
-        return frozenset(filter(None, names)) | self.shared
+        uses = self._uses
+        if name.id not in uses.resized and name.id not in uses.shared:
+            return False
+        return self.is_list(name)
 
-    @cached_property
-    def shared(self) -> frozenset[str]:
-        """The names whose objects the function gives to somebody else."""
-        return frozenset(
-            name for node in walk(self._facts.node) for name in self._shared(node)
-        )
+    def is_shared(self, name: Any) -> bool:
+        """Whether the function gives the object of a name to somebody else."""
+        return name.id in self._uses.shared
 
-    @cached_property
-    def keys(self) -> dict[str, list[Any]]:
-        """The keys by which the function changes what its names are of."""
-        found: dict[str, list[Any]] = {}
-        for node in walk(self._facts.node):
-            for name, key in _keyed(node):
-                found.setdefault(name, []).append(key)
-        return found
-
-    @cached_property
-    def _filled(self) -> frozenset[str]:
-        """The names of which items are assigned."""
-        return frozenset(
-            node.value.id
-            for node in walk(self._facts.node)
-            if node.__class__ is gast.Subscript
-            and node.ctx.__class__ is gast.Store
-            and node.value.__class__ is gast.Name
-        )
+    def keys(self, name: Any) -> list[Any]:
+        """The keys by which the function changes what a name is of."""
+        return self._uses.keys.get(name.id, [])
 
     def is_filled(self, name: Any) -> bool:
         """Whether what the function makes may get other items: by a name, or inside."""
-        if name.id in self._filled and self.is_list(name):
+        if name.id in self._uses.filled and self.is_list(name):
             return True
         # What is in it has no name of its own: `row = table[0]`, `for row in table`.
         return any(
@@ -115,27 +138,6 @@ class Containers:
         named = func.__class__ is gast.Name and func.id in builtins
         return named and self._facts.is_builtin(func.id)
 
-    def _shared(self, node: Any) -> Iterator[str]:
-        """The names whose objects a node gives to somebody else."""
-        kind = node.__class__
-        if kind is gast.Call:
-            func = node.func
-            if func.__class__ is gast.Name and self._facts.is_builtin(func.id):
-                return
-            given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        elif kind in (gast.Assign, gast.AnnAssign, gast.NamedExpr):
-            given = [node.value]
-        else:
-            return
-        while given:
-            value = given.pop()
-            if value.__class__ is gast.Name:
-                yield str(value.id)
-            elif value.__class__ in (gast.List, gast.Tuple):
-                given += value.elts
-            elif value.__class__ is gast.Dict:
-                given += value.values
-
 
 def assigned_values(definition: Any, name: str) -> Iterator[Any]:
     """The expressions whose values an assignment gives to a name; none if it takes the
@@ -167,31 +169,29 @@ def _makes_list(value: Any) -> bool:
     return value.__class__ in _LISTS
 
 
-def _resized(node: Any) -> str | None:
-    """The name whose list a node changes the length of, if it does."""
-    kind = node.__class__
-    if kind is gast.Attribute and node.attr in _RESIZING:
-        changed = node.value
-    elif kind is gast.Subscript and node.ctx.__class__ is not gast.Load:
-        is_item = node.slice.__class__ is not gast.Slice
-        if is_item and node.ctx.__class__ is gast.Store:
-            return None
-        changed = node.value
-    elif kind is gast.AugAssign:
-        changed = node.target
-    else:
-        return None
-    return str(changed.id) if changed.__class__ is gast.Name else None
+def _change_item(target: Any, uses: _Uses) -> None:
+    """Note that an item or slice is assigned or deleted."""
+    for name in _name(target.value):
+        uses.keys.setdefault(name, []).append(target.slice)
+        is_store = target.ctx.__class__ is gast.Store
+        if is_store:
+            uses.filled.add(name)
+        if target.slice.__class__ is gast.Slice or not is_store:
+            uses.resized.add(name)
 
 
-def _keyed(node: Any) -> Iterator[tuple[str, Any]]:
-    kind = node.__class__
-    if kind is gast.Subscript and node.ctx.__class__ is not gast.Load:
-        if node.value.__class__ is gast.Name:
-            yield node.value.id, node.slice
-    elif kind is gast.Call and node.func.__class__ is gast.Attribute:
-        owner = node.func.value
-        if owner.__class__ is gast.Name and node.func.attr in _KEYING:
-            yield owner.id, node.args[0] if node.args else node
-    elif kind is gast.AugAssign and node.target.__class__ is gast.Name:
-        yield node.target.id, node.value
+def _name(node: Any) -> tuple[str, ...]:
+    """The name that a node is, if it is one."""
+    return (node.id,) if node.__class__ is gast.Name else ()
+
+
+def _names_given(value: Any) -> Iterator[str]:
+    """The names whose objects a value is, or is a display of."""
+    if value.__class__ is gast.Name:
+        yield value.id
+    elif value.__class__ in (gast.List, gast.Tuple):
+        for element in value.elts:
+            yield from _names_given(element)
+    elif value.__class__ is gast.Dict:
+        for element in value.values:
+            yield from _names_given(element)

@@ -59,6 +59,8 @@ class Log:
     __slots__ = (
         "bound",
         "comprehension_names",
+        "container_uses",
+        "container_uses_of_scope",
         "eager",
         "events",
         "frame_reads",
@@ -87,6 +89,10 @@ class Log:
         self.scopes: dict[Any, Log] = {} if parent is None else parent.scopes
         self.scopes[node] = self
         self.events: list[Event] = []
+        #: The nodes of all scopes that may change a container or give it away.
+        self.container_uses: list[Any] = [] if parent is None else parent.container_uses
+        #: Where those of this scope and of the scopes in it stand.
+        self.container_uses_of_scope = slice(len(self.container_uses), None)
         self.spans: dict[Any, tuple[int, int]] = {}
         #: The parameters' nodes: positional, `*args`, keyword-only, `**kwargs`.
         self.params: tuple[Any, ...] = ()
@@ -139,6 +145,8 @@ class Log:
 
     def absorb(self, child: Log) -> None:
         """Take over what a nested scope does to names that are not its own."""
+        first = child.container_uses_of_scope.start
+        child.container_uses_of_scope = slice(first, len(self.container_uses))
         in_class = child.kind == "class"
         seen: dict[tuple[int, str], Event] = {}
         for flags, name, node in child.events:

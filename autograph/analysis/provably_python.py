@@ -349,9 +349,7 @@ class ProvablyPython:
 
     def is_kept(self, name: Any) -> bool:
         """Whether the name changes no length of a list, and no key of a dict or set."""
-        if name.id in self._containers.resized and self._containers.is_list(name):
-            return False
-        return self._has_own_keys(name)
+        return not self._containers.is_resized(name) and self._has_own_keys(name)
 
     def _has_own_keys(self, name: Any) -> bool:
         """Whether a name is of no dict or set into which a tensor can have come as a
@@ -362,16 +360,15 @@ class ProvablyPython:
             return True
         self._assumed.add(question)
         containers = self._containers
-        keys = containers.keys.get(name.id)
-        shared = name.id in containers.shared
-        if keys is None and not shared:
+        keys, shared = containers.keys(name), containers.is_shared(name)
+        if not keys and not shared:
             return True
         if not containers.is_keyed(name):
             return True
         if keys and containers.is_set(name):
             return False  # what is in a set at all may depend on a tensor
         try:
-            return not shared and all(map(self.value, keys or ()))
+            return not shared and all(map(self.value, keys))
         except KeyError:  # a key inside of another function
             return False
 

@@ -119,6 +119,13 @@ class Tables:
             and hasattr(builtins, name)
         )
 
+    @property
+    def container_uses(self) -> list[Any]:
+        """The nodes by which the function, or one within it, may change a container or
+        give it away.
+        """
+        return self._log.container_uses[self._log.container_uses_of_scope]
+
     def inner(self, node: Any) -> Self:
         """The facts of a function, lambda or generator expression nested in this one,
         at any depth.
