@@ -75,14 +75,6 @@ class Facts(Tables):
         self._span(expr)
         return self._prove(ProvablyPython.iterable, expr)
 
-    def is_python_controlled(self, stmt: Any) -> bool:
-        """Whether plain Python surely decides if and how often the blocks of a compound
-        statement run: its own test or iterable, and whatever a ``break``, ``continue``,
-        ``return`` or ``raise`` in it depends on.
-        """
-        self._span(stmt)
-        return self._prove(ProvablyPython.controls, stmt)
-
     def python_type(self, expr: Any) -> type | None:
         """The Python type that the value of an expression surely has, if it has one:
         that of literals, displays, comprehensions, and of names bound to such.

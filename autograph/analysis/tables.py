@@ -18,7 +18,6 @@ from autograph.analysis.events import (
     LATER,
     MAYBE,
     READ,
-    WALRUS,
     WRITE,
     YIELD,
     Event,
@@ -78,17 +77,6 @@ class Tables:
             if flags & (WRITE | DELETE) and not flags & (LATER | GLOBAL)
         )
 
-    def indirect_writes(self, node: Any) -> NameSet:
-        """Names that functions defined within a node may bind when they are called.
-
-        Names that a nested scope declares global and binds are among them.
-        """
-        return NameSet(
-            name
-            for flags, name, _ in self._events(node)
-            if flags & (WRITE | DELETE) and flags & (LATER | GLOBAL)
-        )
-
     def targets(self, node: Any) -> tuple[Target, ...]:
         """Attributes and items assigned, augmented or deleted within a node."""
         return targets_in(self._events(node), self._log.comprehension_names)
@@ -98,10 +86,6 @@ class Tables:
         ``async for``, ``async with``, asynchronous comprehensions.
         """
         return any(event[0] & YIELD for event in self._events(node))
-
-    def has_walrus(self, node: Any) -> bool:
-        """Whether ``:=`` binds a name of the function within a node."""
-        return any(event[0] & WALRUS for event in self._events(node))
 
     @property
     def uses_frame(self) -> bool:
@@ -175,15 +159,10 @@ class Tables:
         """Names that are bound whenever a statement starts. All of them, for a
         statement that is never reached.
         """
-        bits = ~0
+        doubtful = set(self.scope.rebound_by_others)
         for point in self._points(stmt):
-            bits &= self._assigned[point.before.index]
-        return self._names(bits)
-
-    def maybe_assigned_in(self, stmt: Any) -> NameSet:
-        """Names that may be bound when a statement starts."""
-        nodes = [point.before for point in self._points(stmt)]
-        return self._join(self._maybe_assigned, nodes)
+            doubtful.update(self._reaching.unbound_at(point.before))
+        return self.scope.bound - doubtful
 
     def reaching(self, name: Any) -> tuple[Any, ...]:
         """The definitions that a load of a name may see, in the order of the program.
@@ -289,24 +268,6 @@ class Tables:
         seen_by_others = (*scope.captured, *scope.nonlocals, *scope.globals)
         always = self._mask(scope.bound if self.uses_frame else seen_by_others)
         return dataflow.live(self._log, self.cfg, self._bits, always)
-
-    @cached_property
-    def _assigned(self) -> list[int]:
-        scope = self.scope
-        bits = {
-            name: bit
-            for name, bit in self._bits.items()
-            if name in scope.bound and name not in scope.rebound_by_others
-        }
-        params = sum(bits.get(name, 0) for name in scope.params)
-        return dataflow.definitely_assigned(self._log, self.cfg, bits, params)
-
-    @cached_property
-    def _maybe_assigned(self) -> list[int]:
-        scope = self.scope
-        others = (*scope.rebound_by_others, *scope.nonlocals, *scope.globals)
-        params, shared = self._mask(scope.params), self._mask(others)
-        return dataflow.maybe_assigned(self._log, self.cfg, self._bits, params, shared)
 
     @cached_property
     def _bound_again(self) -> frozenset[str]:

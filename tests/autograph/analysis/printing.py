@@ -7,9 +7,12 @@ from typing import Any
 
 import gast
 
-from autograph.analysis import Facts
+from autograph.analysis import UNBOUND, Facts, NameSet
 from autograph.analysis.cfg import Graph, Node
+from autograph.analysis.containers import Containers
 from autograph.analysis.dataflow import Marker
+from autograph.analysis.events import DELETE, GLOBAL, LATER, WRITE
+from autograph.analysis.provably_python import ProvablyPython
 from autograph.analysis.scopes import Scope
 from autograph.lang.visitors import blocks, statements_in
 
@@ -97,6 +100,37 @@ def _set(table: str) -> Callable[[Facts, Any], Iterator[str]]:
     return rows
 
 
+def _indirect_writes(facts: Facts, stmt: Any) -> Iterator[str]:
+    """Names that functions defined within a statement may bind when they are called."""
+    yield ", ".join(
+        NameSet(
+            name
+            for flags, name, _ in facts._events(stmt)
+            if flags & (WRITE | DELETE) and flags & (LATER | GLOBAL)
+        )
+    )
+
+
+def maybe_assigned_in(facts: Facts, stmt: Any) -> NameSet:
+    """Names that may be bound when a statement starts."""
+    points = facts.cfg.points[stmt]
+    definitions = facts._reaching
+    return NameSet(
+        name
+        for name in facts._bits
+        if name in definitions._shared
+        or any(
+            definitions._before[point.before.index] & bit and made is not UNBOUND
+            for point in points
+            for bit, made in definitions._definitions[name].items()
+        )
+    )
+
+
+def _maybe_assigned_in(facts: Facts, stmt: Any) -> Iterator[str]:
+    yield ", ".join(maybe_assigned_in(facts, stmt))
+
+
 def _live_head(facts: Facts, stmt: Any) -> Iterator[str]:
     if isinstance(stmt, (gast.For, gast.AsyncFor, gast.While)):
         yield ", ".join(facts.live_head(stmt))
@@ -119,7 +153,8 @@ def _python_bool(facts: Facts, stmt: Any) -> Iterator[str]:
 
 def _python_controlled(facts: Facts, stmt: Any) -> Iterator[str]:
     if any(blocks(stmt)):
-        yield "yes" if facts.is_python_controlled(stmt) else "no"
+        python = ProvablyPython(facts, Containers(facts))
+        yield "yes" if python.controls(stmt) else "no"
 
 
 def _python_iterable(facts: Facts, stmt: Any) -> Iterator[str]:
@@ -166,11 +201,13 @@ TABLES: dict[str, Callable[[Facts, Any], Iterator[str]]] = {
     **{
         table: _set(table)
         for table in (
-            *("reads", "writes", "indirect_writes", "targets"),
+            *("reads", "writes", "targets"),
             *("live_in", "live_out", "live_at_handlers"),
-            *("assigned_in", "maybe_assigned_in"),
+            "assigned_in",
         )
     },
+    "indirect_writes": _indirect_writes,
+    "maybe_assigned_in": _maybe_assigned_in,
     "live_head": _live_head,
     "reaching": _reaching,
     "is_python_bool": _python_bool,

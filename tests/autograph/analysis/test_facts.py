@@ -12,6 +12,7 @@ import gast
 import pytest
 
 from autograph.analysis import ELSEWHERE, Facts, NameSet, Target, analyze
+from autograph.analysis.collect import collect
 from tests.autograph.analysis.printing import dump, graph_text, kind_of, scope_text
 
 ROOT = Path(__file__).parents[3]
@@ -169,9 +170,9 @@ def test_has_yield(source: str, expected: bool) -> None:
     ],
 )
 def test_has_walrus(source: str, expected: bool) -> None:
-    fn, facts = define(f"def f(a): return {source}")
+    fn, _ = define(f"def f(a): return {source}")
 
-    assert facts.has_walrus(fn.body[0].value) is expected
+    assert collect(fn).has_walrus is expected
 
 
 @pytest.mark.parametrize(
