@@ -33,10 +33,11 @@ class Node:
 
     ``kind`` is 'entry', 'exit', 'do' (a simple statement), 'test', 'loop', 'head',
     'iter', 'next', 'target', 'enter', 'bind', 'leave', 'except', 'unbind', 'subject',
-    'match' or 'guard'.
+    'match' or 'guard'. ``left`` are the heads of the loops that a ``break`` or
+    ``return`` stands in.
     """
 
-    __slots__ = ("exc", "index", "kind", "parts", "stmt", "succ")
+    __slots__ = ("exc", "index", "kind", "left", "parts", "stmt", "succ")
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class Node:
         self.succ = succ
         self.exc = exc
         self.index = -1
+        self.left: tuple[Node, ...] = ()
 
 
 class Point:
@@ -99,8 +101,9 @@ _Jump = Callable[[], Node]
 
 
 class _Ways(NamedTuple):
-    """Where the ways out of the current block lead."""
+    """Where the ways out of the current block lead; ``heads`` of the loops around."""
 
+    heads: tuple[Node, ...]
     exc: Node | None
     ret: _Jump
     brk: _Jump
@@ -121,7 +124,7 @@ class _Builder:
 
     def graph(self, fn: Any) -> Graph:
         exit_node = self.exit
-        ways = _Ways(None, lambda: exit_node, _nowhere, _nowhere)
+        ways = _Ways((), None, lambda: exit_node, _nowhere, _nowhere)
         body = getattr(fn, "body", [])
         if body.__class__ is list:
             first = self.block(body, exit_node, ways)
@@ -192,7 +195,10 @@ class _Builder:
         elif kind is gast.Raise:
             node = self.node("do", stmt, (stmt,), (), exc)
             return node, exc or self.exit
-        return self.node("do", stmt, (stmt,), (after,), exc), after
+        node = self.node("do", stmt, (stmt,), (after,), exc)
+        if kind is gast.Return or kind is gast.Break:
+            node.left = ways.heads
+        return node, after
 
     def if_(self, stmt: Any, after: Node, ways: _Ways) -> Node:
         orelse = self.block(stmt.orelse, after, ways)
@@ -220,6 +226,7 @@ class _Builder:
 
     def while_(self, stmt: Any, after: Node, ways: _Ways) -> Node:
         head = Node("head", stmt, (), (), None)
+        ways = ways._replace(heads=(*ways.heads, head))
         orelse = self.block(stmt.orelse, after, ways)
         inside = ways._replace(brk=lambda: after, cont=lambda: head)
         body = self.block(stmt.body, head, inside)
@@ -230,6 +237,7 @@ class _Builder:
 
     def for_(self, stmt: Any, after: Node, ways: _Ways) -> Node:
         head = Node("next", stmt, (), (), ways.exc)
+        ways = ways._replace(heads=(*ways.heads, head))
         orelse = self.block(stmt.orelse, after, ways)
         inside = ways._replace(brk=lambda: after, cont=lambda: head)
         body = self.block(stmt.body, head, inside)

@@ -1,18 +1,14 @@
-"""What holds at each step of the control-flow graph: liveness, assignment, and the
-definitions that reach each load.
+"""What holds at each step of the control-flow graph: liveness, and the definitions that
+reach each load.
 
-One worklist solver serves them all. Facts are bits of Python ints. An analysis says
-what crossing a node adds (`gen`) and removes (`kill`), once for the normal way out of
-the node and once for an exception that leaves it half done; the direction and the way
-in which paths meet do the rest.
+Facts are bits of Python ints, and each step adds some and removes some. A step that
+raises is half done: it removes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
-
-import gast
 
 from autograph.analysis.cfg import Graph, Node
 from autograph.analysis.events import (
@@ -28,66 +24,11 @@ from autograph.analysis.events import (
     Log,
 )
 from autograph.analysis.scopes import Scope
-from autograph.lang.visitors import blocks, statements_in
 
 __all__ = ["ELSEWHERE", "UNBOUND", "Marker", "ReachingDefinitions", "live"]
 
 #: What a step adds to the facts, and what it removes from them.
 _Effect: TypeAlias = tuple[int, int]
-
-
-def _solve(
-    graph: Graph,
-    effects: Sequence[_Effect],
-    raising: Sequence[int],
-    state: list[int],
-    *,
-    forward: bool,
-    also: Iterable[tuple[Node, Node]] = (),
-) -> list[int]:
-    """The facts that may hold just before each node, by node index.
-
-    ``effects`` are those of a node that completes; ``raising`` what it adds if it
-    raises, when it removes nothing. ``state`` holds what is known at the entry
-    (forward) or at the exit (backward), and what holds anywhere else in any case.
-    Forward, facts take the ways ``also``, too.
-    """
-    edges: list[list[tuple[int, int, int]]] = [[] for _ in state]
-
-    def edge(source: Node, target: Node, gen: int, kill: int) -> None:
-        # Facts cross the source of the edge in either direction.
-        to, of = (target, source) if forward else (source, target)
-        edges[of.index].append((to.index, gen, ~kill))
-
-    for node in graph.nodes:
-        gen, kill = effects[node.index]
-        for successor in node.succ:
-            edge(node, successor, gen, kill)
-        if node.exc is not None:
-            edge(node, node.exc, raising[node.index], 0)
-        elif not forward and not node.succ:
-            # It raises out of the function: no edge brings facts to it.
-            state[node.index] |= gen
-    for node, target in also:
-        edge(node, target, *effects[node.index])
-    # Forward, only what the entry leads to takes part; backward, every node does, so
-    # that code that is never reached has facts too.
-    work = [graph.entry.index] if forward else list(range(len(edges)))
-    seen = set(work)
-    waiting = set(work)
-    while work:
-        index = work.pop()
-        waiting.discard(index)
-        here = state[index]
-        for to, gen, keep in edges[index]:
-            new = state[to] | here & keep | gen
-            if new != state[to] or to not in seen:
-                state[to] = new
-                seen.add(to)
-                if to not in waiting:
-                    waiting.add(to)
-                    work.append(to)
-    return state
 
 
 def _node_events(log: Log, node: Node) -> list[Event]:
@@ -122,8 +63,22 @@ def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]
             elif flags & (WRITE | DELETE) and not flags & (MAYBE | CAPTURED):
                 overwritten |= bit
         effects.append((exposed, overwritten))
-    raising = [exposed for exposed, _ in effects]
-    return _solve(graph, effects, raising, [always] * len(effects), forward=False)
+    state = [always] * len(effects)
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(graph.nodes):
+            after = 0
+            for successor in node.succ:
+                after |= state[successor.index]
+            exposed, overwritten = effects[node.index]
+            before = state[node.index] | exposed | after & ~overwritten
+            if node.exc is not None:
+                before |= state[node.exc.index]
+            if before != state[node.index]:
+                state[node.index] = before
+                changed = True
+    return state
 
 
 # --- reaching definitions -------------------------------------------------------------
@@ -183,18 +138,36 @@ class ReachingDefinitions:
             self._definitions[name] = {}
             first = params.get(name, UNBOUND if name in scope.bound else ELSEWHERE)
             start |= self._define(name, None, first)
+        self._before = self._flow(graph, start)
+
+    def _flow(self, graph: Graph, start: int) -> list[int]:
+        """The definitions that reach each node from the entry, by node index."""
         steps = [self._definitions_in(node) for node in graph.nodes]
-        effects = [self._effect(definitions) for definitions in steps]
-        raising = [
-            sum({definition.bit for definition in self._half_done(node, definitions)})
-            for node, definitions in zip(graph.nodes, steps)
-        ]
         state = [0] * len(steps)
         state[graph.entry.index] = start
-        ways_back = _ways_back(graph)
-        self._before = _solve(
-            graph, effects, raising, state, forward=True, also=ways_back
-        )
+        reached = {graph.entry}
+        changed = {graph.entry}
+        while changed:
+            for node in graph.nodes:
+                if node not in changed:
+                    continue
+                changed.discard(node)
+                done = here = state[node.index]
+                definitions = steps[node.index]
+                if definitions:
+                    gen, kill = self._effect(definitions)
+                    done = here & ~kill | gen
+                ways = [(target, done) for target in (*node.succ, *node.left)]
+                if node.exc is not None:
+                    raised = here | self._half_done(node, definitions)
+                    ways.append((node.exc, raised))
+                for target, arriving in ways:
+                    new = state[target.index] | arriving
+                    if new != state[target.index] or target not in reached:
+                        state[target.index] = new
+                        reached.add(target)
+                        changed.add(target)
+        return state
 
     def of(self, name_node: Any) -> tuple[Any, ...]:
         """The definitions that a load may see, in the order of the program.
@@ -266,32 +239,13 @@ class ReachingDefinitions:
             gen |= bit
         return gen, kill
 
-    def _half_done(
-        self, node: Node, definitions: tuple[_Definition, ...]
-    ) -> tuple[_Definition, ...]:
-        """The definitions that may have happened when the step raises: binding or
-        unbinding a name comes last, and then nothing can raise any more.
+    def _half_done(self, node: Node, definitions: tuple[_Definition, ...]) -> int:
+        """What may be defined when the step raises: binding or unbinding a name comes
+        last, and then nothing can raise any more.
         """
         if definitions:
             flags, name, _ = _node_events(self._log, node)[-1]
             is_last = flags & (WRITE | DELETE) and name == definitions[-1].name
             if is_last and not flags & (WALRUS | LATER | GLOBAL):
-                return definitions[:-1]
-        return definitions
-
-
-def _ways_back(graph: Graph) -> list[tuple[Node, Node]]:
-    """From each ``break`` and ``return`` in a loop to the head of the loop."""
-    loops: dict[Any, list[Any]] = {}
-    for loop in graph.heads:
-        for block in blocks(loop):
-            for stmt in statements_in(block):
-                if stmt.__class__ in (gast.Break, gast.Return):
-                    loops.setdefault(stmt, []).append(loop)
-    return [
-        (node, head)
-        for node in (graph.nodes if loops else ())
-        if node.stmt in loops
-        for loop in loops[node.stmt]
-        for head in graph.heads[loop]
-    ]
+                definitions = definitions[:-1]
+        return sum({definition.bit for definition in definitions})

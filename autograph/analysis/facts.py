@@ -103,6 +103,11 @@ class Facts(Tables):
         return Containers(self)
 
     @cached_property
+    def _answers(self) -> dict[tuple[Any, Any], bool]:
+        """What was asked before."""
+        return {}
+
+    @cached_property
     def _proven(self) -> set[Any]:
         """The assumptions of the questions that were answered with yes."""
         return set()
@@ -113,8 +118,10 @@ class Facts(Tables):
     def _prove(
         self, question: Callable[[ProvablyPython, Any], bool], about: Any
     ) -> bool:
-        python = self._question()
-        answer = question(python, about)
-        if answer:
-            self._proven.update(python.assumptions())
+        answer = self._answers.get((question, about))
+        if answer is None:
+            python = self._question()
+            answer = self._answers[question, about] = question(python, about)
+            if answer:
+                self._proven.update(python.assumptions())
         return answer

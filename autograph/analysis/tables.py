@@ -58,6 +58,9 @@ class Tables:
         self.node = log.node
         #: Whose each name is.
         self.scope: Scope = scope_of(log, around)
+        #: What was asked before: by load, by bits.
+        self._definitions: dict[Any, tuple[Any, ...]] = {}
+        self._name_sets: dict[int, NameSet] = {}
 
     # --- names ----------------------------------------------------------------------
 
@@ -172,6 +175,12 @@ class Tables:
         one of the markers `UNBOUND` and `ELSEWHERE` (another function binds the name,
         or may). A name that is never evaluated has none.
         """
+        definitions = self._definitions.get(name)
+        if definitions is None:
+            definitions = self._definitions[name] = self._reaching_definitions(name)
+        return definitions
+
+    def _reaching_definitions(self, name: Any) -> tuple[Any, ...]:
         scope, hidden = self.scope, self._log.comprehension_names
         if name in hidden:
             return (hidden[name],)
@@ -295,7 +304,11 @@ class Tables:
         return self._names(bits)
 
     def _names(self, bits: int) -> NameSet:
-        return NameSet(name for name, bit in self._bits.items() if bits & bit)
+        names = self._name_sets.get(bits)
+        if names is None:
+            names = NameSet([name for name, bit in self._bits.items() if bits & bit])
+            self._name_sets[bits] = names
+        return names
 
 
 def _describe(node: Any) -> str:

@@ -120,7 +120,7 @@ def walk_scope(node: gast.AST) -> Iterator[gast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        if node is not root and isinstance(node, _SCOPES):
+        if node.__class__ in _SCOPES and node is not root:
             children = list(outer_parts(node))
         else:
             children = child_nodes(node)
@@ -133,13 +133,13 @@ def blocks(statement: Any) -> list[list[Any]]:
 
     An empty one stands for a clause that was left out, such as ``else``.
     """
-    return [] if isinstance(statement, _SCOPES) else all_blocks(statement)
+    return [] if statement.__class__ in _SCOPES else all_blocks(statement)
 
 
 def all_blocks(node: Any) -> list[list[Any]]:
     """The lists of statements right below any node: a definition or module, too."""
     found: list[list[Any]] = []
-    for name in _block_fields_of(node.__class__):
+    for name in _block_fields[node.__class__]:
         value = getattr(node, name, ())
         if name in _CLAUSES:
             found += [clause.body for clause in value]
@@ -151,7 +151,7 @@ def all_blocks(node: Any) -> list[list[Any]]:
 def with_blocks(statement: Any, new: Iterable[list[Any]]) -> Any:
     """A copy of a statement with other `blocks`."""
     rest, changes = iter(new), {}
-    for name in _block_fields_of(statement.__class__):
+    for name in _block_fields[statement.__class__]:
         value = getattr(statement, name)
         if name in _CLAUSES:
             changes[name] = [clone(clause, body=next(rest)) for clause in value]
@@ -172,20 +172,21 @@ def statements_in(block: list[Any]) -> Iterator[Any]:
 
 
 _CLAUSES = frozenset({"handlers", "cases"})
-_BLOCK_FIELDS = frozenset({"body", "orelse", "finalbody", *_CLAUSES})
-_block_fields: dict[type, tuple[str, ...]] = {}
+_BLOCKS = frozenset({"body", "orelse", "finalbody", *_CLAUSES})
 
 
-def _block_fields_of(kind: Any) -> tuple[str, ...]:
-    found = _block_fields.get(kind)
-    if found is None:
-        found = tuple([name for name in kind._fields if name in _BLOCK_FIELDS])
-        _block_fields[kind] = found
-    return found
+class _BlockFields(dict[type, tuple[str, ...]]):
+    """By class: the fields that hold blocks, or clauses with a block each."""
+
+    def __missing__(self, kind: Any) -> tuple[str, ...]:
+        self[kind] = fields = tuple([name for name in kind._fields if name in _BLOCKS])
+        return fields
 
 
-_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
-_SCOPES = (*_FUNCTIONS, gast.ClassDef)
+_block_fields = _BlockFields()
+_SCOPES = frozenset(
+    {gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef}
+)
 
 
 def outer_parts(node: gast.AST) -> Iterator[gast.AST]:
