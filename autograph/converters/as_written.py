@@ -132,7 +132,8 @@ class _Forms:
         parameters = _parameters(original.args)
         staged: Any = nodes.function(self._name, body, first, *parameters)
         self._helpers.add((staged.name, staged.lineno))
-        result = _call(nodes.name(self._name, first), parameters, first)
+        passed = [nodes.name(parameter, first) for parameter in parameters]
+        result = nodes.call(nodes.name(self._name, first), passed, first)
         if is_coroutine:
             staged = nodes.located(_as_coroutine(staged), first)
             result = nodes.located(gast.Await(result), first)
@@ -178,11 +179,6 @@ def _parameters(args: Any) -> list[str]:
     """The names of all parameters of a function."""
     found = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
     return [parameter.id for parameter in found if parameter is not None]
-
-
-def _call(function: gast.AST, parameters: list[str], at: gast.AST) -> gast.Call:
-    """The call with the variables that the parameters are, as they are."""
-    return nodes.call(function, [nodes.name(p, at) for p in parameters], at)
 
 
 def _as_coroutine(definition: gast.FunctionDef) -> gast.AsyncFunctionDef:

@@ -44,12 +44,12 @@ _NAMING = frozenset({gast.alias, gast.MatchAs, gast.MatchStar, gast.MatchMapping
 
 def bound_names(statements: Iterable[gast.AST]) -> frozenset[str]:
     """The names that the statements bind or delete, those of inner scopes left out."""
-    return frozenset(_bindings(statements))
+    return frozenset(bindings_in(statements))
 
 
 def bound_by(operands: Iterable[gast.AST], at: gast.AST) -> gast.Constant | None:
     """The argument ``state='a, b'`` of the names that some operands bind, if any."""
-    names = _bindings(operands)
+    names = bindings_in(operands)
     return nodes.constant(", ".join(dict.fromkeys(names)), at) if names else None
 
 
@@ -61,7 +61,7 @@ def suspends(expression: gast.AST) -> bool:
     )
 
 
-def _bindings(nodes: Iterable[gast.AST]) -> list[str]:
+def bindings_in(nodes: Iterable[gast.AST]) -> list[str]:
     """The names that the nodes bind or delete, in order, with repetitions."""
     found: list[str] = []
     stack: list[Any] = list(nodes)
@@ -113,7 +113,7 @@ def local_functions(
     }
     if not functions:
         return frozenset()
-    bound = Counter(_bindings(statements))
+    bound = Counter(bindings_in(statements))
     names = {name for name in functions if bound[name] == 1} - set(others)
     mentioned = {
         name: {n.id for n in walk(functions[name]) if isinstance(n, gast.Name)} & names

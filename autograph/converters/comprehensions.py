@@ -39,32 +39,25 @@ _CONSUMERS = frozenset(
 _KEYED = frozenset({"max", "min", "sorted"})
 
 
-def call_for(node: _Comprehension, facts: Facts, rewriter: Values) -> gast.Call | None:
-    """The call that stands for a list comprehension or generator expression; None if
-    it stands verbatim.
+def rewrite_comprehension(node: _Comprehension, facts: Facts, rewriter: Values) -> Any:
+    """The call that stands for a comprehension or generator expression; what stands
+    verbatim, with its parts rewritten.
     """
-    if _is_python(node, facts) or not _is_exact(node, facts, rewriter):
-        return None
-    return _call(node, node.generators, rewriter, rewriter.visit)
-
-
-def keyed_call(
-    node: _Comprehension, facts: Facts, rewriter: Values
-) -> gast.Call | None:
-    """The call that stands for a set or dict comprehension, as `call_for`."""
-    is_dict = isinstance(node, gast.DictComp)
-    keys = node.key if is_dict else node.elt
-    if _is_python(node, facts) or not _is_exact(node, facts, rewriter):
-        return None
-    element = keys
-    if is_dict:
-        element = nodes.located(gast.Tuple([keys, node.value], gast.Load()), keys)
+    is_python = rewriter.proves(facts.is_python_comprehension, node)
+    if is_python or not _is_exact(node, facts, rewriter):
+        return _unrolled(node, facts, rewriter)
+    if isinstance(node, (gast.ListComp, gast.GeneratorExp)):
+        return _call(node, node.generators, rewriter, rewriter.visit)
+    operator, element = "set", getattr(node, "elt", None)
+    if isinstance(node, gast.DictComp):
+        pair = gast.Tuple([node.key, node.value], gast.Load())
+        operator, element = "dict", nodes.located(pair, node.key)
     listed = nodes.located(gast.ListComp(element, node.generators), node)
     items = _call(listed, node.generators, rewriter, rewriter.visit)
-    return rewriter.operator("dict" if is_dict else "set", [items], node)
+    return rewriter.operator(operator, [items], node)
 
 
-def unrolled(node: _Comprehension, facts: Facts, rewriter: Values) -> _Comprehension:
+def _unrolled(node: _Comprehension, facts: Facts, rewriter: Values) -> _Comprehension:
     """A comprehension with its parts rewritten that takes tensors item by item."""
     new = rewriter.generic_visit(node)
     generators = list(new.generators)
@@ -122,13 +115,6 @@ def _text(target: Any, inside: bool = False) -> str:
 
 
 # --- what Python decides --------------------------------------------------------------
-
-
-def _is_python(node: _Comprehension, facts: Facts) -> bool:
-    try:
-        return facts.is_python_comprehension(node)
-    except KeyError:  # inside a lambda or generator expression
-        return False
 
 
 def _python_iterations(node: _Comprehension, facts: Facts) -> list[bool]:

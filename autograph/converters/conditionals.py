@@ -14,7 +14,7 @@ The tests of a chain become functions, conditions and patterns:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -31,21 +31,15 @@ from .variables import Variables
 Fixed = Callable[[gast.AST], bool]
 
 
-class Chain:
+class Chain(NamedTuple):
     """``if tests[0]: bodies[0]  elif tests[1]: bodies[1] …  else: bodies[-1]``.
 
     ``orelses``: what is behind each test that fails.
     """
 
-    def __init__(
-        self,
-        tests: list[gast.AST],
-        bodies: list[list[gast.AST]],
-        orelses: list[list[gast.AST]],
-    ) -> None:
-        self.tests = tests
-        self.bodies = bodies
-        self.orelses = orelses
+    tests: list[gast.AST]
+    bodies: list[list[gast.AST]]
+    orelses: list[list[gast.AST]]
 
     @property
     def names(self) -> list[str]:
@@ -73,12 +67,11 @@ def chain_of(statement: gast.If, is_fixed: Fixed) -> Chain:
     return Chain(tests, [*bodies, orelse], orelses)
 
 
-class Choice:
+class Choice(NamedTuple):
     """An ``if`` that only chooses a value: for the variable `target`, or to return."""
 
-    def __init__(self, target: str | None, values: list[gast.AST]) -> None:
-        self.target = target
-        self.values = values
+    target: str | None
+    values: list[gast.AST]
 
 
 def choice_of(
@@ -175,8 +168,8 @@ class Cases:
         """The operator for the chain."""
         return "match" if any(map(self.is_pattern, chain.tests)) else "case"
 
-    def kept(self, chain: Chain) -> frozenset[str]:
-        """What patterns bind and is read later although their guard failed."""
+    def bound_by_failed_guards(self, chain: Chain) -> frozenset[str]:
+        """The names that patterns bind and that are read although a guard failed."""
         found: frozenset[str] = frozenset()
         for test, orelse in zip(chain.tests, chain.orelses, strict=True):
             pattern = self._patterns.get(test)
@@ -231,11 +224,8 @@ class Cases:
         """``ag.subject(x)``, so that a value that may be None is the one or the other;
         a value that surely is plain as it is.
         """
-        try:
-            if self._facts.is_plain(subject):
-                return subject
-        except KeyError:  # made by the passes before
-            pass
+        if self._expressions.proves(self._facts.is_plain, subject):
+            return subject
         if isinstance(subject, gast.Tuple):
             return clone(subject, elts=list(map(self._subject, subject.elts)))
         return self._expressions.operator("subject", [subject], subject)

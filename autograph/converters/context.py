@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -14,27 +14,17 @@ from ..lang.code_objects import Helper
 Position = tuple[type, int, int, int | None, int | None]
 
 
-class ConvertedFunction:
-    """A function that was converted.
+class ConvertedFunction(NamedTuple):
+    """A function that was converted."""
 
-    Args:
-        original: its definition, as it was written.
-        converted: what became of it.
-        inner: the functions inside that were converted, and maybe others.
-        suspends: whether it has ``yield`` or ``await`` of its own.
-    """
-
-    def __init__(
-        self,
-        original: Any,
-        converted: Any,
-        inner: ConvertedFunctions,
-        suspends: bool = False,
-    ) -> None:
-        self.original = original
-        self.converted = converted
-        self.inner = inner
-        self.suspends = suspends
+    #: Its definition, as it was written.
+    original: Any
+    #: What became of it.
+    converted: Any
+    #: The functions inside that were converted, and maybe others.
+    inner: ConvertedFunctions
+    #: Whether it has ``yield`` or ``await`` of its own.
+    suspends: bool = False
 
 
 #: The functions that were converted, by their places in the source.

@@ -254,7 +254,7 @@ class ControlFlow:
         else:
             test = self._expressions.expression(statement.test, frame.generated)
             operator, args = "cond", branches_of(test, branches)
-        observed |= self._cases.kept(chain)
+        observed |= self._cases.bound_by_failed_guards(chain)
         state = self._variables.state(statement, observed)
         call = self._expressions.operator(
             operator, args, statement, default=default, state=state

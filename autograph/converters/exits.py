@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -37,7 +37,7 @@ from .selection import LOOPS, Selection, leaves
 _SIMPLE = (gast.Constant, gast.Name)
 
 
-class _Context:
+class _Context(NamedTuple):
     """Where the statements stand that are being rearranged.
 
     ``until``: the flag of the staged loop whose body this is, if it has a ``break``.
@@ -46,17 +46,10 @@ class _Context:
     ``returning``: ``did_return`` has been set to False before.
     """
 
-    def __init__(
-        self,
-        until: str | None = None,
-        in_loop: bool = False,
-        soft: bool = False,
-        returning: bool = False,
-    ) -> None:
-        self.until = until
-        self.in_loop = in_loop
-        self.soft = soft
-        self.returning = returning
+    until: str | None = None
+    in_loop: bool = False
+    soft: bool = False
+    returning: bool = False
 
 
 class Exits:

@@ -30,7 +30,7 @@ from ..lang.names import Namer
 from ..lang.visitors import clone
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS
 from .bindings import bound_by, bound_names, suspends
-from .comprehensions import call_for, keyed_call, unrolled
+from .comprehensions import rewrite_comprehension
 from .context import Context, ConvertedFunction
 from .values import Values
 
@@ -140,10 +140,8 @@ class Expressions(Values):
         return _asked_in(self._nodes)
 
     def _is_python(self, node: gast.AST) -> bool:
-        try:
-            return self._facts.is_python_bool(node)
-        except KeyError:  # inside a lambda or generator expression
-            return False
+        """Whether no tensor has a say in the truth of an expression."""
+        return self.proves(self._facts.is_python_bool, node)
 
     # Logic -------------------------------------------------------------------------
 
@@ -249,7 +247,7 @@ class Expressions(Values):
 
     def visit_Attribute(self, node: Any) -> Any:
         new = self.generic_visit(node)
-        if node not in self._compared or self._is_plain(node.value):
+        if node not in self._compared or self._is_no_tensor(node.value):
             return new
         return self.operator("class_of", [new.value], node)
 
@@ -290,13 +288,13 @@ class Expressions(Values):
         """Whether a builtin surely needs no tensor library for its arguments."""
         if name in _CLASS_TESTS:
             makes_class = name == "type" and len(call.args) > 1
-            return makes_class or all(map(self._is_plain, call.args[:1]))
+            return makes_class or all(map(self._is_no_tensor, call.args[:1]))
         if name in _SHOWING or name in _KEYING:
             return all(map(self._holds_no_tensor, call.args))
         if name in _ASKING:
             by_own = any(map(self._is_own_key, call.keywords))
             return not by_own and all(map(self._holds_no_tensor, call.args))
-        return all(map(self._is_plain, call.args))
+        return all(map(self._is_no_tensor, call.args))
 
     def _is_own_key(self, keyword: Any) -> bool:
         """Whether items are compared by what a function of the user's gives."""
@@ -308,20 +306,11 @@ class Expressions(Values):
     # Comprehensions ----------------------------------------------------------------
 
     def visit_ListComp(self, node: Any) -> Any:
-        call = self._apart(lambda n: call_for(n, self._facts, self), node)
-        if call is None:
-            return self._apart(lambda n: unrolled(n, self._facts, self), node)
-        return call
+        return self._apart(
+            lambda node: rewrite_comprehension(node, self._facts, self), node
+        )
 
-    visit_GeneratorExp = visit_ListComp
-
-    def visit_SetComp(self, node: Any) -> Any:
-        call = self._apart(lambda n: keyed_call(n, self._facts, self), node)
-        if call is None:
-            return self._apart(lambda n: unrolled(n, self._facts, self), node)
-        return call
-
-    visit_DictComp = visit_SetComp
+    visit_GeneratorExp = visit_SetComp = visit_DictComp = visit_ListComp
 
     # Operands that bind ------------------------------------------------------------
 

@@ -19,7 +19,7 @@ A subject such as ``a, b`` is taken apart: ``case 0, _`` becomes ``a == 0``.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -28,7 +28,7 @@ from ..analysis import Facts
 from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import clone, walk
-from .bindings import bound_names
+from .bindings import bindings_in, bound_names
 from .expressions import IsBool
 from .selection import Pattern, Selection
 from .variables import Variables
@@ -103,7 +103,7 @@ class _Chain:
             for name, part in _captures(pattern, self._subject)
             if name not in self._hoisted
         ]
-        binds = guard is not None and (captures or _has_walrus(guard))
+        binds = guard is not None and (captures or bound_names([guard]))
         if test is None or binds:
             test = self._structure(pattern, guard)
         else:
@@ -214,7 +214,7 @@ class _Chain:
         subject = self._subject
         what = nodes.attribute(clone(subject), "matches", subject)
         parts: list[gast.AST] = [nodes.call(what, _expressions_of(pattern), pattern)]
-        for name in dict.fromkeys(_names_in(pattern)):
+        for name in dict.fromkeys(bindings_in([pattern])):
             # Not the subject itself: nothing follows about the part from the whole.
             part = nodes.attribute(clone(subject), "part", subject)
             target = nodes.target(name, pattern)
@@ -235,7 +235,7 @@ class _Chain:
         observed = Variables(self._facts).observed(statement)
         found: dict[str, Any] = {}
         for position, case in enumerate(self._cases):
-            if case.guard is None or _has_walrus(case.guard):
+            if case.guard is None or bound_names([case.guard]):
                 continue
             test = self._test(case.pattern, self._subject)
             always = not position and test is _ALWAYS
@@ -252,7 +252,7 @@ class _Chain:
         """The names that a case may read of what was bound before it."""
         guard = [] if case.guard is None else [case.guard]
         read = frozenset(self._facts.reads([case.pattern, *guard, *case.body]))
-        return read - frozenset(_names_in(case.pattern))
+        return read - bound_names([case.pattern])
 
     def _is_only(self, name: str, part: Any) -> bool:
         """Whether a name stands for the part wherever a test sees it."""
@@ -262,7 +262,7 @@ class _Chain:
             captures = dict(_captures(case.pattern, self._subject))
             if self._test(case.pattern, self._subject) is None:
                 captures = {}
-            if name in _names_in(case.pattern) and captures.get(name) is not part:
+            if name in bound_names([case.pattern]) and captures.get(name) is not part:
                 return False
             if case.guard is not None and name in bound_names([case.guard]):
                 return False
@@ -300,20 +300,6 @@ def _captures(pattern: Any, subject: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(pattern, gast.MatchClass):
         for inner in pattern.patterns:
             yield from _captures(inner, subject)
-
-
-def _has_walrus(guard: gast.AST) -> bool:
-    return any(isinstance(node, gast.NamedExpr) for node in walk(guard))
-
-
-def _names_in(pattern: gast.AST) -> Iterable[str]:
-    """The names that a pattern binds, in order."""
-    for node in walk(pattern):
-        if isinstance(node, (gast.MatchAs, gast.MatchStar)):
-            if node.name is not None:
-                yield node.name
-        elif isinstance(node, gast.MatchMapping) and node.rest is not None:
-            yield node.rest
 
 
 def _expressions_of(pattern: gast.AST) -> list[gast.AST]:

@@ -9,7 +9,7 @@ or jumps out of a ``finally``, and all of a function that looks at its own frame
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -23,13 +23,12 @@ _NONE: frozenset[str] = frozenset()
 _STRUCTURES = (gast.MatchSequence, gast.MatchMapping, gast.MatchClass)
 
 
-class Pattern:
-    """``match subject: case pattern if guard``; the guard may be None."""
+class Pattern(NamedTuple):
+    """``match subject: case pattern if guard``."""
 
-    def __init__(self, subject: Any, pattern: Any, guard: Any) -> None:
-        self.subject = subject
-        self.pattern = pattern
-        self.guard = guard
+    subject: Any
+    pattern: Any
+    guard: Any | None
 
 
 class Selection:

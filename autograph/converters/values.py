@@ -11,7 +11,7 @@ one after the other.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import GeneratorType
 from typing import Any
 
@@ -106,13 +106,19 @@ class Values(Transformer):
 
     # What is known -----------------------------------------------------------------
 
-    def _holds_no_tensor(self, argument: gast.AST) -> bool:
+    def proves(self, question: Callable[[Any], bool], node: gast.AST) -> bool:
+        """Whether the facts say yes; they know nothing of what is inside a lambda or
+        generator expression, or was made meanwhile.
+        """
         try:
-            return self._facts.is_plain(argument)
-        except KeyError:  # inside a lambda or generator expression
+            return question(node)
+        except KeyError:
             return False
 
-    def _is_plain(self, argument: gast.AST) -> bool:
+    def _holds_no_tensor(self, argument: gast.AST) -> bool:
+        return self.proves(self._facts.is_plain, argument)
+
+    def _is_no_tensor(self, argument: gast.AST) -> bool:
         """Whether an argument is surely no tensor."""
         if isinstance(argument, gast.Starred):
             return False
@@ -141,7 +147,7 @@ class Values(Transformer):
         new = self.generic_visit(node)
         if all(map(self._holds_no_tensor, _ends_of(node.slice))):
             return new
-        if not self._may_hold_items(node.value):
+        if self._type_of(node.value) not in (None, *INDEXED):
             return new
         if _is_pair(node.slice) and not self._has_pairs(node.value):
             return new
@@ -162,7 +168,8 @@ class Values(Transformer):
         asked = [end for key in keys for end in _ends_of(key)]
         if len(keys) > 1:  # it may be a library's list of lists
             asked.append(items)
-        if all(map(self._holds_no_tensor, asked)) or not self._may_be_list(items):
+        may_be_list = self._type_of(items) in (None, *ASSIGNED)
+        if all(map(self._holds_no_tensor, asked)) or not may_be_list:
             return self.generic_visit(node)
         args = [self.visit(items)]
         if len(keys) > 1:
@@ -174,21 +181,13 @@ class Values(Transformer):
         new.ctx = node.ctx
         return new
 
-    def _may_be_list(self, items: gast.AST) -> bool:
-        """Whether an expression may be a list, or hold one where it has two indices."""
-        return self._type_of(items) in (None, *ASSIGNED)
-
-    def _may_hold_items(self, value: gast.AST) -> bool:
-        """Whether an expression may be a Python container."""
-        return self._type_of(value) in (None, *INDEXED)
-
     # Displays ----------------------------------------------------------------------
 
     def visit_List(self, node: Any) -> Any:
         new = self.generic_visit(node)
         stars = [e for e in node.elts if isinstance(e, gast.Starred)]
         load = isinstance(node.ctx, gast.Load)
-        if not load or all(self._is_plain(star.value) for star in stars):
+        if not load or all(self._is_no_tensor(star.value) for star in stars):
             return new
         return self.operator("list_of", list(_parts_of_list(new)), node)
 
@@ -203,7 +202,7 @@ class Values(Transformer):
         keys = [key for key in node.keys if key is not None]
         stars = [v for k, v in zip(node.keys, node.values) if k is None]
         plain = all(map(self._holds_no_tensor, keys)) and all(
-            map(self._is_plain, stars)
+            map(self._is_no_tensor, stars)
         )
         if plain:
             return new
@@ -251,7 +250,7 @@ class Values(Transformer):
     def _method(self, new: Any, old: Any) -> Any:
         """A method of a value of a builtin type: those that may meet tensors."""
         kind, method = self._type_of(old.func.value), old.func.attr
-        values = (*old.args, *_values(old.keywords))
+        values = (*old.args, *(keyword.value for keyword in old.keywords))
         if kind is list and method in _LIST_METHODS:
             if method in _ASKING_METHODS:
                 values = (*values, old.func.value)
@@ -267,10 +266,6 @@ class Values(Transformer):
             return new
         args = [new.func.value, *new.args]
         return clone(new, func=self.operator_name(name, old.func), args=args)
-
-
-def _values(keywords: list[Any]) -> list[gast.AST]:
-    return [keyword.value for keyword in keywords]
 
 
 def _with_pair(node: Any) -> Any:
