@@ -23,7 +23,6 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
-from ..lang.code_objects import Helper
 from ..lang.names import Namer
 from ..lang.visitors import blocks, clone, with_blocks
 from .bindings import bound_names, names_read, unhidden
@@ -36,6 +35,7 @@ from .conditionals import (
     chain_of,
     choice_of,
 )
+from .context import Context
 from .expressions import Expressions
 from .selection import LOOPS, Selection, leaves
 from .variables import Variables, lost_scoping
@@ -75,8 +75,8 @@ class ControlFlow:
         facts: those of the function as it is now.
         written: those of the function as the user wrote it, with its dead code.
         selection: which statements are rewritten.
+        context: the surroundings of the function.
         namer: knows the names in use.
-        expressions: rewrites the expressions.
         nested: converts a function inside this one.
     """
 
@@ -85,21 +85,20 @@ class ControlFlow:
         facts: Facts,
         written: Facts,
         selection: Selection,
+        context: Context,
         namer: Namer,
-        expressions: Expressions,
         nested: Callable[[gast.AST], gast.AST],
     ) -> None:
         self._facts = facts
         self._written = written
         self._selection = selection
+        self._helpers = context.helpers
         self._namer = namer
-        self._expressions = expressions
+        self._expressions = Expressions(facts, context, namer)
         self._nested = nested
         self._flags = frozenset(selection.until.values())
         self._variables = Variables(facts)
-        self._cases = Cases(facts, selection, namer, expressions, self._variables)
-        #: The functions that were generated.
-        self.helpers: set[Helper] = set()
+        self._cases = Cases(facts, selection, namer, self._expressions, self._variables)
 
     def convert(self, body: list[gast.AST]) -> list[gast.AST]:
         """The rewritten body of the function; the same list if nothing changes."""
@@ -139,7 +138,7 @@ class ControlFlow:
             scoping = self._variables.scoping(written, function)
             function.body = [*scoping, *function.body]
             out = [function, *out]
-            self.helpers.add((function.name, function.lineno))
+            self._helpers.add((function.name, function.lineno))
         self._expressions.hoisted = around
         return out
 
@@ -285,7 +284,7 @@ class ControlFlow:
         if not isinstance(function, gast.FunctionDef):
             return function
         functions.append(function)
-        self.helpers.add((function.name, function.lineno))
+        self._helpers.add((function.name, function.lineno))
         return nodes.name(function.name, function)
 
     # Loops -------------------------------------------------------------------------

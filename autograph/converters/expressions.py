@@ -34,9 +34,6 @@ from .comprehensions import rewrite_comprehension
 from .context import Context, ConvertedFunction
 from .values import Values
 
-#: Tells whether the function that an expression names is surely called as it is.
-Known = Callable[[gast.AST], bool]
-
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
@@ -82,17 +79,13 @@ class Expressions(Values):
         facts: those of the function.
         context: the surroundings of the function.
         namer: knows the names in use.
-        known: which callees need no conversion.
     """
 
-    def __init__(
-        self, facts: Facts, context: Context, namer: Namer, known: Known
-    ) -> None:
+    def __init__(self, facts: Facts, context: Context, namer: Namer) -> None:
         super().__init__(facts, context.ag, namer)
         self._context = context
-        self._known = known
-        #: Whether all expressions stay as they are.
-        self.stay = False
+        # Who looks at its own frame finds its own variables there, and no others.
+        self._stay = facts.uses_frame
         #: Functions that operands became, to stand before the statement that is being
         #: converted; None where there is none.
         self.hoisted: list[Any] | None = None
@@ -103,11 +96,11 @@ class Expressions(Values):
     def expression(self, node: gast.AST, generated: bool) -> Any:
         """The expression, rewritten; ``generated``: for a generated function."""
         self._generated = generated
-        return node if self.stay else self.visit(node)
+        return node if self._stay else self.visit(node)
 
     def statement(self, node: gast.AST, generated: bool) -> Any:
         """The statement with its own expressions rewritten, not those in its blocks."""
-        if self.stay or isinstance(node, gast.TypeAlias):  # where no name may be bound
+        if self._stay or isinstance(node, gast.TypeAlias):  # where no name may be bound
             return node
         self._generated = generated
         changes: dict[str, Any] = {}
@@ -262,10 +255,25 @@ class Expressions(Values):
             return self._method(new, node)
         if not self._context.recursive:
             return new
-        if isinstance(function, gast.Lambda) or self._known(function):
+        if isinstance(function, gast.Lambda) or self._is_called_as_is(function):
             return new
         target = self.operator("call", [new.func], function)
         return clone(new, func=target)
+
+    def _is_called_as_is(self, callee: gast.AST) -> bool:
+        """Whether an expression names a function that needs no conversion, or that is
+        converted with this one.
+        """
+        root = callee
+        while isinstance(root, gast.Attribute):
+            root = root.value
+        if not isinstance(root, gast.Name):
+            return False
+        context, scope = self._context, self._facts.scope
+        if root.id in context.functions and root is callee:
+            return True
+        own = root.id in scope.bound or root.id in scope.enclosing
+        return not own and context.known(callee)
 
     def _builtin(self, node: Any) -> Any:
         name = node.func.id
@@ -306,6 +314,8 @@ class Expressions(Values):
     # Comprehensions ----------------------------------------------------------------
 
     def visit_ListComp(self, node: Any) -> Any:
+        if self._looks_at_frame(node):
+            return node
         return self._apart(
             lambda node: rewrite_comprehension(node, self._facts, self), node
         )
@@ -348,6 +358,8 @@ class Expressions(Values):
 
     def visit_Lambda(self, node: Any) -> Any:
         original, node = node, self._with_defaults(node)
+        if self._looks_at_frame(original):
+            return node
         generated, self._generated = self._generated, False
         body = self._apart(self.visit, node.body)
         self._generated = generated
@@ -357,6 +369,10 @@ class Expressions(Values):
         inner = self._context.converted
         self._context.add(ConvertedFunction(original, new, inner))
         return new
+
+    def _looks_at_frame(self, node: gast.AST) -> bool:
+        """Whether a lambda or generator expression uses ``locals`` or the like."""
+        return self.proves(lambda inner: self._facts.inner(inner).uses_frame, node)
 
     def with_defaults(self, node: Any, generated: bool) -> Any:
         """The function inside this one, its default values rewritten."""

@@ -32,7 +32,7 @@ def convert_function(
     if facts is None:
         facts = analyze(fn, enclosing=context.enclosing, shadowed=context.shadowed)
     if isinstance(fn, gast.Lambda):
-        expressions = _expressions(facts, context, namer)
+        expressions = Expressions(facts, context, namer)
         body = expressions.expression(fn.body, generated=False)
         if body is fn.body:
             return fn
@@ -56,12 +56,8 @@ def convert_function(
     def nested(inner: gast.AST) -> gast.AST:
         return convert_function(inner, context, facts.inner(inner))
 
-    expressions = _expressions(facts, context, namer)
-    # Who looks at its own frame finds its own variables there, and no others.
-    expressions.stay = facts.uses_frame
-    control_flow = ControlFlow(facts, written, selection, namer, expressions, nested)
+    control_flow = ControlFlow(facts, written, selection, context, namer, nested)
     body = control_flow.convert(fn.body)
-    context.helpers.update(control_flow.helpers)
     original = written.node
     if body is original.body:
         return original
@@ -69,19 +65,3 @@ def convert_function(
     suspends = written.has_yield(original.body)
     outer.add(ConvertedFunction(original, new, context.converted, suspends))
     return new
-
-
-def _expressions(facts: Facts, context: Context, namer: Namer) -> Expressions:
-    bound = frozenset(facts.scope.bound) | frozenset(facts.scope.enclosing)
-
-    def known(callee: gast.AST) -> bool:
-        root = callee
-        while isinstance(root, gast.Attribute):
-            root = root.value
-        if not isinstance(root, gast.Name):
-            return False
-        if root.id in context.functions and root is callee:
-            return True
-        return root.id not in bound and context.known(callee)
-
-    return Expressions(facts, context, namer, known)

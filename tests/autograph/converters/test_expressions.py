@@ -12,7 +12,7 @@ import pytest
 
 import autograph
 from autograph.lang.source import Source
-from autograph.pipeline import convert_module
+from autograph.pipeline import convert_module, convert_tree
 from tests import golden
 from tests.corpus_loader import cases
 from tests.observe import observe, same_lines
@@ -28,6 +28,22 @@ def test_printed(case: golden.Case, update_golden: bool) -> None:
     compile(conversion.text, "converted.py", "exec")
     assert conversion.diagnostics == ()
     case.check(update_golden, out=conversion.text)
+
+
+def test_a_lambda_that_looks_at_its_frame_stands_as_it_is() -> None:
+    show = lambda y: sorted(locals()) if y else []  # noqa: E731
+
+    _, conversion = convert_tree(show)
+
+    assert conversion.tree is conversion.original
+
+
+def test_what_looks_at_its_frame_inside_a_function_stands_as_it_is() -> None:
+    def looks(x: Any) -> Any:
+        items = (sorted(locals()) if y else x for y in [x])
+        return (lambda y: sorted(locals()) if y else x)(x), next(items)[-1:]
+
+    assert autograph.convert(looks)(1) == looks(1) == (["x", "y"], ["y"])
 
 
 class Said:
