@@ -17,7 +17,7 @@ __all__ = ["idle"]
 @contextmanager
 def idle() -> Iterator[None]:
     """Within the block nothing is staged, as in a program without tensors."""
-    own, always = getattr(staging._of_thread, "count", 0), staging._always
+    own, always = staging._own.count, staging._always
     staging._add(-own)
     staging._add(-always, anywhere=True)
     try:
