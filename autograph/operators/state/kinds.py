@@ -317,7 +317,9 @@ def _read_attributes(value: Any) -> dict[str, Any]:
 
 
 def _fill_attributes(value: Any, parts: dict[str, Any]) -> None:
-    _fill_dict(attributes_of(value) or {}, parts)
+    attributes = attributes_of(value)
+    if attributes is not None:
+        _fill_dict(attributes, parts)
 
 
 def _attribute_slot(name: str, value: Any, key: str) -> Slot:

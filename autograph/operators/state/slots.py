@@ -171,7 +171,8 @@ def class_value(cls: type, name: str) -> Any:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    return attributes_of(value) or {}
+    found = attributes_of(value)
+    return {} if found is None else found  # an empty dict is the object's own
 
 
 def _member(owner: Any, descriptor: Any) -> Any:
