@@ -26,7 +26,7 @@ from .lang import nodes
 from .lang.code_objects import bind, fill_placeholder
 from .lang.compile import compile_function, compile_module, put_placeholder
 from .lang.definitions import Definition, find_function
-from .lang.interpreter import cached_property, recursion_room
+from .lang.interpreter import cached_property, no_collection, recursion_room
 from .lang.names import Namer
 from .lang.parse import parse_module, too_deep
 from .lang.source import Source
@@ -96,6 +96,7 @@ class Conversion:
             self.diagnostics,
         )
 
+    @no_collection()
     def code(self) -> CodeType:
         """The code object of a converted module, under its own file and lines."""
         assert isinstance(self.tree, gast.Module)
@@ -179,7 +180,7 @@ def convert_code(
     context = conversion.context
     with _bounded(found.source, found.node):
         tree = put_placeholder(conversion.executed, context.ag)
-        code = compile_function(tree, function, context.helpers, found.class_name)
+        code = compile_function(tree, function, context.helpers, found.mangling_class)
     return ConvertedCode(code, found.source.text, library)
 
 
@@ -209,6 +210,7 @@ def _resolved_in(
 # --- modules --------------------------------------------------------------------------
 
 
+@no_collection()
 def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conversion:
     """The converted form of a module's text. Nothing of it is executed.
 

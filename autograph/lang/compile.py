@@ -15,7 +15,7 @@ import gast
 
 from . import nodes
 from .code_objects import FUTURE_FLAGS, PLACEHOLDER, Helper, restore_names
-from .translate import to_ast
+from .translate import is_untouched, to_ast
 from .visitors import Transformer, clone
 
 __all__ = ["compile_function", "compile_module", "mangle", "put_placeholder"]
@@ -161,6 +161,10 @@ class _Placeholders(Transformer):
     def __init__(self, name: str) -> None:
         super().__init__()
         self._name = name
+
+    def visit(self, node: Any) -> Any:
+        # What was parsed does not have the name.
+        return node if is_untouched(node) else super().visit(node)
 
     def visit_Name(self, node: Any) -> Any:
         return nodes.constant(PLACEHOLDER, node) if node.id == self._name else node

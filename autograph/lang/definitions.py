@@ -8,7 +8,7 @@ next to nothing.
 from __future__ import annotations
 
 import ast
-import functools
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib.machinery import SourceFileLoader
@@ -26,17 +26,7 @@ from .source import Source, code_of, source_of
 from .translate import to_gast
 from .visitors import all_blocks
 
-__all__ = ["Definition", "Enclosing", "find_function"]
-
-
-class Enclosing:
-    """A function, lambda or class that a definition stands in."""
-
-    def __init__(self, kind: str, name: str, lineno: int) -> None:
-        #: ``'function'``, ``'class'`` or ``'lambda'``.
-        self.kind = kind
-        self.name = name
-        self.lineno = lineno
+__all__ = ["Definition", "find_function"]
 
 
 class Definition:
@@ -46,19 +36,29 @@ class Definition:
         self,
         source: Source,
         node: gast.FunctionDef | gast.AsyncFunctionDef | gast.Lambda,
-        enclosing: tuple[Enclosing, ...],
+        enclosing: tuple[Any, ...],
     ) -> None:
         self.source = source
         #: A tree of its own: nobody else holds it.
         self.node = node
-        #: The definitions around it, outermost first.
+        #: The definitions and lambdas around it, nodes of `ast`, outermost first.
         self.enclosing = enclosing
 
     @property
     def class_name(self) -> str | None:
-        """The innermost class around; private names (``__x``) are mangled with it."""
-        classes = [outer.name for outer in self.enclosing if outer.kind == "class"]
-        return classes[-1] if classes else None
+        """The innermost class around."""
+        classes = (o.name for o in reversed(self.enclosing) if type(o) is ast.ClassDef)
+        return next(classes, None)
+
+    @property
+    def mangling_class(self) -> str | None:
+        """The class by which private names (``__x``) are mangled, if there are any."""
+        lines = self.source.lines[self.node.lineno - 1 : self.node.end_lineno]
+        text = "\n".join(lines)
+        names = re.findall(r"\b__\w+", text)
+        if text.isascii() and all(name.endswith("__") for name in names):
+            return None
+        return self.class_name
 
 
 def find_function(fn: Any) -> Definition:
@@ -87,7 +87,7 @@ def find_function(fn: Any) -> Definition:
             why = f"line {code.co_firstlineno} no longer defines `{code.co_name}`"
             raise _not_found(fn, source, why)
     node, enclosing = found
-    if _was_edited(fn, source):
+    if _was_edited(fn, node, definitions):
         why = f"line {code.co_firstlineno} is not what was imported"
         raise _not_found(fn, source, why)
     return Definition(source, to_gast(node), enclosing)
@@ -101,7 +101,7 @@ def _not_found(fn: Any, source: Source, why: str) -> SourceError:
 
 
 #: A definition, and the definitions around it.
-_Candidate = tuple[Any, tuple[Enclosing, ...]]
+_Candidate = tuple[Any, tuple[Any, ...]]
 
 
 class _Definitions:
@@ -109,50 +109,40 @@ class _Definitions:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._tree = parse_ast(source)
-
-    @cached_property
-    def functions(self) -> dict[tuple[int, str], _Candidate]:
-        """By first line, decorators included, and name: as code objects know it."""
-        return {
-            (_first_line(node), node.name): (node, enclosing)
-            for node, enclosing in _statements(self._tree.body, ())
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        }
+        self.tree = parse_ast(source)
+        #: By first line, decorators included, and name: as code objects know it.
+        self.functions: dict[tuple[int, str], _Candidate] = {}
+        #: The imports of the module itself.
+        self.imports: list[ast.stmt] = []
+        for node, enclosing in _statements(self.tree.body, ()):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.functions[_first_line(node), node.name] = node, enclosing
+            elif isinstance(node, (ast.Import, ast.ImportFrom)) and not enclosing:
+                self.imports.append(node)
 
     @cached_property
     def lambdas(self) -> dict[int, list[_Candidate]]:
         """By line."""
         found: dict[int, list[_Candidate]] = {}
-        stack: list[_Candidate] = [(self._tree, ())]
+        stack: list[_Candidate] = [(self.tree, ())]
         while stack:
             node, enclosing = stack.pop()
             if isinstance(node, ast.Lambda):
                 found.setdefault(node.lineno, []).append((node, enclosing))
-            inner = _enter(node, enclosing)
+            inner = (*enclosing, node) if type(node) in _SCOPES else enclosing
             children = list(ast.iter_child_nodes(node))
             stack.extend((child, inner) for child in reversed(children))
         return found
 
 
-def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
-
-
-def _enter(node: ast.AST, enclosing: tuple[Enclosing, ...]) -> tuple[Enclosing, ...]:
-    """The definitions around the parts of `node`."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return (*enclosing, Enclosing("function", node.name, node.lineno))
-    if isinstance(node, ast.ClassDef):
-        return (*enclosing, Enclosing("class", node.name, node.lineno))
-    if isinstance(node, ast.Lambda):
-        return (*enclosing, Enclosing("lambda", "<lambda>", node.lineno))
-    return enclosing
+def _first_line(statement: Any) -> int:
+    decorators = getattr(statement, "decorator_list", ())
+    return int(min([statement.lineno, *(d.lineno for d in decorators)]))
 
 
 def _statements(
-    body: list[ast.stmt], enclosing: tuple[Enclosing, ...]
-) -> Iterator[tuple[ast.stmt, tuple[Enclosing, ...]]]:
+    body: list[ast.stmt], enclosing: tuple[Any, ...]
+) -> Iterator[_Candidate]:
     """All compound statements below `body`, which is where any `def` is."""
     pending = [(statement, enclosing) for statement in reversed(body)]
     while pending:
@@ -160,11 +150,12 @@ def _statements(
         if isinstance(statement, _SIMPLE):
             continue
         yield statement, enclosing
-        inner = _enter(statement, enclosing)
+        inner = (*enclosing, statement) if type(statement) in _SCOPES else enclosing
         blocks = [(part, inner) for block in all_blocks(statement) for part in block]
         pending += reversed(blocks)
 
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _SIMPLE = (ast.Expr, ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign)
 
 
@@ -250,14 +241,11 @@ def _by_bytecode(
     """The candidates that compile to the instructions of `code`."""
     wanted = _essence(code)
     flags = code.co_flags & FUTURE_FLAGS
-    with warnings.catch_warnings():
-        # Python warned about a `"\d"` when it compiled the file for its user.
-        warnings.simplefilter("ignore")
-        compiled = [_essence(_compiled(c[0], source, flags)) for c in candidates]
+    compiled = [_essence(_compiled_lambda(c[0], source, flags)) for c in candidates]
     return [c for c, essence in zip(candidates, compiled) if essence == wanted]
 
 
-def _compiled(node: ast.Lambda, source: Source, flags: int) -> CodeType:
+def _compiled_lambda(node: ast.Lambda, source: Source, flags: int) -> CodeType:
     """The code object of a lambda, compiled in its place in the source."""
     tree = ast.parse(source.text, source.filename)
     place = (node.lineno, node.col_offset)
@@ -266,8 +254,16 @@ def _compiled(node: ast.Lambda, source: Source, flags: int) -> CodeType:
         if isinstance(other, ast.Lambda) and (other.lineno, other.col_offset) == place:
             # Lines that no other code has let its code object be recognized.
             ast.increment_lineno(other, shift)
-    module = compile(tree, source.filename, "exec", flags, dont_inherit=True)
+    module = _compiled(tree, source.filename, flags)
     return next(code for code in codes_in(module) if code.co_firstlineno > shift)
+
+
+def _compiled(module: ast.Module, filename: str, flags: int) -> CodeType:
+    with warnings.catch_warnings():
+        # Python warned about an `x is 0` when it compiled the file for its user.
+        warnings.simplefilter("ignore")
+        code: CodeType = compile(module, filename, "exec", flags, dont_inherit=True)
+    return code
 
 
 def _essence(code: CodeType) -> tuple[Any, ...]:
@@ -298,7 +294,7 @@ def _ambiguous(source: Source, node: ast.Lambda) -> SourceError:
 # new text in place of what the program imported.
 
 
-def _was_edited(fn: Any, source: Source) -> bool:
+def _was_edited(fn: Any, node: Any, definitions: _Definitions) -> bool:
     """Whether the text of a function is no longer what its code was compiled from.
 
     Only Python's own loader is asked about: what others make of a text, such as
@@ -308,21 +304,32 @@ def _was_edited(fn: Any, source: Source) -> bool:
         return False
     if type(fn.__globals__.get("__loader__")) is not SourceFileLoader:
         return False
+    if _is_of_converted_module(fn):
+        return False
     # Consoles and doctests compile with the `__future__` imports around a text.
-    codes = _compiled_codes(source, fn.__code__.co_flags & FUTURE_FLAGS)
-    return fn.__code__ not in codes and not _is_of_converted_module(fn)
+    flags = fn.__code__.co_flags & FUTURE_FLAGS
+    filename = definitions.source.filename
+    # Calls of what a module imports are compiled in their own way.
+    body = [*definitions.imports, *_around(node.lineno, definitions.tree.body)]
+    for module in (ast.Module(body, []), definitions.tree):  # in doubt, all of it
+        if fn.__code__ in codes_in(_compiled(module, filename, flags)):
+            return False
+    return True
 
 
-@functools.lru_cache(maxsize=64)
-def _compiled_codes(source: Source, flags: int) -> frozenset[CodeType]:
-    """All code objects that a text compiles to."""
-    with warnings.catch_warnings():
-        # Python warned about a `"\d"` when it compiled the file for its user.
-        warnings.simplefilter("ignore")
-        module = compile(
-            source.text, source.filename, "exec", flags=flags, dont_inherit=True
-        )
-    return frozenset(codes_in(module))
+def _around(lineno: int, body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a module or class that hold a line.
+
+    Functions cannot see the variables of a class, and those of a module are global
+    whatever it does with them: only such a statement decides how the line compiles.
+    """
+    kept = [s for s in body if _first_line(s) <= lineno <= (s.end_lineno or 0)]
+    if len(kept) == 1 and isinstance(kept[0], ast.ClassDef):
+        outer = kept[0]
+        if _first_line(outer.body[0]) <= lineno:
+            fields = {**outer.__dict__, "body": _around(lineno, outer.body)}
+            kept = [ast.ClassDef(**fields)]
+    return kept
 
 
 def _is_of_converted_module(fn: FunctionType) -> bool:

@@ -1,15 +1,16 @@
-"""Two arrangements with the interpreter: room for recursion, and a lock less."""
+"""Arrangements with the interpreter: its recursion limit, its collector, its locks."""
 
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["cached_property", "recursion_room"]
+__all__ = ["cached_property", "no_collection", "recursion_room"]
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property
@@ -61,6 +62,32 @@ def recursion_room() -> Iterator[None]:
             # Somebody else may have set another limit meanwhile.
             if not _inside and sys.getrecursionlimit() == _raised != _before:
                 sys.setrecursionlimit(_before)
+
+
+#: How many conversions put off the collector, and whether it was on before the first.
+_waiting, _was_on = 0, False
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Put off garbage collection, which would search among thousands of nodes.
+
+    No node of a module is garbage before the end of its conversion, and the search
+    takes a fifth of the time. Also a decorator.
+    """
+    global _waiting, _was_on
+    with _lock:
+        if not _waiting:
+            _was_on = gc.isenabled()
+            gc.disable()
+        _waiting += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _waiting -= 1
+            if not _waiting and _was_on:
+                gc.enable()
 
 
 def _depth() -> int:

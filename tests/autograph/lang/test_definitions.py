@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import linecache
 import subprocess
@@ -87,10 +88,10 @@ def test_decorators_belong_to_the_function() -> None:
 def test_enclosing_definitions() -> None:
     local = find_function(Outer.Inner().method())
 
-    assert [(e.kind, e.name) for e in local.enclosing] == [
-        ("class", "Outer"),
-        ("class", "Inner"),
-        ("function", "method"),
+    assert [(type(e), e.name) for e in local.enclosing] == [
+        (ast.ClassDef, "Outer"),
+        (ast.ClassDef, "Inner"),
+        (ast.FunctionDef, "method"),
     ]
     assert local.class_name == "Inner"
     assert find_function(plain).enclosing == ()

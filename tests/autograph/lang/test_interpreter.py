@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import autograph
 from autograph.errors import SourceError
-from autograph.lang.interpreter import recursion_room
+from autograph.lang.interpreter import no_collection, recursion_room
 from autograph.lang.source import Source
 from autograph.pipeline import convert_module
 
@@ -93,3 +94,18 @@ def test_the_limit_is_restored() -> None:
         sys.setrecursionlimit(limit + 7)  # somebody else's wish
     assert sys.getrecursionlimit() == limit + 7
     sys.setrecursionlimit(limit)
+
+
+def test_the_collector_waits_and_goes_on() -> None:
+    assert gc.isenabled()
+    with no_collection():
+        with pytest.raises(KeyError), no_collection():
+            raise KeyError
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+    gc.disable()  # the program wants it so
+    with no_collection():
+        pass
+    assert not gc.isenabled()
+    gc.enable()

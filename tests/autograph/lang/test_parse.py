@@ -32,8 +32,11 @@ def test_syntax_errors_are_located(text: str, place: str) -> None:
 
 
 def test_code_that_is_nested_too_deeply_is_valid_python() -> None:
-    branches = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(600))
-    text = f"def f(x):\n    if x < 0:\n        y = 0\n{branches}    return y\n"
+    branches = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(300))
+    zeros = " + ".join(["0"] * 900)
+    text = (
+        f"def f(x):\n    if x < 0:\n        y = 0\n{branches}    return y + {zeros}\n"
+    )
     compile(text, "deep.py", "exec")
 
     conversion = convert_module(Source(text, "deep.py"))
@@ -43,7 +46,7 @@ def test_code_that_is_nested_too_deeply_is_valid_python() -> None:
     assert "split it into functions" in str(refusal)
     namespace: dict[str, Any] = {}
     exec(conversion.code(), namespace)
-    assert namespace["f"](599) == 599
+    assert namespace["f"](299) == 299
 
 
 def test_invalid_escapes_do_not_warn() -> None:
