@@ -15,9 +15,12 @@ import gc
 import operator
 import warnings
 import zlib
+from _random import Random  # which that of `random` is derived from
 from array import array
-from collections import deque
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from io import BytesIO, StringIO
 from itertools import count, cycle
 from types import (
     BuiltinMethodType,
@@ -114,7 +117,7 @@ def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
             return (kind,)
     found = next((kind for base, kind in _BASES if issubclass(cls, base)), None)
     kinds = () if found is None else (found,)
-    if not _is_library(cls) or issubclass(cls, SimpleNamespace):
+    if not _is_library(cls) or issubclass(cls, _HOLDERS):
         return (*kinds, *_kinds_of_instances(cls))
     if found is None and defines(cls, "__next__"):
         return (_ITERATOR,) if cls.__module__ in ("builtins", "itertools") else ()
@@ -423,6 +426,19 @@ def _fill_staged(value: Any, parts: list[Any]) -> None:
     value.__autograph_become__(parts)
 
 
+def _read_stream(value: Any) -> list[Any]:
+    return [] if value.closed else [value.getvalue(), value.tell()]
+
+
+def _fill_stream(value: Any, parts: list[Any]) -> None:
+    if parts and not value.closed:
+        text, place = parts
+        value.seek(0)
+        value.truncate()
+        value.write(text)
+        value.seek(place)
+
+
 def _index(key: Any) -> str:
     return f"[{key!r}]"
 
@@ -478,6 +494,16 @@ _FUNCTION = Kind(_read_function, None, _variable_slot, _variable_name)
 _BUFFER = Kind(_read_buffer, _fill_buffer)
 _ITERATOR = Kind(_read_iterator, verb="advanced")
 _GENERATOR = Kind(_read_generator, verb="advanced")
+_CONTEXT = Kind(
+    lambda value: [value.get(UNBOUND)],
+    lambda value, parts: None if parts[0] is UNBOUND else value.set(*parts),
+)
+_STREAM = Kind(_read_stream, _fill_stream)
+_RANDOM = Kind(
+    lambda value: [value.getstate()],
+    lambda value, parts: value.setstate(*parts),
+    verb="advanced",
+)
 _BOUND = Kind(
     lambda value: [value.__self__, getattr(value, "__func__", None)], fixed=True
 )
@@ -503,6 +529,9 @@ _EXACT: dict[type, tuple[Kind, ...]] = {
     BuiltinMethodType: (_BOUND,),
     GeneratorType: (_GENERATOR,),
     bytearray: (_BUFFER,),
+    StringIO: (_STREAM,),
+    BytesIO: (_STREAM,),
+    ContextVar: (_CONTEXT,),
     functools.partial: (_PARTIAL,),
     property: (_WRAPPED,),
     staticmethod: (_WRAPPED,),
@@ -512,6 +541,8 @@ _EXACT: dict[type, tuple[Kind, ...]] = {
     functools.singledispatchmethod: (_WRAPPED,),
     functools._lru_cache_wrapper: (_WRAPPED,),
 }
+#: Classes of Python's library whose objects are what their attributes are.
+_HOLDERS = (SimpleNamespace, UserDict, UserList, ChainMap)
 _BASES: list[tuple[type, Kind]] = [
     (list, _SUBLIST),
     (tuple, TUPLE),
@@ -519,4 +550,5 @@ _BASES: list[tuple[type, Kind]] = [
     (set, _SUBSET),
     (frozenset, TUPLE),
     (deque, _SUBDEQUE),
+    (Random, _RANDOM),
 ]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import array
+import contextvars
+import io
 import itertools
+import random
+from collections import ChainMap, UserDict
 
 import numpy as np
 import pytest
@@ -398,3 +402,68 @@ def test_loops_over_ranges_and_variables_need_no_search(monkeypatch):
     traced = tf.function(lists_rebound_in_loops)
 
     assert int(traced(tf.constant(9))) == 1
+
+
+def user_dict(n):
+    settings = UserDict(a=1)
+    if n > 5:
+        settings.update(a=2)
+    return settings["a"] * n
+
+
+def chain_of_dicts(n):
+    first, second = {"a": 1}, {"b": 5}
+    chain = ChainMap(first, second)
+    if n > 5:
+        chain.update(b=7)
+    return chain["b"] + len(first) * n
+
+
+def test_containers_of_the_library_hold_what_their_attributes_hold():
+    traced = tf.function(user_dict)
+
+    assert [int(traced(tf.constant(n))) for n in (3, 9)] == [3, 18]
+    with pytest.raises(StagedStateError, match=r"AG201.*'b'"):
+        tf.function(chain_of_dicts)(tf.constant(3))
+
+
+def stream_of_text(n):
+    stream = io.StringIO()
+
+    def note():
+        stream.write("seen")
+
+    if n > 5:
+        note()
+    return len(stream.getvalue())
+
+
+def random_numbers(n):
+    chance = random.Random(1)
+    if n > 5:
+        chance.random()
+    return chance.random()
+
+
+context = contextvars.ContextVar("context", default=0)
+
+
+def context_variable(n):
+    if n > 5:
+        context.set(1)
+    return context.get() * n
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (stream_of_text, r"the StringIO `stream` is changed by `note`"),
+        (random_numbers, r"the Random `chance` is advanced"),
+        (context_variable, r"the ContextVar `context` is changed"),
+    ],
+)
+def test_state_of_the_library_is_refused(program, message):
+    with pytest.raises(StagingError, match=message) as caught:
+        tf.function(program)(tf.constant(3))
+
+    assert caught.value.code == "AG207"
