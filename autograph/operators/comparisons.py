@@ -15,7 +15,7 @@ from typing import Any
 
 from .calls import call
 from .classes import defines
-from .dispatch import PYTHON, Backend, backend_of
+from .dispatch import PYTHON, Backend, answer_for, backend_of
 from .items import key_backend
 from .logical import and_, not_, staged_and
 from .unbound import raise_as_python
@@ -122,10 +122,7 @@ def is_none(value: Any) -> Any:
     """
     if value is None:
         return True
-    backend = backend_of(value)
-    if backend is None:
-        return False
-    staged = backend.builtin("is_none")
+    staged = answer_for("is_none", value)
     return False if staged is None else staged(value)
 
 
@@ -133,10 +130,7 @@ def is_not_none(value: Any) -> Any:
     """``value is not None``."""
     if value is None:
         return False
-    backend = backend_of(value)
-    if backend is None:
-        return True
-    staged = backend.builtin("is_not_none")
+    staged = answer_for("is_not_none", value)
     return True if staged is None else staged(value)
 
 

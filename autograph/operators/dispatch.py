@@ -198,6 +198,16 @@ def backend_of(value: Any) -> Backend | None:
     return None if backend is None or not backend.stages(value) else backend
 
 
+def answer_for(name: str, *values: Any) -> Callable[..., Any] | None:
+    """The answer for an operation of the library that a value belongs to.
+
+    The first value of a library decides. None if Python answers, or the library has no
+    answer for ``name``.
+    """
+    backend = next(filter(None, map(backend_of, values)), None)
+    return None if backend is None else backend.builtin(name)
+
+
 def _look_up(cls: Any) -> Backend | None:
     backend: Backend | None = None
     if defines(cls, "__autograph_backend__"):

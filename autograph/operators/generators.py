@@ -18,7 +18,7 @@ from weakref import WeakSet
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import backend_of
+from .dispatch import answer_for, backend_of
 from .logical import and_
 from .protocols import truth_of
 
@@ -276,8 +276,7 @@ def unrolled_items(iterated: Any, limit: int | None = None) -> Sequence[Any] | N
     """The items of a value of a tensor library, if it knows how many there are and if
     they are no more than the limit.
     """
-    backend = backend_of(iterated)
-    answer = None if backend is None else backend.builtin("items")
+    answer = answer_for("items", iterated)
     items: Sequence[Any] | None = None if answer is None else answer(iterated, limit)
     return items
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .dispatch import PYTHON, Backend, backend_of
+from .dispatch import PYTHON, Backend, answer_for, backend_of
 from .state.slots import is_whole
 from .state.trials import opened
 
@@ -41,9 +41,7 @@ def getitem(items: Any, index: Any, *others: Any) -> Any:
             return _keyed_read(backend, items, index)
     key = slice(index, *others) if others else index
     if isinstance(items, _CONTAINERS):
-        ends = (index, *others)
-        backend = next(filter(None, map(backend_of, ends)), None)
-        staged = None if backend is None else backend.builtin("getitem")
+        staged = answer_for("getitem", index, *others)
         if staged is not None:
             return staged(items, key)
     return items[key]
@@ -181,8 +179,7 @@ def module_function(function: Any) -> Any:
         return function
 
     def staged(*args: Any, **options: Any) -> Any:
-        values = (*args, *options.values())
-        backend = next(filter(None, map(backend_within, values)), None)
+        backend = backend_within((*args, *options.values()))
         name = f"{module}.{function.__name__}"
         instead = None if backend is None else backend.builtin(name)
         return (function if instead is None else instead)(*args, **options)
@@ -221,10 +218,9 @@ def list_method(function: Any) -> Any:
 
     def staged(*args: Any, **options: Any) -> Any:
         if function.__name__ in _COUNTING:
-            found = map(backend_of, args)
+            backend = next(filter(None, map(backend_of, args)), None)
         else:
-            found = map(backend_within, (*args, *items))
-        backend = next(filter(None, found), None)
+            backend = backend_within((*args, *items))
         if function.__name__ == "extend" and backend is not None:
             whole = _opened(backend, items, "extend", *args)
             if whole is not None:

@@ -18,7 +18,7 @@ from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
 from .control_flow import Body, staged_cond
-from .dispatch import backend_of
+from .dispatch import answer_for, backend_of
 from .protocols import call_bool, truth_of
 from .state.slots import parse_state
 from .state.variables import Variables
@@ -83,8 +83,7 @@ def is_bool(value: Any, expected: bool) -> Any:
     >>> is_bool(1 == 1, True), is_bool(1, True)
     (True, False)
     """
-    backend = backend_of(value)
-    staged = None if backend is None else backend.builtin("is_bool")
+    staged = answer_for("is_bool", value)
     return value is expected if staged is None else staged(value, expected)
 
 
@@ -102,8 +101,7 @@ def subject(value: Any) -> Any:
         parts = list(map(subject, value))
         same = all(new is old for new, old in zip(parts, value, strict=True))
         return value if same else type(value)(parts)
-    backend = backend_of(value)
-    staged = None if backend is None else backend.builtin("subject")
+    staged = answer_for("subject", value)
     return value if staged is None else staged(value, run.answer)
 
 

@@ -26,13 +26,11 @@ def fstring(template: str, /, *values: Any, **named: Any) -> Any:
     >>> fstring("step {}: {:.2f}", 3, 0.5)
     'step 3: 0.50'
     """
-    backend = _backend_within(values) or (_backend_within(named.values()))
-    if backend is not None:
-        staged = backend.builtin("fstring")
-        if staged is not None:
-            named = {name: _Object.of(value) for name, value in named.items()}
-            return staged(template, *map(_Object.of, values), **named)
-    return template.format(*values, **named)
+    staged = _answer_for("fstring", (*values, *named.values()))
+    if staged is None:
+        return template.format(*values, **named)
+    named = {name: _Object.of(value) for name, value in named.items()}
+    return staged(template, *map(_Object.of, values), **named)
 
 
 def percent(template: Any, values: Any) -> Any:
@@ -41,12 +39,8 @@ def percent(template: Any, values: Any) -> Any:
     >>> percent("%s of %d", (1, 3))
     '1 of 3'
     """
-    backend = _backend_within((values,))
-    if backend is not None:
-        staged = backend.builtin("percent")
-        if staged is not None:
-            return staged(template, values)
-    return template % values
+    staged = _answer_for("percent", (values,))
+    return template % values if staged is None else staged(template, values)
 
 
 def join(separator: str, items: Any) -> Any:
@@ -59,24 +53,18 @@ def join(separator: str, items: Any) -> Any:
         if not isinstance(items, Iterable):
             return separator.join(items)
         items = list(items)
-    backend = _backend_within((items,))
-    if backend is not None:
-        staged = backend.builtin("join")
-        if staged is not None:
-            return staged(separator, items)
-    return separator.join(items)
+    staged = _answer_for("join", (items,))
+    return separator.join(items) if staged is None else staged(separator, items)
 
 
 def _dispatching(name: str) -> Callable[..., Any]:
     builtin: Callable[..., Any] = getattr(builtins, name)
 
     def function(*values: Any, **options: Any) -> Any:
-        backend = _backend_within(values)
-        if backend is not None:
-            staged = backend.builtin(name)
-            if staged is not None:
-                return staged(*map(_Object.of, values), **options)
-        return builtin(*values, **options)
+        staged = _answer_for(name, values)
+        if staged is None:
+            return builtin(*values, **options)
+        return staged(*map(_Object.of, values), **options)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}``, answered by the values' library if it can."
@@ -132,18 +120,27 @@ def _shows_itself(value: Any) -> bool:
     return any(type(method) is FunctionType for method in shows)
 
 
-def _backend_within(values: Iterable[Any]) -> Backend | None:
-    """The backend that answers for one of the values or for what it holds."""
+def _answer_for(name: str, values: Iterable[Any]) -> Callable[..., Any] | None:
+    """The answer for an operation of the library of a value, or of a part of one."""
+    backend = _backend_among(values, ())
+    return None if backend is None else backend.builtin(name)
+
+
+def _backend_among(values: Iterable[Any], around: tuple[Any, ...]) -> Backend | None:
+    """The backend of one of the values, or of a part of it.
+
+    ``around`` are the structures that the values are in: a structure may hold itself.
+    """
     for value in values:
         if type(value) not in _ATOMS:
-            backend = backend_of(value) or _backend_inside(value, ())
+            backend = backend_of(value) or _backend_inside(value, around)
             if backend is not None:
                 return backend
     return None
 
 
 def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
-    """The backend of something in a structure, which may hold itself."""
+    """The backend of a part of a structure."""
     inside: Iterable[Any]
     if issubclass(type(value), _ITEMS):
         inside = value
@@ -161,10 +158,4 @@ def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
         return None
     if any(value is outer for outer in around):
         return None
-    around = (*around, value)
-    for item in inside:
-        if type(item) not in _ATOMS:
-            backend = backend_of(item) or _backend_inside(item, around)
-            if backend is not None:
-                return backend
-    return None
+    return _backend_among(inside, (*around, value))

@@ -27,7 +27,7 @@ from typing import Any
 import pytest
 
 import autograph
-from autograph import bytecode
+from autograph import disk_cache
 from autograph.lang.source import Source
 from autograph.options import DEFAULT
 from autograph.pipeline import convert_module
@@ -77,8 +77,8 @@ def failures_in(package: str, path: Path) -> Iterator[str]:
                 yield f"{path}: {diagnostic.message}"
         step = "compile"
         code = conversion.code()
-        bytecode.store(
-            bytecode.cache_file(str(path), DEFAULT),
+        disk_cache.store(
+            disk_cache.cache_file(str(path), DEFAULT),
             str(path),
             path.read_bytes(),
             code,
