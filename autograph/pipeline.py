@@ -72,7 +72,7 @@ class Conversion:
         """The converted code, printed."""
         from .lang.unparse import Pristine, unparse  # printing is not always asked for
 
-        with _bounded(self.source, self.original):
+        with no_collection(), _bounded(self.source, self.original):
             return unparse(self.tree, pristine=Pristine(self.original, self.source))
 
     def of(self, qualname: str) -> Conversion:
@@ -222,13 +222,12 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         SourceError: the text is not valid Python.
     """
     tree = parse_module(source)
-    shadowed = bound_names(tree.body)
     context = Context(
         ag=_free_name(ALIAS, tree, source),
         staged=_free_name(STAGED, tree, source),
         known=_imported_in(tree, options),
         recursive=options.recursive,
-        shadowed=shadowed,
+        shadowed=shadowed_builtins(bound_names(tree.body)),
         functions=local_functions(tree.body),
     )
     converter = _ModuleConverter(source, context)

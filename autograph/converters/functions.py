@@ -50,8 +50,10 @@ def convert_function(
     scope = facts.scope
     declared = {*scope.params, *scope.globals, *scope.nonlocals}
     own = local_functions(fn.body, declared)
-    around = context.functions - frozenset(scope.bound)
-    outer, context = context, context.around(own | around)
+    around = context.functions  # which may be those of a large module
+    if not around.isdisjoint(scope.bound):
+        around = around - frozenset(scope.bound)
+    outer, context = context, context.around(own | around if own else around)
 
     def nested(inner: gast.AST) -> gast.AST:
         return convert_function(inner, context, facts.inner(inner))
