@@ -127,10 +127,11 @@ def convert_tree(
     with recursion_room():
         found = find_function(function)
     namer = Namer(found.node)
+    library = {} if library is None else library
     context = Context(
         ag=namer.fresh(ALIAS),
         staged=namer.fresh(STAGED),
-        known=_resolved_in(function, options, {} if library is None else library),
+        called_as_is=_resolved_in(function, options, library),
         recursive=options.recursive,
         shadowed=shadowed_builtins(function.__globals__),
         enclosing=frozenset(function.__code__.co_freevars),
@@ -192,7 +193,7 @@ def _resolved_in(
     The answers are collected in `library`.
     """
 
-    def known(node: gast.AST) -> bool:
+    def is_library(node: gast.AST) -> bool:
         parts: list[str] = []
         while isinstance(node, gast.Attribute):
             parts.append(node.attr)
@@ -204,7 +205,7 @@ def _resolved_in(
             library[path] = names_library(path, function, options)
         return library[path]
 
-    return known
+    return is_library
 
 
 # --- modules --------------------------------------------------------------------------
@@ -225,7 +226,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
     context = Context(
         ag=_free_name(ALIAS, tree, source),
         staged=_free_name(STAGED, tree, source),
-        known=_imported_in(tree, options),
+        called_as_is=_imported_in(tree, options),
         recursive=options.recursive,
         shadowed=shadowed_builtins(bound_names(tree.body)),
         functions=local_functions(tree.body),
@@ -292,7 +293,7 @@ def _imported_in(
         for name in bound_names([statement]):
             bound[name] = bound.get(name, 0) + 1
 
-    def known(node: gast.AST) -> bool:
+    def is_library(node: gast.AST) -> bool:
         while isinstance(node, gast.Attribute):
             node = node.value
         if not isinstance(node, gast.Name):
@@ -302,7 +303,7 @@ def _imported_in(
             return is_library_module(origin) and not may_be_included(origin, options)
         return node.id not in bound and hasattr(builtins, node.id)
 
-    return known
+    return is_library
 
 
 def _with_import(

@@ -22,7 +22,7 @@ import gast
 
 from ..analysis import Facts
 from ..lang import nodes
-from ..lang.visitors import child_nodes, clone, walk
+from ..lang.visitors import are_same, child_nodes, clone, walk
 from .bindings import names_read
 from .values import Values
 
@@ -66,7 +66,7 @@ def _unrolled(node: _Comprehension, facts: Facts, rewriter: Values) -> _Comprehe
         if not is_python and not generator.is_async:
             call = rewriter.operator("unrolled", [generator.iter], generator.iter)
             generators[position] = clone(generator, iter=call)
-    same = all(a is b for a, b in zip(generators, new.generators, strict=True))
+    same = are_same(generators, new.generators)
     return new if same else clone(new, generators=generators)
 
 

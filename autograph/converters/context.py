@@ -43,8 +43,8 @@ class Context:
     Args:
         ag: the name by which generated code reaches the operators.
         staged: the name of the functions that hold the converted forms of others.
-        known: whether an expression outside the function's own scopes surely names
-            something that is called as it is.
+        called_as_is: whether an expression, of names that are not the function's own,
+            surely names something that needs no conversion.
         recursive: whether calls of other functions are converted.
         shadowed: names of builtins that the module defines anew.
         functions: names of functions around this one that are converted with it.
@@ -55,7 +55,7 @@ class Context:
         self,
         ag: str,
         staged: str,
-        known: Callable[[gast.AST], bool],
+        called_as_is: Callable[[gast.AST], bool],
         recursive: bool = True,
         shadowed: frozenset[str] = frozenset(),
         functions: frozenset[str] = frozenset(),
@@ -63,7 +63,7 @@ class Context:
     ) -> None:
         self.ag = ag
         self.staged = staged
-        self.known = known
+        self.called_as_is = called_as_is
         self.recursive = recursive
         self.shadowed = shadowed
         self.functions = functions

@@ -24,7 +24,7 @@ import gast
 from ..analysis import Facts
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import blocks, clone, with_blocks
+from ..lang.visitors import are_same, blocks, clone, with_blocks
 from .bindings import bound_names, names_read, unhidden
 from .conditionals import (
     Cases,
@@ -126,8 +126,7 @@ class ControlFlow:
         out: list[gast.AST] = []
         for statement in statements:
             out.extend(self._statement(statement, frame))
-        same = len(out) == len(statements) and all(map(_is, out, statements))
-        return statements if same else out
+        return statements if are_same(out, statements) else out
 
     def _statement(self, statement: Any, frame: _Frame) -> list[gast.AST]:
         around, self._expressions.hoisted = self._expressions.hoisted, []
@@ -157,7 +156,7 @@ class ControlFlow:
                 self._nested(inner) if isinstance(inner, _FUNCTIONS) else inner
                 for inner in statement.body
             ]
-            same = all(map(_is, body, statement.body))
+            same = are_same(body, statement.body)
             return [statement if same else clone(statement, body=body)]
         if frame.in_loop and isinstance(statement, (gast.Break, gast.Continue)):
             return [nodes.return_(None, statement)]
@@ -205,7 +204,7 @@ class ControlFlow:
             if frame.generated and self._sees_unbound(old, frame):
                 guard = self._expressions.operator_name("unbound_locals", old)
                 new_blocks[0] = [nodes.with_(guard, new_blocks[0], old.body[0])]
-        if all(map(_is, new_blocks, old_blocks)):
+        if are_same(new_blocks, old_blocks):
             return new
         return with_blocks(new, new_blocks)
 
@@ -388,10 +387,6 @@ class ControlFlow:
             if not self._expressions.is_fixed(value):
                 return self._expressions.lambda_(value, *parameters)
         return nodes.function(name, [*scoping, *body], at, *parameters)
-
-
-def _is(left: object, right: object) -> bool:
-    return left is right
 
 
 def _none(at: gast.AST) -> gast.Constant:

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gast
 
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import blocks, clone, with_blocks
+from ..lang.visitors import are_same, blocks, clone, with_blocks
 from .patterns import Matching
 from .selection import LOOPS, Selection, leaves
 
@@ -81,7 +81,7 @@ class Exits:
             out.extend(new)
             if taken:
                 return out
-        return statements if _same(out, statements) else out
+        return statements if are_same(out, statements) else out
 
     def _statement(
         self, statement: gast.AST, rest: list[gast.AST], ctx: _Context
@@ -114,7 +114,7 @@ class Exits:
         """The statement with the blocks inside it rearranged."""
         old = blocks(statement)
         new = [self._block(block, ctx) for block in old]
-        if all(a is b for a, b in zip(old, new, strict=True)):
+        if are_same(new, old):
             return statement
         if ctx.soft or ctx.in_loop:
             new = self._voided(statement, new, ctx)
@@ -357,10 +357,6 @@ def _is_small(rest: list[gast.AST]) -> bool:
     if isinstance(only, gast.Return):
         return only.value is None or isinstance(only.value, _SIMPLE)
     return isinstance(only, (gast.Pass, gast.Continue))
-
-
-def _same(new: list[Any], old: list[Any]) -> bool:
-    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
 
 
 # --- how control leaves -------------------------------------------------------------

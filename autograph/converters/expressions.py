@@ -273,7 +273,7 @@ class Expressions(Values):
         if root.id in context.functions and root is callee:
             return True
         own = root.id in scope.bound or root.id in scope.enclosing
-        return not own and context.known(callee)
+        return not own and context.called_as_is(callee)
 
     def _builtin(self, node: Any) -> Any:
         name = node.func.id

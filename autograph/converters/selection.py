@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import gast
 
 from ..analysis import Facts
-from ..lang.visitors import blocks, child_nodes, remembered, walk
+from ..lang.visitors import blocks, remembered, walk
 
 LOOPS = (gast.For, gast.While)
 _EXITS = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
@@ -199,18 +199,6 @@ def _singletons(pattern: Any, subject: Any) -> Iterator[tuple[bool | None, gast.
 
 
 # --- blocks, and how control leaves them --------------------------------------------
-
-
-def header_of(statement: gast.AST) -> list[gast.AST]:
-    """The expressions of a statement with blocks that are not in its blocks."""
-    inside = {id(inner) for block in blocks(statement) for inner in block}
-    parts: list[gast.AST] = []
-    for child in child_nodes(statement):
-        if isinstance(child, (gast.ExceptHandler, gast.match_case)):
-            parts.extend(part for part in child_nodes(child) if id(part) not in inside)
-        elif id(child) not in inside:
-            parts.append(child)
-    return parts
 
 
 def leaves(part: gast.AST | Sequence[gast.AST]) -> frozenset[str]:

@@ -10,8 +10,8 @@ import gast
 from ..analysis import Facts
 from ..lang import nodes
 from ..lang.interpreter import cached_property
-from ..lang.visitors import blocks, walk
-from .selection import LOOPS, header_of
+from ..lang.visitors import blocks, child_nodes, walk
+from .selection import LOOPS
 
 _JUMPS = (gast.Break, gast.Continue)
 
@@ -42,7 +42,7 @@ class Variables:
             doubtful = shared & frozenset(facts.scope.bound)
             doubtful -= frozenset(facts.assigned_in(statement))
             inside = blocks(statement)
-            parts = header_of(statement) if inside else [statement]
+            parts = _header_of(statement) if inside else [statement]
             if doubtful and not doubtful.isdisjoint(facts.reads(parts)):
                 return True
             if any(self.may_be_unbound(block, shared) for block in inside):
@@ -99,6 +99,18 @@ class Variables:
         scope = self._facts.scope
         own = (*scope.params, *scope.bound, *scope.nonlocals, *scope.globals)
         return list(dict.fromkeys((*own, *scope.free)))
+
+
+def _header_of(statement: gast.AST) -> list[gast.AST]:
+    """The expressions of a statement with blocks that are not in its blocks."""
+    inside = {id(inner) for block in blocks(statement) for inner in block}
+    parts: list[gast.AST] = []
+    for child in child_nodes(statement):
+        if isinstance(child, (gast.ExceptHandler, gast.match_case)):
+            parts.extend(part for part in child_nodes(child) if id(part) not in inside)
+        elif id(child) not in inside:
+            parts.append(child)
+    return parts
 
 
 def _jumps_out(statement: Any, in_loop: bool = False) -> Iterator[gast.AST]:

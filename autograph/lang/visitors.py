@@ -8,7 +8,8 @@ lets facts about a tree stay true while a pass runs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import gast
@@ -16,6 +17,7 @@ import gast
 __all__ = [
     "Transformer",
     "all_blocks",
+    "are_same",
     "blocks",
     "child_nodes",
     "clone",
@@ -238,6 +240,11 @@ def remembered(function: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
         return answer
 
     return ask
+
+
+def are_same(new: Sequence[Any], old: Sequence[Any]) -> bool:
+    """Whether two sequences hold the very same objects."""
+    return len(new) == len(old) and all(map(operator.is_, new, old))
 
 
 class Transformer:
