@@ -128,11 +128,6 @@ def cell_value(cell: CellType, _: Any = None) -> Any:
         return UNBOUND
 
 
-def set_cell(cell: CellType, value: Any) -> None:
-    """Assign the variable in a cell, or delete it: `UNBOUND`."""
-    PartSlot(CELL, "", cell).write(value)
-
-
 def dict_class(value: dict[Any, Any]) -> Any:
     """The class whose methods change a dict, whatever a class of the user's has."""
     return OrderedDict if isinstance(value, OrderedDict) else dict

@@ -103,8 +103,8 @@ class Restage(BaseException):
 class BodyRun:
     """A body that is being tried, of the statement with these variables."""
 
-    def __init__(self, found: Discovery, variables: Any = None) -> None:
-        self.found = found
+    def __init__(self, discovery: Discovery, variables: Any = None) -> None:
+        self.discovery = discovery
         self.variables = variables
         self.around = current.get()
         #: What the body can reach, as it is before the trial.
@@ -163,18 +163,20 @@ class BodyRun:
         """
         number = self.count[statement]
         self.count[statement] += 1
-        known = self.found.inside.setdefault((statement, number), Discovery())
-        known.find_again({slot.identity: slot for slot in self.found.slots}, roots)
+        known = self.discovery.inside.setdefault((statement, number), Discovery())
+        known.find_again({slot.identity: slot for slot in self.discovery.slots}, roots)
         return known
 
 
 class Trial(NamedTuple):
-    """What a body did: its result, the new state, and what is not known of it yet."""
+    """What a body did: its result and the new values of the state."""
 
     result: Any
     state: State
+    #: Changes of what is not part of the state yet, and places that got other objects.
     changes: list[Change]
     rebound: dict[Any, Any]
+    #: Whether it gave objects other names than was known.
     again: bool
 
 
@@ -224,36 +226,25 @@ def opened(value: Any, make: Callable[[], Any]) -> Any:
     Raises:
         StagingError: AG210, something refers to the value that cannot refer to another.
     """
-    statement: BodyRun | None = None
-    for running in _around():
-        if running.knows(value):
-            statement = running
-    if statement is not None:
-        raise Restage(statement.variables, lambda: _exchange(value, make()))
-    return _exchange(value, make())
+    return all_opened([value], [make])[0]
 
 
 def all_opened(values: Sequence[Any], makes: Sequence[Callable[[], Any]]) -> list[Any]:
     """As `opened`, for several values at once."""
-    statement: BodyRun | None = None
-    for running in _around():
-        if any(map(running.knows, values)):
-            statement = running
 
     def exchange() -> list[Any]:
         return [_exchange(value, make()) for value, make in zip(values, makes)]
 
+    # The outermost body that had one of the values before it began, if any.
+    statement: BodyRun | None = None
+    running = current.get()
+    while running is not None:
+        if any(map(running.knows, values)):
+            statement = running
+        running = running.around
     if statement is not None:
         raise Restage(statement.variables, exchange)
     return exchange()
-
-
-def _around() -> Iterator[BodyRun]:
-    """The bodies that are being tried, from the inside out."""
-    running = current.get()
-    while running is not None:
-        yield running
-        running = running.around
 
 
 def _exchange(old: Any, new: Any) -> Any:

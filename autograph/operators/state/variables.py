@@ -9,7 +9,7 @@ of the state, so the variables must be read, written and restored from outside: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ...ownership import is_library_module
@@ -29,9 +29,7 @@ from .slots import (
     ContentsSlot,
     Scope,
     Slot,
-    cell_value,
     is_whole,
-    set_cell,
     state_variables,
 )
 from .snapshot import Change, KeyOrders, Snapshot, reachable_names
@@ -59,9 +57,9 @@ class Variables:
         self._places = [place for place in places if not place.depends_on_tensor()]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
-        self._found = around.found_of(codes, self._roots) if around else Discovery()
+        self._discovery = around.found_of(codes, self._roots) if around else Discovery()
         self._aliases = Aliases(
-            self._found.sharing, self._found.rebound, self._scope.cells
+            self._discovery.sharing, self._discovery.rebound, self._scope.cells
         )
         self._orders = KeyOrders()
 
@@ -83,7 +81,7 @@ class Variables:
             StagingError: AG210, a list has become another, and something refers to it
                 that cannot refer to another.
         """
-        contents = Contents(self._found.rebound)
+        contents = Contents(self._discovery.rebound)
         old = self.read()
         self._fill(old, values, contents)
         check_rebound(old, self.read(), [before for before, _ in contents.replaced])
@@ -106,13 +104,13 @@ class Variables:
             self._aliases.begin(backend)
             self._orders.begin()
             try:
-                before, result = self.read(), self._found.staged(attempt)
+                before, result = self.read(), self._discovery.staged(attempt)
                 return self._aliases.guarded(result, self._state(), before)
             except Restage as again:
                 if again.variables is not self:
                     raise
                 again.prepare()
-        raise endless(self._found.slots)
+        raise endless(self._discovery.slots)
 
     def trial(
         self,
@@ -131,13 +129,13 @@ class Variables:
             StagingError: AG207, it changed something that cannot be state.
         """
         old = self.read()
-        running = BodyRun(self._found, self)
+        running = BodyRun(self._discovery, self)
         trial = self._try(values, run, arguments, running, repeats)
-        known = {slot.identity for slot in self._found.slots}
+        known = {slot.identity for slot in self._discovery.slots}
         filled = [
             value
             for place, value in zip(self._state(), old, strict=True)
-            if place.identity not in self._found.rebound
+            if place.identity not in self._discovery.rebound
         ]
         found = {slot.identity: slot for slot in running.replaced(filled)}
         refused = []
@@ -155,8 +153,8 @@ class Variables:
                 [body.__code__ for body in self._functions],
             )
         if found or trial.rebound or trial.again:
-            self._found.slots += found.values()
-            self._found.rebound.update(trial.rebound)
+            self._discovery.slots += found.values()
+            self._discovery.rebound.update(trial.rebound)
             raise Restage(self)
         return trial.result, trial.state
 
@@ -169,11 +167,12 @@ class Variables:
         repeats: bool,
     ) -> Trial:
         before = running.before = Snapshot([*self._roots(), *arguments])
-        cells = [(cell, cell_value(cell)) for cell in self._own_cells()]
         old = self.read()
-        contents = Contents(self._found.rebound if repeats else {}, before)
+        state = zip(self._state(), old, strict=True)
+        held = [*((slot, slot.read()) for slot in self._own_variables()), *state]
+        contents = Contents(self._discovery.rebound if repeats else {}, before)
         for place, value in zip(self._state(), old, strict=True):
-            if place.identity not in self._found.rebound:
+            if place.identity not in self._discovery.rebound:
                 contents.save(value)
         items = Contents({}, before)
         for value in self._lists_of_items():
@@ -193,33 +192,31 @@ class Variables:
             self._orders.note(before.reordered(), repeats)
             self._aliases.stand_in(running.stand_ins())
             result, again = self._aliases.note(before, result, self._state(), kept)
-            state, new = self._outcome(kept, contents, running)
+            values, new = self._outcome(kept, contents, running)
             # What it holds is put back, too: a list that is the test of a loop, say.
             result = items.result(contents.result(result))
         finally:
             current.reset(token)
             put_back(replaced)
-            for cell, value in cells:
-                set_cell(cell, value)
-            for place, value in zip(self._state(), old, strict=True):
+            for place, value in held:
                 if place.read() is not value:
                     place.write(value)
             changes = [c for c in before.restore() if not contents.holds(c.seen)]
             running.put_back()
-        return Trial(result, state, changes, new, again)
+        return Trial(result, values, changes, new, again)
 
     def _outcome(
         self, kept: State, contents: Contents, running: BodyRun
     ) -> tuple[State, dict[Any, Any]]:
         """The values after a trial, and which lists and dicts were rebound in it."""
         rebound: dict[Any, Any] = contents.newly_rebound(
-            self._found.rebound, running.stands_for
+            self._discovery.rebound, running.stands_for
         )
         state = []
         for place, before in zip(self._state(), kept, strict=True):
             value = running.stand_in_of(place.read())
             if value is not before and contents.has(before):
-                known = place.identity in self._found.rebound
+                known = place.identity in self._discovery.rebound
                 if not known and not running.stands_for(value, before):
                     rebound[place.identity] = place
             state.append(contents.result(value))
@@ -236,7 +233,7 @@ class Variables:
                 place.write(value)
 
     def _state(self) -> list[Slot]:
-        return [*self._places, *self._found.slots]
+        return [*self._places, *self._discovery.slots]
 
     def _roots(self) -> Iterator[tuple[str, Any]]:
         for body in self._functions:
@@ -244,13 +241,13 @@ class Variables:
             if is_library_module(body.__module__ or ""):
                 yield from reachable_names(body)
 
-    def _own_cells(self) -> Iterator[CellType]:
+    def _own_variables(self) -> Iterator[Slot]:
         """The variables that the bodies themselves assign."""
         for body in self._functions:
             stored = stored_names(body.__code__)
             for name in body.__code__.co_freevars:
                 if name in stored:
-                    yield self._scope.cells[name]
+                    yield self._scope.slot(name)
 
     def _lists_of_items(self) -> Iterator[list[Any]]:
         """The lists that have items in the state: they may be among the results."""
@@ -259,9 +256,11 @@ class Variables:
 
     def _drop_items(self) -> None:
         """Leave out the items of lists that are state as a whole, or are replaced."""
-        slots = (slot for slot in self._found.slots if isinstance(slot, ContentsSlot))
+        slots = (
+            slot for slot in self._discovery.slots if isinstance(slot, ContentsSlot)
+        )
         lists = {id(slot.owner) for slot in slots}
-        rebound = any(map(is_of_item, self._found.rebound))
+        rebound = any(map(is_of_item, self._discovery.rebound))
         kept = []
         for place in self._places:
             owner = place.container()
