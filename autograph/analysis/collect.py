@@ -37,8 +37,8 @@ _CONSUMERS = frozenset(
 )
 #: Methods that make a list longer or shorter.
 _RESIZING = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
-#: Expressions by which an assignment shares the objects of names.
-_SHARED = frozenset({gast.Dict, gast.List, gast.Name, gast.Tuple})
+#: Expressions that make no container and share none.
+_NO_CONTAINERS = frozenset({gast.Attribute, gast.Compare, gast.Constant, gast.UnaryOp})
 #: Builtins that see the caller's variables, unless called with this many arguments.
 _FRAME_READERS = {"locals": 99, "vars": 1, "dir": 1, "eval": 2, "exec": 2}
 
@@ -278,8 +278,8 @@ def _assign(log: Log, node: Any) -> None:
 
 
 def _share(log: Log, node: Any) -> None:
-    """Note an assignment that may give its object another name or another holder."""
-    if node.value.__class__ in _SHARED:
+    """Note an assignment that may make a container, or give it another name."""
+    if node.value.__class__ not in _NO_CONTAINERS:
         log.container_uses.append(node)
 
 

@@ -26,6 +26,8 @@ _KEYING = frozenset(
 _LISTS = frozenset({gast.List, gast.ListComp})
 _SETS = frozenset({gast.Set, gast.SetComp})
 _DICTS = frozenset({gast.Dict, gast.DictComp})
+_SEQUENCES = frozenset({gast.List, gast.Tuple})
+_MAKERS = ("dict", "set")
 _MUTABLE = _LISTS | _SETS | _DICTS
 
 
@@ -41,6 +43,8 @@ class _Uses:
         self.keys: dict[str, list[Any]] = {}
         #: Of which items are assigned.
         self.filled: set[str] = set()
+        #: That are given a new list, dict or set somewhere.
+        self.made: set[str] = set()
 
 
 class Containers:
@@ -64,8 +68,13 @@ class Containers:
                 for name in _name(node.target):
                     uses.resized.add(name)
                     uses.keys.setdefault(name, []).append(node.value)
-            else:
+            elif kind is gast.NamedExpr:
                 uses.shared.update(_names_given(node.value))
+            elif node.value is not None:
+                uses.shared.update(_names_given(node.value))
+                for name, value in _assigned(node):
+                    if _makes_list(value) or self._is_keyed(value):
+                        uses.made.add(name)
         return uses
 
     def _call(self, call: Any, uses: _Uses) -> None:
@@ -84,9 +93,8 @@ class Containers:
         or where it is given to a function of the user's or gets another name.
         """
         uses = self._uses
-        if name.id not in uses.resized and name.id not in uses.shared:
-            return False
-        return self.is_list(name)
+        changed = name.id in uses.resized or name.id in uses.shared
+        return changed and self.is_list(name)
 
     def is_shared(self, name: Any) -> bool:
         """Whether the function gives the object of a name to somebody else."""
@@ -109,16 +117,19 @@ class Containers:
 
     def is_list(self, name: Any) -> bool:
         """Whether a name is given a new list: ``[]``, a comprehension, ``[0] * n``."""
-        return any(map(_makes_list, self._values(name)))
+        return self._is_made(name) and any(map(_makes_list, self._values(name)))
 
     def is_keyed(self, name: Any) -> bool:
         """Whether a name is given a new dict or set."""
-        return any(
-            value.__class__ in _SETS
-            or value.__class__ in _DICTS
-            or self._is_call_of(value, ("dict", "set"))
-            for value in self._values(name)
-        )
+        return self._is_made(name) and any(map(self._is_keyed, self._values(name)))
+
+    def _is_made(self, name: Any) -> bool:
+        # Asked first: it takes no data flow.
+        return name.id in self._uses.made
+
+    def _is_keyed(self, value: Any) -> bool:
+        kind = value.__class__
+        return kind in _SETS or kind in _DICTS or self._is_call_of(value, _MAKERS)
 
     def is_set(self, name: Any) -> bool:
         """Whether a name is given a new set."""
@@ -143,24 +154,28 @@ def assigned_values(definition: Any, name: str) -> Iterator[Any]:
     """The expressions whose values an assignment gives to a name; none if it takes the
     value apart.
     """
-    if definition.__class__ is gast.AnnAssign:
-        yield definition.value
-    elif definition.__class__ is gast.Assign:
-        for target in definition.targets:
-            yield from _matched(target, definition.value, name)
+    if definition.__class__ in (gast.Assign, gast.AnnAssign):
+        return (value for target, value in _assigned(definition) if target == name)
+    return iter(())
 
 
-def _matched(target: Any, value: Any, name: str) -> Iterator[Any]:
-    if target.__class__ is gast.Name:
-        if target.id == name:
-            yield value
-    elif target.__class__ in (gast.Tuple, gast.List):
-        same = value.__class__ in (gast.Tuple, gast.List) and not any(
-            element.__class__ is gast.Starred for element in (*target.elts, *value.elts)
-        )
-        if same and len(target.elts) == len(value.elts):
-            for part, element in zip(target.elts, value.elts):
-                yield from _matched(part, element, name)
+def _assigned(assignment: Any) -> list[tuple[str, Any]]:
+    """The names that an assignment binds, each with the expression of its value; none
+    where it takes the value apart.
+    """
+    pairs: list[tuple[str, Any]] = []
+    targets = getattr(assignment, "targets", None) or [assignment.target]
+    pending = [(target, assignment.value) for target in reversed(targets)]
+    while pending:
+        target, value = pending.pop()
+        if target.__class__ is gast.Name:
+            pairs.append((target.id, value))
+        elif target.__class__ in _SEQUENCES and value.__class__ in _SEQUENCES:
+            elements = (*target.elts, *value.elts)
+            starred = any(element.__class__ is gast.Starred for element in elements)
+            if not starred and len(target.elts) == len(value.elts):
+                pending += reversed([*zip(target.elts, value.elts)])
+    return pairs
 
 
 def _makes_list(value: Any) -> bool:
@@ -189,7 +204,7 @@ def _names_given(value: Any) -> Iterator[str]:
     """The names whose objects a value is, or is a display of."""
     if value.__class__ is gast.Name:
         yield value.id
-    elif value.__class__ in (gast.List, gast.Tuple):
+    elif value.__class__ in _SEQUENCES:
         for element in value.elts:
             yield from _names_given(element)
     elif value.__class__ is gast.Dict:

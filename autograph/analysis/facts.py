@@ -80,7 +80,9 @@ class Facts(Tables):
         that of literals, displays, comprehensions, and of names bound to such.
         """
         self._span(expr)
-        return self._question().type_of(expr)
+        if expr not in self._types:
+            self._types[expr] = self._question().type_of(expr)
+        return self._types[expr]
 
     def is_python_comprehension(self, expr: Any) -> bool:
         """Whether plain Python surely decides which items a comprehension has."""
@@ -103,6 +105,10 @@ class Facts(Tables):
         return Containers(self)
 
     @cached_property
+    def _types(self) -> dict[Any, type | None]:
+        return {}
+
+    @cached_property
     def _answers(self) -> dict[tuple[Any, Any], bool]:
         """What was asked before."""
         return {}
@@ -118,10 +124,10 @@ class Facts(Tables):
     def _prove(
         self, question: Callable[[ProvablyPython, Any], bool], about: Any
     ) -> bool:
-        answer = self._answers.get((question, about))
-        if answer is None:
+        key = (question, about)
+        if key not in self._answers:
             python = self._question()
-            answer = self._answers[question, about] = question(python, about)
+            answer = self._answers[key] = question(python, about)
             if answer:
                 self._proven.update(python.assumptions())
-        return answer
+        return self._answers[key]

@@ -83,15 +83,18 @@ class ProvablyPython:
         self._facts = facts
         self._containers = containers
         self._proven = proven
-        self._assumed: set[tuple[str, str, Any]] = set()
-        self._steadied: set[Any] = set()
+        #: Questions about definitions, and statements that are taken for decided.
+        self._assumed: dict[Any, None] = {}
         self._depth = 0
 
-    def assumptions(self) -> set[Any]:
+    def assumptions(self) -> Iterator[Any]:
         """What holds if the answer was yes."""
         # Types are collected, not assumed.
-        assumed = {key for key in self._assumed if key[0] != "type"}
-        return assumed | self._steadied
+        return (
+            key
+            for key in self._assumed
+            if key.__class__ is not tuple or key[0] != "type"
+        )
 
     # --- truth and value --------------------------------------------------------------
 
@@ -208,10 +211,11 @@ class ProvablyPython:
         self, one: Callable[[Any], bool], other: Callable[[Any], bool], expr: Any
     ) -> bool:
         """Ask one question, then the other, without what the first one assumed."""
-        assumed, steadied = set(self._assumed), set(self._steadied)
+        before = len(self._assumed)
         if one(expr):
             return True
-        self._assumed, self._steadied = assumed, steadied
+        while len(self._assumed) > before:
+            self._assumed.popitem()
         return other(expr)
 
     def decides_none_test(self, operand: Any) -> bool:
@@ -358,7 +362,7 @@ class ProvablyPython:
         question = ("kept", name.id, name)
         if question in self._assumed:
             return True
-        self._assumed.add(question)
+        self._assumed[question] = None
         containers = self._containers
         keys, shared = containers.keys(name), containers.is_shared(name)
         if not keys and not shared:
@@ -408,7 +412,7 @@ class ProvablyPython:
         key = (question, name.id, definition)
         if key in self._assumed or key in self._proven:
             return True
-        self._assumed.add(key)
+        self._assumed[key] = None
         kind = definition.__class__
         if question == "given" and kind is gast.Name:
             default = _default_of(definition, self._facts.node)
@@ -462,9 +466,9 @@ class ProvablyPython:
         return self._decides(stmt) and all(map(self._decides_jumps, _statements(stmt)))
 
     def _steady(self, stmt: Any) -> bool:
-        if stmt in self._steadied or stmt in self._proven:
+        if stmt in self._assumed or stmt in self._proven:
             return True
-        self._steadied.add(stmt)
+        self._assumed[stmt] = None
         return self.controls(stmt)
 
     def _case(self, case: Any) -> bool:

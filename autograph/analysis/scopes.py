@@ -18,7 +18,7 @@ from autograph.analysis.events import (
     Log,
 )
 
-__all__ = ["NameSet", "Scope", "Target", "scope_of", "targets_in"]
+__all__ = ["NameSet", "Scope", "Target", "targets_in"]
 
 
 class NameSet(Set[str]):
@@ -69,77 +69,41 @@ class NameSet(Set[str]):
 
 
 class Scope:
-    """The names of one function.
+    """The names of one function, by its finished log.
 
-    A name is in exactly one of `bound`, `globals`, `nonlocals` and `free`.
+    A name is in exactly one of `bound`, `globals`, `nonlocals` and `free`. ``around``
+    are the local names of the functions around the outermost one.
     """
 
-    def __init__(
-        self,
-        *,
-        params: tuple[str, ...],
-        bound: NameSet,
-        globals: NameSet,
-        nonlocals: NameSet,
-        free: NameSet,
-        captured: NameSet,
-        rebound_by_others: NameSet,
-        uses_class: bool,
-        enclosing: frozenset[str],
-    ) -> None:
+    def __init__(self, log: Log, around: frozenset[str]) -> None:
         #: Parameters: positional, ``*args``, keyword-only, ``**kwargs``.
-        self.params = params
+        self.params: tuple[str, ...] = tuple(param.id for param in log.params)
         #: All local names: parameters first, then in the order of their first binding.
-        self.bound = bound
+        self.bound = NameSet(log.bound)
         #: Names declared ``global`` here.
-        self.globals = globals
+        self.globals = NameSet(log.globals)
         #: Names declared ``nonlocal`` here.
-        self.nonlocals = nonlocals
+        self.nonlocals = NameSet(log.nonlocals)
+        own = {**log.bound, **log.nonlocals}
+        captured, rebound, free = [], [], []
+        for flags, name, _ in log.events:
+            if name not in own:
+                if name and name not in log.globals:
+                    free.append(name)
+            elif flags & CAPTURED and not flags & GLOBAL:
+                captured.append(name)
+                if flags & LATER and flags & (WRITE | DELETE):
+                    rebound.append(name)
         #: Names read here, or by a nested scope, that are somebody else's: of an
         #: enclosing function, of the module, builtins.
-        self.free = free
+        self.free = NameSet(free)
         #: Local and nonlocal names that a nested function, lambda, generator
         #: expression or class body mentions: their variables are shared cells.
-        self.captured = captured
+        self.captured = NameSet(captured)
         #: Names that nested functions may bind or unbind whenever they are called.
-        self.rebound_by_others = rebound_by_others
-        #: ``super`` or ``__class__`` is used, here or in a nested function.
-        self.uses_class = uses_class
+        self.rebound_by_others = NameSet(rebound)
         #: Names of enclosing functions, as far as the analysis was told.
-        self.enclosing = enclosing
-
-
-def scope_of(log: Log, enclosing: frozenset[str]) -> Scope:
-    """The scope of a finished log; ``enclosing`` are the local names of the functions
-    around the outermost one.
-    """
-    own = {**log.bound, **log.nonlocals}
-    captured: dict[str, None] = {}
-    rebound: dict[str, None] = {}
-    free: dict[str, None] = {}
-    uses_class = False
-    for flags, name, _ in log.events:
-        if not name or (flags & GLOBAL and name in own):
-            continue
-        if name in own:
-            if flags & CAPTURED:
-                captured[name] = None
-            if flags & LATER and flags & (WRITE | DELETE):
-                rebound[name] = None
-        elif name not in log.globals:
-            free[name] = None
-        uses_class = uses_class or name in ("super", "__class__")
-    return Scope(
-        params=tuple(param.id for param in log.params),
-        bound=NameSet(log.bound),
-        globals=NameSet(log.globals),
-        nonlocals=NameSet(log.nonlocals),
-        free=NameSet(free),
-        captured=NameSet(captured),
-        rebound_by_others=NameSet(rebound),
-        uses_class=uses_class,
-        enclosing=_enclosing(log, enclosing),
-    )
+        self.enclosing = _enclosing(log, around)
 
 
 def _enclosing(log: Log, around: frozenset[str]) -> frozenset[str]:

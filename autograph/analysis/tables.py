@@ -23,7 +23,7 @@ from autograph.analysis.events import (
     Event,
     Log,
 )
-from autograph.analysis.scopes import NameSet, Scope, Target, scope_of, targets_in
+from autograph.analysis.scopes import NameSet, Scope, Target, targets_in
 from autograph.lang.interpreter import cached_property
 from autograph.lang.visitors import blocks, statements_in, walk
 
@@ -57,7 +57,7 @@ class Tables:
         #: The function.
         self.node = log.node
         #: Whose each name is.
-        self.scope: Scope = scope_of(log, around)
+        self.scope = Scope(log, around)
         #: What was asked before: by load, by bits.
         self._definitions: dict[Any, tuple[Any, ...]] = {}
         self._name_sets: dict[int, NameSet] = {}
@@ -247,11 +247,21 @@ class Tables:
             else:
                 start, end = self._span(node)
             events = log.events[start:end]
+        if not self._kinds_of_events & GLOBAL:
+            return events
         return [
             event
             for event in events
             if not event[0] & GLOBAL or event[1] not in log.bound
         ]
+
+    @cached_property
+    def _kinds_of_events(self) -> int:
+        """The flags of all events together."""
+        flags = 0
+        for event in self._log.events:
+            flags |= event[0]
+        return flags
 
     def _points(self, stmt: Any) -> Sequence[Point]:
         points = self.cfg.points.get(stmt)

@@ -22,7 +22,7 @@ def scope_text(scope: Scope) -> str:
     rows = [("params", scope.params)]
     for row in ("bound", "globals", "nonlocals", "free", "captured"):
         rows.append((row, tuple(getattr(scope, row))))
-    if scope.uses_class:
+    if not {"super", "__class__"}.isdisjoint(scope.free):
         rows.append(("uses", ("__class__",)))
     return "\n".join(f"{row}: {', '.join(names)}" for row, names in rows if names)
 
