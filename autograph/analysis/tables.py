@@ -56,11 +56,14 @@ class Tables:
         inner[log.node] = self
         #: The function.
         self.node = log.node
-        #: Whose each name is.
-        self.scope = Scope(log, around)
         #: What was asked before: by load, by bits.
         self._definitions: dict[Any, tuple[Any, ...]] = {}
         self._name_sets: dict[int, NameSet] = {}
+
+    @cached_property
+    def scope(self) -> Scope:
+        """Whose each name is."""
+        return Scope(self._log, self._around)
 
     # --- names ----------------------------------------------------------------------
 
