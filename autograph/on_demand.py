@@ -51,10 +51,10 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
     with lock:
         if is_converted(function):
             return function
-        known = _form(function, options)
-        if known is not None:
-            share_defaults(function, known)
-            return known
+        form = _form(function, options)
+        if form is not None:
+            share_defaults(function, form)
+            return form
         new = bind(_code(function, options), function)
         note_generated(new.__code__)
         new.__dict__.setdefault(

@@ -103,5 +103,5 @@ class Staging:
         self._set(self._always + self._own.count)
 
 
-#: What all converted code goes by.
+#: The one that converted functions ask.
 staging = Staging()
