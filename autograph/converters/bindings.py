@@ -55,8 +55,17 @@ def bound_by(operands: Iterable[gast.AST], at: gast.AST) -> gast.Constant | None
 
 def suspends(expression: gast.AST) -> bool:
     """Whether an expression contains ``yield``, ``await`` or ``async for``."""
+    return _contains(expression, _SUSPENDING)
+
+
+def suspends_or_binds(expression: gast.AST) -> bool:
+    """Whether an expression contains one of these, or ``:=``."""
+    return _contains(expression, (*_SUSPENDING, gast.NamedExpr))
+
+
+def _contains(expression: gast.AST, kinds: tuple[type, ...]) -> bool:
     return any(
-        isinstance(inner, _SUSPENDING) or getattr(inner, "is_async", False)
+        isinstance(inner, kinds) or getattr(inner, "is_async", False)
         for inner in walk(expression)
     )
 

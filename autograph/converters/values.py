@@ -22,7 +22,7 @@ from ..lang import nodes
 from ..lang.interpreter import cached_property
 from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone, walk
-from .bindings import comprehension_targets, suspends, unhidden
+from .bindings import comprehension_targets, suspends_or_binds, unhidden
 
 #: Methods of lists that may meet tensors in their arguments, or among the items.
 _ASKING_METHODS = frozenset({"count", "index", "remove", "sort"})
@@ -83,9 +83,7 @@ class Values(Transformer):
 
     def is_fixed(self, node: gast.AST) -> bool:
         """Whether an expression must stay in its function: it binds or suspends."""
-        return suspends(node) or any(isinstance(n, gast.NamedExpr) for n in walk(node))
-
-    # Functions ---------------------------------------------------------------------
+        return suspends_or_binds(node)
 
     def thunk(self, node: gast.AST, *parameters: str) -> gast.Lambda:
         """``lambda: node``, with the expression rewritten."""

@@ -78,14 +78,17 @@ class Variables:
         """The statements with declarations of variables that they bind in inner
         functions only, each before the first statement that mentions it.
         """
-        out = list(body)
         wanted = frozenset(names)
         ordered = self._in_order(wanted)
-        for name in [*ordered, *sorted(wanted.difference(ordered))]:
-            for position, statement in enumerate(out):
-                if _mentions(statement, name):
-                    out.insert(position, nodes.declaration(name, statement))
-                    break
+        missing = [*ordered, *sorted(wanted.difference(ordered))]
+        out: list[gast.AST] = []
+        for statement in body:
+            if missing:
+                mentioned = _mentioned(statement)
+                here = [name for name in missing if name in mentioned]
+                out += [nodes.declaration(name, statement) for name in here]
+                missing = [name for name in missing if name not in mentioned]
+            out.append(statement)
         return out
 
     def _in_order(self, names: frozenset[str]) -> list[str]:
@@ -142,9 +145,12 @@ def _scoping_in(statements: list[gast.AST]) -> Iterator[gast.AST]:
             yield from _scoping_in(block)
 
 
-def _mentions(statement: gast.AST, name: str) -> bool:
-    return any(
-        (isinstance(node, gast.Name) and node.id == name)
-        or (isinstance(node, gast.Nonlocal) and name in node.names)
-        for node in walk(statement)
-    )
+def _mentioned(statement: gast.AST) -> set[str]:
+    """The names that a statement reads, binds or declares, also in inner functions."""
+    found: set[str] = set()
+    for node in walk(statement):
+        if node.__class__ is gast.Name:
+            found.add(node.id)
+        elif node.__class__ is gast.Nonlocal:
+            found.update(node.names)
+    return found
