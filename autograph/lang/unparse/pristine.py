@@ -9,7 +9,8 @@ import gast
 
 from ..interpreter import cached_property
 from ..source import Source
-from ..visitors import all_blocks, walk
+from ..translate import is_untouched
+from ..visitors import all_blocks
 from .comments import Comments, first_line
 
 __all__ = ["BLOCKS", "Pristine"]
@@ -21,11 +22,12 @@ BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
 class Pristine:
     r"""The nodes of a tree as it was parsed, and the source it was parsed from.
 
-    Passes never change a node, so a node that is still the same object stands for the
-    same text. Build this from the parsed tree, before or after rewriting:
+    Passes never change a node, so an untouched node stands for the same text. Build
+    this from the parsed tree, before or after rewriting:
 
+    >>> from autograph.lang.parse import parse_module
     >>> source = Source("a = 0xFF\nb = a")
-    >>> tree = gast.parse(source.text)
+    >>> tree = parse_module(source)
     >>> pristine = Pristine(tree, source)
     >>> tree.body[0] in pristine, gast.parse("a").body[0] in pristine
     (True, False)
@@ -34,11 +36,9 @@ class Pristine:
     def __init__(self, tree: gast.AST, source: Source) -> None:
         self.tree = tree
         self.source = source
-        # The tree is held, so no other object can get the identity of its nodes.
-        self._nodes = {id(node) for node in walk(tree)}
 
     def __contains__(self, node: gast.AST) -> bool:
-        return id(node) in self._nodes
+        return is_untouched(node)
 
     @cached_property
     def comments(self) -> Comments:
