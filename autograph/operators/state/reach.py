@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import gc
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import takewhile
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -134,13 +134,23 @@ def leaving_before(where: Identity | None) -> Leaving:
             found[frame] = None
         return found
     cls, _, name = where
-    if cls is StateVariable and str(name).startswith("return_value"):
-        # What the converter keeps a result in that is returned at the end.
-        for frame in user_frames():
-            found[frame] = None
-            if name not in frame.f_code.co_freevars:
-                break
-    return found
+    for frame in user_frames() if cls is StateVariable else ():
+        found[frame] = None
+        if name not in frame.f_code.co_freevars:
+            return found if _keeps_result(frame.f_code, name) else {}
+    return {}
+
+
+def _keeps_result(code: CodeType, name: Hashable) -> bool:
+    """Whether the converter keeps in a variable what is returned at the end.
+
+    It has two variables for that (`converters.exits`), whose names are longer than
+    names like them in the user's function.
+    """
+    names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    results = (n for n in names if n.rstrip("_") == "return_value")
+    has_flag = any(n.rstrip("_") == "did_return" for n in names)
+    return has_flag and name == max(results, key=len, default=None)
 
 
 def _sharing(frame: FrameType, names: set[str]) -> Leaving:

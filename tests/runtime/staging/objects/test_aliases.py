@@ -480,3 +480,18 @@ def test_an_element_or_a_list():
         return row[0] + row[1]
 
     assert tf.function(either)(tf.constant(3)).numpy() == either(3)
+
+
+def named_as_what_is_returned(n):
+    a, b = [1, 2], [3, 4]
+    return_value = a
+    while n > 5:
+        return_value = b
+        n -= 1
+    return_value[0] = 9
+    return a[0] * 10 + b[0]
+
+
+def test_a_variable_is_not_told_by_its_name_alone():
+    with pytest.raises(StagedStateError, match=r"AG205.*return_value"):
+        tf.function(named_as_what_is_returned)(tf.constant(9))
