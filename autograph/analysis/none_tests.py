@@ -6,7 +6,7 @@ the test is a question to the graph.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -35,14 +35,11 @@ _MADE = (
 )
 
 
-class NoneTest:
+class NoneTest(NamedTuple):
     """``operand is None``; ``negated``: ``operand is not None``."""
 
-    __slots__ = ("negated", "operand")
-
-    def __init__(self, operand: Any, negated: bool) -> None:
-        self.operand = operand
-        self.negated = negated
+    operand: Any
+    negated: bool
 
 
 def none_test(expr: Any) -> NoneTest | None:

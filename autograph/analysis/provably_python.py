@@ -114,7 +114,7 @@ class ProvablyPython:
         if kind is gast.Name:
             if self._constant_name(expr):
                 return True
-            return self.is_kept(expr) and self.ask(expr, "truth", self.truth)
+            return self._is_unchanged(expr) and self._ask(expr, "truth", self.truth)
         return self.value(expr)
 
     def value(self, expr: Any) -> bool:
@@ -157,7 +157,7 @@ class ProvablyPython:
         return self.value(left) and self.value(right)
 
     def _call(self, expr: Any) -> bool:
-        name = self.builtin(expr.func)
+        name = self._builtin(expr.func)
         if name in _PREDICATES:
             test = none_test(expr)
             return test is None or self.decides_none_test(test.operand)
@@ -172,9 +172,9 @@ class ProvablyPython:
     def _name_value(self, expr: Any) -> bool:
         if self._constant_name(expr):
             return True
-        if not self.is_kept(expr) or self._containers.is_filled(expr):
+        if not self._is_unchanged(expr) or self._containers.is_filled(expr):
             return False
-        return self.ask(expr, "value", self.value)
+        return self._ask(expr, "value", self.value)
 
     def _constant_name(self, expr: Any) -> bool:
         if expr.id == "TYPE_CHECKING":
@@ -185,7 +185,7 @@ class ProvablyPython:
         values = (*call.args, *(keyword.value for keyword in call.keywords))
         return all(map(self.value, values))
 
-    def builtin(self, func: Any) -> str | None:
+    def _builtin(self, func: Any) -> str | None:
         """The name of the builtin that a callee is, if it is one."""
         if func.__class__ is gast.Name and self._facts.is_builtin(func.id):
             return str(func.id)
@@ -198,12 +198,12 @@ class ProvablyPython:
         return is_never_none(expr) or self._either(self.value, self._none_name, expr)
 
     def _none_name(self, expr: Any) -> bool:
-        return expr.__class__ is gast.Name and self.ask(
+        return expr.__class__ is gast.Name and self._ask(
             expr, "none", self.never_staged_none
         )
 
     def _given(self, expr: Any) -> bool:
-        return expr.__class__ is gast.Name and self.ask(
+        return expr.__class__ is gast.Name and self._ask(
             expr, "given", self.never_staged_none
         )
 
@@ -284,7 +284,7 @@ class ProvablyPython:
         return None
 
     def _type_of_call(self, call: Any) -> type | None:
-        name = self.builtin(call.func)
+        name = self._builtin(call.func)
         if name in _PREDICATES:
             return bool if self.value(call) else None
         if name in _CONTAINERS and not call.args and not call.keywords:
@@ -299,7 +299,7 @@ class ProvablyPython:
             types_found.add(self.type_of(value))
             return True
 
-        if not self.ask(name, "type", note):
+        if not self._ask(name, "type", note):
             return set()
         return types_found
 
@@ -318,15 +318,16 @@ class ProvablyPython:
         if kind is gast.Call:
             func = expr.func
             if func.__class__ is gast.Attribute and func.attr in _VIEWS:
-                kept = func.value.__class__ is not gast.Name or self.is_kept(func.value)
-                return kept and self.type_of(func.value) is dict
-            if self.builtin(func) in _ITERATORS:
+                items = func.value
+                return self._is_unchanged(items) and self.type_of(items) is dict
+            if self._builtin(func) in _ITERATORS:
                 first = expr.args if func.id == "zip" else expr.args[:1]
                 return bool(first) and all(map(self.iterable, first))
         if kind is gast.Name and self.type_of(expr) is list:
-            return self.is_kept(expr) and self.ask(expr, "iterable", self.iterable)
-        kept = kind is not gast.Name or self.is_kept(expr)
-        return kept and self.type_of(expr) in _ITERABLE_TYPES
+            return self._is_unchanged(expr) and self._ask(
+                expr, "iterable", self.iterable
+            )
+        return self._is_unchanged(expr) and self.type_of(expr) in _ITERABLE_TYPES
 
     def comprehension(self, expr: Any) -> bool:
         """Whether plain Python surely decides which items a comprehension has."""
@@ -351,15 +352,19 @@ class ProvablyPython:
             else:
                 yield (inside if number else self).iterable(iterated)
 
-    def is_kept(self, name: Any) -> bool:
-        """Whether the name changes no length of a list, and no key of a dict or set."""
-        return not self._containers.is_resized(name) and self._has_own_keys(name)
+    def _is_unchanged(self, expr: Any) -> bool:
+        """Whether no tensor decides how long a list of that name is, or which keys a
+        dict or set has; yes for what is no name.
+        """
+        if expr.__class__ is not gast.Name:
+            return True
+        return not self._containers.is_resized(expr) and self._has_own_keys(expr)
 
     def _has_own_keys(self, name: Any) -> bool:
         """Whether a name is of no dict or set into which a tensor can have come as a
         key.
         """
-        question = ("kept", name.id, name)
+        question = ("keys", name.id, name)
         if question in self._assumed:
             return True
         self._assumed[question] = None
@@ -392,7 +397,7 @@ class ProvablyPython:
 
     # --- names ------------------------------------------------------------------------
 
-    def ask(self, name: Any, question: str, ask: Callable[[Any], bool]) -> bool:
+    def _ask(self, name: Any, question: str, ask: Callable[[Any], bool]) -> bool:
         """Ask about each value that can reach a load of a name."""
         if self._depth == _DEEPEST:
             return False
@@ -439,7 +444,7 @@ class ProvablyPython:
                 ask = self.value
             elif definition.op.__class__ is not gast.Add:
                 return False
-            before = self.ask(definition.target, question, ask)
+            before = self._ask(definition.target, question, ask)
             return before and ask(definition.value) and self._settled(definition)
         if kind is gast.FunctionDef:
             return question != "type" and self._settled(definition)
