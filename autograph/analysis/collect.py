@@ -19,8 +19,8 @@ from autograph.analysis.events import (
     LATER,
     MAYBE,
     MENTION,
-    PLACE,
     READ,
+    TARGET,
     WALRUS,
     WRITE,
     YIELD,
@@ -106,7 +106,7 @@ def _attribute(log: Log, node: Any) -> None:
     if node.attr in _RESIZING:
         log.container_uses.append(node)
     if node.ctx.__class__ is not gast.Load:
-        log.events.append((PLACE, "", node))
+        log.events.append((TARGET, "", node))
 
 
 def _subscript(log: Log, node: Any) -> None:
@@ -114,7 +114,7 @@ def _subscript(log: Log, node: Any) -> None:
     log.visit(node.slice)
     if node.ctx.__class__ is not gast.Load:
         log.container_uses.append(node)
-        log.events.append((PLACE, "", node))
+        log.events.append((TARGET, "", node))
 
 
 def _fields(log: Log, node: Any) -> None:

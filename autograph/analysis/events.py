@@ -38,7 +38,7 @@ GLOBAL = 128
 #: ``yield``, ``await`` and what implies them.
 YIELD = 256
 #: An attribute or an item is assigned or deleted.
-PLACE = 512
+TARGET = 512
 #: A write by ``:=``.
 WALRUS = 1024
 #: The event stands in a later operand of a test: a step of its own, which the operands
@@ -151,8 +151,8 @@ class Log:
         seen: dict[tuple[int, str], Event] = {}
         for flags, name, node in child.events:
             if not name:
-                if in_class and flags & PLACE:
-                    self.events.append((PLACE | CAPTURED, "", node))
+                if in_class and flags & TARGET:
+                    self.events.append((TARGET | CAPTURED, "", node))
                 continue
             nested = flags & CAPTURED
             flags &= _ON_NAMES | LATER | GLOBAL

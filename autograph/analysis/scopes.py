@@ -12,7 +12,7 @@ from autograph.analysis.events import (
     DELETE,
     GLOBAL,
     LATER,
-    PLACE,
+    TARGET,
     WRITE,
     Event,
     Log,
@@ -139,21 +139,21 @@ class Target(NamedTuple):
 
 
 def targets_in(events: Iterable[Event], hidden: Any) -> tuple[Target, ...]:
-    """The distinct places that are changed, in order.
+    """The distinct targets that are changed, in order.
 
     ``hidden`` tells the names of comprehensions, which mean nothing outside them.
     """
     found: dict[Target, None] = {}
     for flags, _, node in events:
-        if flags & PLACE:
+        if flags & TARGET:
             names: list[str] = []
             text = None if flags & CAPTURED else _text(node, names, hidden)
             if text is None:
                 root = _root(node)
-                place = Target(root or "", root, (root,) if root else (), True)
+                target = Target(root or "", root, (root,) if root else (), True)
             else:
-                place = Target(text, names[0], tuple(dict.fromkeys(names)))
-            found[place] = None
+                target = Target(text, names[0], tuple(dict.fromkeys(names)))
+            found[target] = None
     return tuple(found)
 
 
