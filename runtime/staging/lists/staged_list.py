@@ -413,7 +413,9 @@ class StagedList(Parts):
     def __mul__(self, times: Any) -> StagedList:
         count = index_tensor(times)
         columns = [emit("ListRepeat", c, count) for c in self._columns()]
-        size = self._count * maximum(count, 0)
+        # What the list counts by may be narrower than `times`: checked, not wrapped.
+        times = convert.cast_number(maximum(count, 0), self._count.dtype)
+        size = self._count * times
         repeated = StagedList(self._element, columns, size, self.name)
         self._shared.pass_on(repeated._shared)
         return repeated

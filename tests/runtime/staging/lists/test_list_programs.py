@@ -6,7 +6,7 @@ import pytest
 
 import runtime as tf
 from autograph import StagingError
-from runtime.errors import StagedStateError
+from runtime.errors import IntegerRangeError, StagedStateError
 from runtime.execute import interpreter
 from runtime.optimize.verify import verify
 
@@ -471,3 +471,24 @@ def test_an_iteration_that_changes_what_the_last_one_gave_is_refused(function):
     """The loop is traced again, with what the first trace put into the list."""
     with pytest.raises(StagedStateError, match=r"AG210.*changed afterwards"):
         tf.function(function)(tf.constant(2))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
+def test_an_integer_of_any_width_says_how_often_a_list_is_repeated(dtype):
+    def program(n, grid):
+        row = [0] * (n + 1)
+        row[n] = 3
+        grid = [[1] * n for _ in range(grid)]
+        return row, n * [2], grid, len(row)
+
+    staged = tf.function(program)
+    for n in (0, 1, 3):
+        args = tf.constant(n, dtype), tf.constant(2)
+        assert plain(staged(*args)) == plain(program(n, 2))
+
+
+def test_a_list_that_is_repeated_more_often_than_int32_can_say():
+    staged = tf.function(lambda n: [0] * n)
+    assert staged(tf.constant(-(2**40), tf.int64)) == []
+    with pytest.raises((MemoryError, IntegerRangeError)):
+        staged(tf.constant(2**62, tf.int64))
