@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from autograph.analysis.dataflow import ELSEWHERE, UNBOUND
-from autograph.analysis.facts import Facts, analyze
-from autograph.analysis.scopes import NameSet, Target
+from .dataflow import ELSEWHERE, UNBOUND
+from .facts import Facts, analyze
+from .scopes import NameSet, Target
 
 __all__ = ["ELSEWHERE", "UNBOUND", "Facts", "NameSet", "Target", "analyze"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 
-from autograph.analysis.events import (
+from .events import (
     CAPTURED,
     DECIDED,
     DELETE,

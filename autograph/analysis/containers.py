@@ -13,9 +13,9 @@ from typing import Any
 
 import gast
 
-from autograph.analysis.tables import Tables
-from autograph.lang.interpreter import cached_property
-from autograph.lang.visitors import walk
+from ..lang.interpreter import cached_property
+from ..lang.visitors import walk
+from .tables import Tables
 
 __all__ = ["Containers", "assigned_values"]
 
@@ -35,15 +35,15 @@ class _Uses:
     """The names by which containers are used, and how."""
 
     def __init__(self) -> None:
-        #: By which a list is made longer or shorter.
+        #: Names of lists that are made longer or shorter.
         self.resized: set[str] = set()
-        #: Whose objects the function gives to somebody else.
+        #: Names whose objects the function gives to somebody else.
         self.shared: set[str] = set()
         #: The keys by which the function changes what a name is of.
         self.keys: dict[str, list[Any]] = {}
-        #: Of which items are assigned.
+        #: Names to whose items something is assigned.
         self.filled: set[str] = set()
-        #: That are given a new list, dict or set somewhere.
+        #: Names that get a new list, dict or set somewhere.
         self.made: set[str] = set()
 
 

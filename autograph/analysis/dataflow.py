@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from autograph.analysis.cfg import Graph, Node
-from autograph.analysis.events import (
+from .cfg import Graph, Node
+from .events import (
     CAPTURED,
     DELETE,
     GLOBAL,
@@ -23,7 +23,7 @@ from autograph.analysis.events import (
     Event,
     Log,
 )
-from autograph.analysis.scopes import Scope
+from .scopes import Scope
 
 __all__ = ["ELSEWHERE", "UNBOUND", "Marker", "ReachingDefinitions", "live"]
 

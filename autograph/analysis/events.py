@@ -176,7 +176,7 @@ class Log:
         self.events.extend(seen.values())
 
 
-#: What to do with each type of node, filled by `expressions` and `statements`.
+#: What to do with each type of node, filled by `collect`.
 HANDLERS: dict[type, Callable[[Log, Any], object]] = {}
 
 

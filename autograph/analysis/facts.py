@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from autograph.analysis.collect import collect
-from autograph.analysis.containers import Containers
-from autograph.analysis.provably_python import ProvablyPython
-from autograph.analysis.tables import Tables
-from autograph.lang.interpreter import cached_property
+from ..lang.interpreter import cached_property
+from .collect import collect
+from .containers import Containers
+from .provably_python import ProvablyPython
+from .tables import Tables
 
 __all__ = ["Facts", "analyze"]
 
@@ -48,12 +48,7 @@ def analyze(
 
 
 class Facts(Tables):
-    """Facts about one function, keyed by its nodes (by identity).
-
-    Results that are sets of names are ordered as the program is. A node that is not
-    part of the function's own scope, or that was made after the analysis, is a
-    KeyError: ask `inner` for the facts of a nested function.
-    """
+    """Facts about one function: its `Tables`, and what can be proved of its nodes."""
 
     def is_python_bool(self, expr: Any) -> bool:
         """Whether no tensor can have a say in the truth of an expression."""

@@ -16,11 +16,11 @@ from typing import Any
 
 import gast
 
-from autograph.analysis.containers import Containers, assigned_values
-from autograph.analysis.dataflow import UNBOUND
-from autograph.analysis.none_tests import is_never_none, none_operand, none_test
-from autograph.analysis.tables import Tables
-from autograph.lang.visitors import blocks
+from ..lang.visitors import blocks
+from .containers import Containers, assigned_values
+from .dataflow import UNBOUND
+from .none_tests import is_never_none, none_operand, none_test
+from .tables import Tables
 
 __all__ = ["ProvablyPython"]
 
@@ -47,7 +47,7 @@ _CONTAINERS: dict[str, type] = {"dict": dict, "list": list, "set": set, "tuple":
 _COMPREHENSIONS = frozenset(
     {gast.DictComp, gast.GeneratorExp, gast.ListComp, gast.SetComp}
 )
-#: What a tensor may be of a comprehension that makes no list.
+#: The field that becomes keys: a tensor there decides how many items there are.
 _KEYS = {gast.SetComp: "elt", gast.DictComp: "key"}
 _ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
 _VIEWS = frozenset({"items", "keys", "values"})

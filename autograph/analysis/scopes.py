@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import gast
 
-from autograph.analysis.events import (
+from .events import (
     CAPTURED,
     DELETE,
     GLOBAL,

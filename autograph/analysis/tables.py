@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import gast
 
-from autograph.analysis import dataflow
-from autograph.analysis.cfg import Graph, Point, build
-from autograph.analysis.dataflow import ELSEWHERE, ReachingDefinitions
-from autograph.analysis.events import (
+from ..lang.interpreter import cached_property
+from ..lang.visitors import blocks, statements_in, walk
+from . import dataflow
+from .cfg import Graph, Point, build
+from .dataflow import ELSEWHERE, ReachingDefinitions
+from .events import (
     DECIDED,
     DELETE,
     GLOBAL,
@@ -23,9 +25,7 @@ from autograph.analysis.events import (
     Event,
     Log,
 )
-from autograph.analysis.scopes import NameSet, Scope, Target, targets_in
-from autograph.lang.interpreter import cached_property
-from autograph.lang.visitors import blocks, statements_in, walk
+from .scopes import NameSet, Scope, Target, targets_in
 
 if TYPE_CHECKING:
     from typing_extensions import Self
