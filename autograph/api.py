@@ -10,7 +10,7 @@ from itertools import chain
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, cast, overload
 
-from . import on_demand as _on_demand  # noqa: F401  (has callees converted)
+from . import on_demand as _on_demand  # noqa: F401  (registers the converter)
 from .diagnostics import Diagnostic
 from .errors import ConversionError, SourceError
 from .on_demand import converted

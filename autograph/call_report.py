@@ -2,8 +2,8 @@
 
 `callees` follows the calls that it can tell from the code: of functions by name, of
 attributes of modules and classes, of methods of the function's own class. Which method
-of another object is called is known when it is: tensor libraries that trace tell it
-through `Met`.
+of another object is called is known only once it is called: tensor libraries that trace
+tell it through `Met`.
 """
 
 from __future__ import annotations

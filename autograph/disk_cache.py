@@ -52,7 +52,7 @@ def cache_file(path: str, options: ConversionOptions, part: str = "") -> str:
 
 
 def load(file: str, path: str, source: bytes) -> Any:
-    """What is in a cache file, if it is of `source`, which `path` holds now; or None"""
+    """What is in a cache file if it is of `source`, which `path` holds now; or None."""
     try:
         with open(file, "rb") as stream:
             content = stream.read()
@@ -168,7 +168,8 @@ def converted_code(
 ) -> tuple[CodeType, Answers]:
     """The code to put in place of a function's own: it has the same free variables.
 
-    It is that of all functions with the same code and the same answers: see `answers`.
+    It is that of all functions with the same code and for which the same answers hold:
+    see `holds`.
 
     Raises:
         SourceError: its source is not available.

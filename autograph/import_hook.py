@@ -20,7 +20,7 @@ from typing import Any, cast
 from zipimport import zipimporter
 
 from . import disk_cache
-from . import on_demand as _on_demand  # noqa: F401  (has callees converted)
+from . import on_demand as _on_demand  # noqa: F401  (registers the converter)
 from .diagnostics import Diagnostic
 from .errors import AutographWarning, SourceError
 from .options import DEFAULT, ConversionOptions, matches, patterns

@@ -30,8 +30,8 @@ from .diagnostics import Location
 from .options import DEFAULT, ConversionOptions, matches
 
 _MARK = "__autograph_do_not_convert__"
-#: The attribute of a function that was converted in place: the function (wrappers copy
-#: the attribute: it says whose it is), and one that runs the code as it was.
+#: The attribute of a function converted in place: the pair of it (wrappers copy
+#: attributes, so compare) and a function with the old code.
 ORIGINAL = "__autograph_original__"
 #: The attribute of a function that holds its converted form: itself, if it is one.
 CONVERTED = "__autograph_converted__"

@@ -5,8 +5,10 @@
 1. `selection` decides which statements a tensor may decide;
 2. `patterns` and `exits` rearrange them, and the result is still plain Python;
 3. `control_flow` makes calls of operators of them, with `conditionals`, and
-   `expressions` of what they evaluate, with `values` and `comprehensions`;
-4. `as_written` puts the statements that the user wrote beside the result.
+   `expressions` of what they evaluate, with `values` and `comprehensions`.
+
+In what is executed, `as_written` puts the statements that the user wrote beside the
+result: `autograph.pipeline` has it do so for a whole module or function.
 
 `bindings` and `variables` answer questions about names.
 """

@@ -1,4 +1,4 @@
-"""Comprehensions and generator rewriter as calls of operators on lambdas.
+"""Comprehensions and generator expressions as calls of operators on lambdas.
 
     [f(x) for x in xs if p(x)]      ag.list_comp(lambda x: f(x), xs, lambda x: p(x))
     (f(x) for x in xs)              ag.generator(lambda x: f(x), xs)

@@ -53,7 +53,10 @@ class _Context(NamedTuple):
 
 
 class Exits:
-    """The pass over one function. `until` maps its staged loops to their flags."""
+    """The pass over one function.
+
+    It notes the flags of staged loops in `Selection.until`.
+    """
 
     def __init__(self, selection: Selection, namer: Namer, matching: Matching) -> None:
         self._selection = selection
@@ -123,8 +126,10 @@ class Exits:
     def _voided(
         self, statement: gast.AST, new: list[list[gast.AST]], ctx: _Context
     ) -> list[list[gast.AST]]:
-        """The blocks of a statement that may catch an exception, and then forgets that
-        something inside it was about to leave: cleaning up has failed meanwhile.
+        """The blocks of a statement.
+
+        If it catches an exception raised while `with` or `finally` cleaned up after a
+        jump, the jump is off: the flags are reset.
         """
         flags = self._flags(_leaves_cleaning_up(statement), ctx)
         handlers = getattr(statement, "handlers", ())

@@ -146,8 +146,10 @@ class Selection:
         return False
 
     def _is_surely_there(self, subject: gast.AST) -> bool:
-        """Whether a pattern may look into a subject without asking if it is None:
-        of variables, those that only hold what the caller gave.
+        """Whether a subject is taken never to be None by a tensor's choice.
+
+        Any expression but a conditional one is; a variable is if it is an unchanged
+        parameter, or provably so.
         """
         if not isinstance(subject, gast.Name):
             return not isinstance(subject, (gast.IfExp, gast.BoolOp))

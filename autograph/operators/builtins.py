@@ -192,9 +192,9 @@ def aware(value: Any) -> Any:
 
 
 def _current(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a name stands for now: a program may have given it to another function.
+    """Looks up the name at each call: the program may have rebound it.
 
-    It may be that of the module (``module.len = …``), or the builtin itself.
+    It may have done so in its module (``module.len = …``), or in `builtins`.
     """
     builtin = getattr(builtins, name)
 

@@ -35,7 +35,9 @@ class Parts(NamedTuple):
     flat: bool
 
     def left(self, passed: Any, args: Args, items: Iterator[Any]) -> StagedGenerator:
-        """The generator from an item on whose filters are a tensor."""
+        """What is left from an item on: that item, whose filters gave a tensor, and
+        those after it.
+        """
         ready = Ready(passed, functools.partial(self.element, *args))
         return StagedGenerator(self, itertools.chain([ready], items))
 

@@ -195,6 +195,8 @@ def backend_within(value: Any) -> Backend | None:
 
 
 #: Methods of lists, by what they may meet a tensor in: the arguments alone, or items.
+#: `append`, `clear` and `reverse` take no index and compare nothing: Python runs them,
+#: and `state.snapshot` finds the change.
 _COUNTING = frozenset({"extend", "insert", "pop"})
 _ASKING = frozenset({"count", "index", "remove", "sort"})
 LIST_METHODS = _COUNTING | _ASKING

@@ -1,10 +1,10 @@
-"""Lists, dicts and objects that get another name where a tensor decides which one does.
+"""Lists, dicts and objects that get a second name, where a tensor decides which does.
 
 ``t = a if test else b`` gives a graph nothing but copies to choose between. Python's
 ``t`` is `a` or `b`, so that a change of it is a change of them, and theirs one of it.
-As long as they can be reached otherwise, a body gives in place of them what a library
-makes such that it stays the object itself (a *reference*, or a choice among several);
-where a library has only a copy, it is one that is *watched*.
+As long as they can be reached otherwise, what a body gives is replaced by a *reference*
+(or a choice of several), by which a library knows the original; a library that can only
+copy has the copy *watched*.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ class Aliases:
     def _refer_to_objects(
         self, where: _Where, slot: Slot, aliases: Iterable[_Alias]
     ) -> None:
-        """Put what stays the object itself into a place, for an object that has to."""
+        """Replace an object in a place by a reference, where the place needs one."""
         value = slot.read()
         itself = self._kept(value)
         if where in self._sharing.referring and self._refer is not None:

@@ -62,7 +62,10 @@ class Contents:
         return id(value) in self._saved
 
     def holds(self, seen: Seen) -> bool:
-        """Whether a change of an object is one of what is in these values."""
+        """Whether this is the record of an object that was saved here.
+
+        Then its changes are state already.
+        """
         return self._saved.get(id(seen.value)) is seen
 
     def match(self, old: Any, new: Any) -> None:
@@ -85,7 +88,10 @@ class Contents:
                     self.match(previous, part)
 
     def original(self, new: Any) -> Any:
-        """What a library gives an object for; the object itself if it is another."""
+        """The object that was there and that ``new`` stands for.
+
+        That is ``new`` itself if it stands for none.
+        """
         if isinstance(new, tuple):
             return tuple_like(new, list(map(self.original, new)))
         return self._stand_ins.get(id(new), (new, new))[1]
@@ -93,8 +99,8 @@ class Contents:
     def filled(self, old: Any, new: Any, rebound: bool = False) -> Any:
         """The old object with the contents of the new; the new one where it has none.
 
-        That of a place that is ``rebound`` keeps its contents: it is the new one, if
-        that stands for no object that was there.
+        A ``rebound`` place is not filled: it gets the object that ``new`` stands for,
+        or ``new`` itself.
         """
         if old is new:
             return old

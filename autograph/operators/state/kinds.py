@@ -131,8 +131,10 @@ def _is_library(cls: type) -> bool:
 
 @remembered
 def structure_of(cls: Any) -> Kind | None:
-    """How the objects in values of a class are found: in those that libraries merge
-    part by part, and in what is fixed around such. None for any other class.
+    """The kind by which the objects in a value of a class are found.
+
+    It is that of containers which libraries merge part by part, and of tuples and the
+    like around them; None for any other class.
     """
     for method, kind in _OF_LIBRARIES.items():
         if defines(cls, method):

@@ -93,7 +93,8 @@ def is_reached(
 ) -> bool:
     """Whether the user's functions that are running can reach one of some objects.
 
-    ``leaving`` are the variables of a function that end before that matters; None: all.
+    ``leaving``: by frame, the variables that end before that matters; a frame with
+    None: all of its variables.
     ``by_copies``: what a library watches as a copy of the object counts, too.
     """
     objects: dict[int, Any] = {}

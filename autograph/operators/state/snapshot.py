@@ -23,7 +23,7 @@ from ..dispatch import UNBOUND
 from .kinds import ATOMS, DICT, TUPLE, Kind, Parts, kinds_of, pairs_of, reachable_names
 from .slots import ContentsSlot, PartSlot, Slot, put_in_order
 
-__all__ = ["Change", "Snapshot", "reachable_names"]
+__all__ = ["Change", "KeyOrders", "Snapshot", "reachable_names"]
 
 #: Objects looked into from one statement: enough for programs, little for tracing.
 _LIMIT = 10_000
@@ -278,9 +278,6 @@ def _same(old: Any, new: Any) -> bool:
 
 
 # --- the order of keys ---------------------------------------------------------------
-
-
-__all__ = ["KeyOrders"]
 
 
 class _Dict(NamedTuple):

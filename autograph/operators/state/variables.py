@@ -122,8 +122,9 @@ class Variables:
         """Call ``run`` with ``names`` set to ``values``, then restore everything.
 
         Gives its result and the new values. ``arguments`` are objects that it gets from
-        elsewhere, by name. The values stand for what ``names`` are now; where a run
-        ``repeats``, those that are rebound are what an earlier one may have left.
+        elsewhere, by name. Before the run, what a place holds gets the contents of its
+        value if it can be filled; any other place gets the value itself. So does one
+        that a loop rebinds (it ``repeats``): an earlier round may have left the value.
 
         Raises:
             StagingError: AG207, it changed something that cannot be state.
