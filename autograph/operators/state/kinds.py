@@ -195,6 +195,16 @@ def _variables(function: FunctionType) -> dict[Any, Any]:
     return found
 
 
+def named_globals(
+    code: CodeType, namespace: dict[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """The global variables that code mentions, and those of the user's modules."""
+    found: dict[Any, Any] = {}
+    _add_mentioned(found, namespace, global_names(code), "")
+    for key, value in found.items():
+        yield _variable_name(key), value
+
+
 def _add_mentioned(
     found: dict[Any, Any], namespace: dict[str, Any], names: Iterable[str], prefix: str
 ) -> None:

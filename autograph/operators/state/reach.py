@@ -13,8 +13,8 @@ from typing import Any
 from ...ownership import is_library_module
 from ..activity import has_written_form
 from ..classes import defines
-from ..dispatch import UNBOUND
-from .kinds import global_names, objects_in
+from ..dispatch import UNBOUND, is_around_trace
+from .kinds import named_globals, objects_in
 from .slots import Access, Identity, StateVariable
 from .snapshot import walk
 
@@ -31,10 +31,29 @@ def user_frames() -> Iterator[FrameType]:
     return outer_frames(sys._getframe(1))
 
 
-def user_variables() -> Iterator[tuple[str, Any]]:
-    """The local variables of the user's functions that are running."""
-    for frame in outer_frames(sys._getframe(1)):
+def trace_variables() -> Iterator[tuple[str, Any]]:
+    """The variables that the user's functions in the trace can name.
+
+    Only these can have an object that the trace has made: what is around the trace, a
+    program with all of its data, is not looked at.
+    """
+    for frame in _frames_in_trace():
         yield from variables_of(frame).items()
+        yield from named_globals(frame.f_code, frame.f_globals)
+
+
+def _frames_in_trace() -> list[FrameType]:
+    """The frames of the user's functions inside of the outermost trace, or all."""
+    found: list[FrameType] = []
+    inside = None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not is_library_module(frame.f_globals.get("__name__", "")):
+            found.append(frame)
+        elif is_around_trace(frame.f_code):
+            inside = len(found)
+        frame = frame.f_back
+    return found[:inside]
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:
@@ -116,8 +135,7 @@ def _roots(leaving: Leaving) -> Iterator[tuple[str, Any]]:
         names = leaving.get(frame, frozenset())
         if names is not None:
             yield from (v for v in variables_of(frame).items() if v[0] not in names)
-        values = frame.f_globals
-        yield from ((n, values[n]) for n in global_names(frame.f_code) if n in values)
+        yield from named_globals(frame.f_code, frame.f_globals)
 
 
 def leaving_before(where: Identity | None) -> Leaving:

@@ -18,7 +18,7 @@ from ...diagnostics import Diagnostic, Location
 from ...errors import StagingError
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, remembered
-from ..dispatch import PYTHON, is_around_trace
+from ..dispatch import PYTHON, backend_of, is_around_trace
 from .reach import names_in, outer_frames, referrers, user_frames, variables_of
 from .slots import Slot
 from .snapshot import Change
@@ -244,8 +244,11 @@ def _iterated(frame: FrameType) -> Iterator[Any]:
         items = variables_of(frame).get(name, _UNKNOWN)
         if name == _RANGE:
             items = frame.f_globals.get("range", range)
-        if items is not range:
-            yield items if type(items) in PYTHON else _behind(items, _UNKNOWN)
+        if type(items) in PYTHON:
+            yield items
+        # What a library iterates over has no iterator of Python's.
+        elif items is not range and backend_of(items) is None:
+            yield _behind(items, _UNKNOWN)
 
 
 def _behind(iterator: Any, default: Any = None) -> Any:

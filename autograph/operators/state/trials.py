@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..dispatch import State
 from .aliases import Sharing
-from .reach import LOCAL, user_frames, user_variables, variables_of
+from .reach import LOCAL, trace_variables, user_frames, variables_of
 from .refusals import check_not_iterated, used_elsewhere
 from .slots import Identity, PartSlot, Slot
 from .snapshot import Change, Snapshot
@@ -249,7 +249,7 @@ def all_opened(values: Sequence[Any], makes: Sequence[Callable[[], Any]]) -> lis
 
 def _exchange(old: Any, new: Any) -> Any:
     check_not_iterated(old)
-    places = replace(old, new, Snapshot(user_variables()))
+    places = replace(old, new, Snapshot(trace_variables()))
     for frame in user_frames():
         for name, value in variables_of(frame).items():
             if value is old:

@@ -18,7 +18,7 @@ from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents
 from .kinds import stored_names
-from .reach import user_variables
+from .reach import trace_variables
 from .refusals import (
     check_rebound,
     check_replaced,
@@ -87,7 +87,7 @@ class Variables:
         check_rebound(old, self.read(), [before for before, _ in contents.replaced])
         self._aliases.stand_in(contents.replaced)
         if contents.replaced:
-            known = Snapshot([*self._roots(), *user_variables()])
+            known = Snapshot([*self._roots(), *trace_variables()])
             around = current.get()
             for before, new in contents.replaced:
                 places = replace(before, new, known)
