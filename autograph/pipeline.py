@@ -72,7 +72,7 @@ class Conversion:
         """The converted code, printed."""
         from .lang.unparse import Pristine, unparse  # printing is not always asked for
 
-        with no_collection(), _bounded(self.source, self.original):
+        with no_collection(), _with_room(self.source, self.original):
             return unparse(self.tree, pristine=Pristine(self.original, self.source))
 
     def of(self, qualname: str) -> Conversion:
@@ -102,13 +102,13 @@ class Conversion:
         assert isinstance(self.tree, gast.Module)
         tree = self.executed  # which adds to the helpers
         filename, helpers = self.source.filename, self.context.helpers
-        with _bounded(self.source, self.original):
+        with _with_room(self.source, self.original):
             return compile_module(tree, filename, helpers)
 
     @cached_property
     def executed(self) -> Any:
         """The tree that is compiled: see `converters.as_written`."""
-        with _bounded(self.source, self.original):
+        with _with_room(self.source, self.original):
             return with_both_forms(self.tree, self.context, self.source.text)
 
 
@@ -136,7 +136,7 @@ def convert_tree(
         shadowed=shadowed_builtins(function.__globals__),
         enclosing=frozenset(function.__code__.co_freevars),
     )
-    tree = _guarded(found.node, found.source, context, namer)
+    tree = _converted(found.node, found.source, context, namer)
     return found, Conversion(found.source, found.node, tree, context)
 
 
@@ -179,7 +179,7 @@ def convert_code(
     library: dict[str, bool] = {}
     found, conversion = convert_tree(function, options, library)
     context = conversion.context
-    with _bounded(found.source, found.node):
+    with _with_room(found.source, found.node):
         tree = put_placeholder(conversion.executed, context.ag)
         code = compile_function(tree, function, context.helpers, found.mangling_class)
     return ConvertedCode(code, found.source.text, library)
@@ -252,7 +252,7 @@ class _ModuleConverter(Transformer):
     def statement(self, node: Any) -> Any:
         """A statement of the module; as it was if its blocks are nested too deeply."""
         try:
-            with _bounded(self._source, node):
+            with _with_room(self._source, node):
                 return self.visit(node)
         except SourceError as error:
             self.diagnostics.extend(error.diagnostics)
@@ -266,7 +266,7 @@ class _ModuleConverter(Transformer):
 
     def visit_FunctionDef(self, node: Any) -> Any:
         try:
-            return _guarded(node, self._source, self._context)
+            return _converted(node, self._source, self._context)
         except AutographError as error:
             self.diagnostics.extend(error.diagnostics)
             return node
@@ -354,7 +354,7 @@ def _free_name(base: str, tree: gast.Module, source: Source) -> str:
 
 
 @contextmanager
-def _bounded(source: Source, tree: gast.AST) -> Iterator[None]:
+def _with_room(source: Source, tree: gast.AST) -> Iterator[None]:
     """Room for walks over a tree; one that needs more raises AG105."""
     try:
         with recursion_room():
@@ -363,12 +363,12 @@ def _bounded(source: Source, tree: gast.AST) -> Iterator[None]:
         raise too_deep(source, tree) from error
 
 
-def _guarded(
+def _converted(
     node: Any, source: Source, context: Context, namer: Namer | None = None
 ) -> Any:
     """Convert a definition; what goes wrong inside is our bug, and says so."""
     try:
-        with _bounded(source, node):
+        with _with_room(source, node):
             return convert_function(node, context, namer=namer)
     except AutographError:
         raise

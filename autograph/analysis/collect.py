@@ -50,11 +50,11 @@ def collect(fn: Any, shadowed: Container[str] = ()) -> Log:
     """
     root = function_log(fn, None)
     for log in root.scopes.values():
-        _settle_generators(log, shadowed)
+        _defer_generators(log, shadowed)
     return root
 
 
-def _settle_generators(log: Log, shadowed: Container[str]) -> None:
+def _defer_generators(log: Log, shadowed: Container[str]) -> None:
     """Find the generator expressions that were given to what is no builtin after all:
     they may run at any time.
     """

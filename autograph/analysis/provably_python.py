@@ -423,7 +423,7 @@ class ProvablyPython:
             default = _default_of(definition, self._facts.node)
             return default.__class__ is gast.Constant and default.value is None
         if kind is gast.NamedExpr:
-            return self._settled(definition) and ask(definition.value)
+            return self._decides_definition(definition) and ask(definition.value)
         if kind is gast.comprehension:
             return (
                 definition.target.__class__ is gast.Name
@@ -435,7 +435,7 @@ class ProvablyPython:
                 definition.target.__class__ is gast.Name
                 and question != "type"
                 and self._plain_items(definition.iter)
-                and self._settled(definition)
+                and self._decides_definition(definition)
                 and self._steady(definition)
             )
         if kind is gast.AugAssign:
@@ -445,18 +445,26 @@ class ProvablyPython:
             elif definition.op.__class__ is not gast.Add:
                 return False
             before = self._ask(definition.target, question, ask)
-            return before and ask(definition.value) and self._settled(definition)
+            return (
+                before
+                and ask(definition.value)
+                and self._decides_definition(definition)
+            )
         if kind is gast.FunctionDef:
-            return question != "type" and self._settled(definition)
+            return question != "type" and self._decides_definition(definition)
         values = tuple(assigned_values(definition, name.id))
-        return bool(values) and self._settled(definition) and all(map(ask, values))
+        return (
+            bool(values)
+            and self._decides_definition(definition)
+            and all(map(ask, values))
+        )
 
     def _plain_items(self, iterated: Any) -> bool:
         return self.value(iterated) and self.iterable(iterated)
 
     # --- who decides which definition reaches -----------------------------------------
 
-    def _settled(self, definition: Any) -> bool:
+    def _decides_definition(self, definition: Any) -> bool:
         """Whether plain Python decides if the definition happens."""
         if definition.__class__ is gast.NamedExpr and self._facts.is_conditional(
             definition

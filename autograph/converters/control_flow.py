@@ -46,7 +46,7 @@ _WATCHING = (gast.Try, gast.TryStar, gast.With, gast.AsyncWith)
 _SCOPING = (gast.Global, gast.Nonlocal)
 
 
-class _Frame:
+class _Body:
     """A function that is being written: the user's own, or a generated body.
 
     ``shared`` tells which of the names it binds belong to a function around it.
@@ -102,15 +102,15 @@ class ControlFlow:
 
     def convert(self, body: list[gast.AST]) -> list[gast.AST]:
         """The rewritten body of the function; the same list if nothing changes."""
-        frame = _Frame()
-        new = self._block(body, frame)
+        within = _Body()
+        new = self._block(body, within)
         old = self._written.node.body
         if new is old:
             return body
         # What the user bound in dead code is a local variable all the same.
         own = frozenset(self._facts.scope.bound) | frozenset(self._written.scope.bound)
         lost = own - bound_names(new) - frozenset(self._facts.scope.params)
-        missing = lost & frame.missing
+        missing = lost & within.missing
         missing |= names_read(new, lost - missing)
         scope = self._written.scope
         scoping = lost_scoping(old, new) if scope.globals or scope.nonlocals else []
@@ -122,18 +122,18 @@ class ControlFlow:
 
     # Statements --------------------------------------------------------------------
 
-    def _block(self, statements: list[gast.AST], frame: _Frame) -> list[gast.AST]:
+    def _block(self, statements: list[gast.AST], within: _Body) -> list[gast.AST]:
         out: list[gast.AST] = []
         for statement in statements:
-            out.extend(self._statement(statement, frame))
+            out.extend(self._statement(statement, within))
         return statements if are_same(out, statements) else out
 
-    def _statement(self, statement: Any, frame: _Frame) -> list[gast.AST]:
+    def _statement(self, statement: Any, within: _Body) -> list[gast.AST]:
         around, self._expressions.hoisted = self._expressions.hoisted, []
-        out = self._converted(statement, frame)
+        out = self._converted(statement, within)
         for function in reversed(self._expressions.hoisted):
             written = bound_names(function.body)
-            frame.missing.update(written)
+            within.missing.update(written)
             scoping = self._variables.scoping(written, function)
             function.body = [*scoping, *function.body]
             out = [function, *out]
@@ -141,16 +141,16 @@ class ControlFlow:
         self._expressions.hoisted = around
         return out
 
-    def _converted(self, statement: Any, frame: _Frame) -> list[gast.AST]:
+    def _converted(self, statement: Any, within: _Body) -> list[gast.AST]:
         # Dead code keeps its `match` statements; the others have become `if`.
         dead = isinstance(statement, gast.Match)
-        if self._selection.is_staged(statement) and not dead:
+        if self._selection.is_rewritten(statement) and not dead:
             if isinstance(statement, gast.If):
-                return self._conditional(statement, frame)
-            return self._loop(statement, frame)
+                return self._conditional(statement, within)
+            return self._loop(statement, within)
         if isinstance(statement, _FUNCTIONS):
             inner = self._nested(statement)
-            return [self._expressions.with_defaults(inner, frame.generated)]
+            return [self._expressions.with_defaults(inner, within.generated)]
         if isinstance(statement, gast.ClassDef):
             body = [
                 self._nested(inner) if isinstance(inner, _FUNCTIONS) else inner
@@ -158,24 +158,24 @@ class ControlFlow:
             ]
             same = are_same(body, statement.body)
             return [statement if same else clone(statement, body=body)]
-        if frame.in_loop and isinstance(statement, (gast.Break, gast.Continue)):
+        if within.in_loop and isinstance(statement, (gast.Break, gast.Continue)):
             return [nodes.return_(None, statement)]
-        if frame.generated and isinstance(statement, _SCOPING):
+        if within.generated and isinstance(statement, _SCOPING):
             return []
         if isinstance(statement, gast.Assert):
-            return [self._assertion(statement, frame)]
-        new = self._expressions.statement(statement, frame.generated)
-        if frame.generated and isinstance(new, gast.AnnAssign):
-            new = self._without_annotation(new, frame)
-        return [] if new is None else [self._with_children(new, statement, frame)]
+            return [self._assertion(statement, within)]
+        new = self._expressions.statement(statement, within.generated)
+        if within.generated and isinstance(new, gast.AnnAssign):
+            new = self._without_annotation(new, within)
+        return [] if new is None else [self._with_children(new, statement, within)]
 
-    def _assertion(self, statement: gast.Assert, frame: _Frame) -> Any:
+    def _assertion(self, statement: gast.Assert, within: _Body) -> Any:
         """``assert ag.holds(test, lambda: message)``.
 
         It stays an ``assert``: ``python -O`` leaves out all of it, and Python itself
         raises the error about its own values.
         """
-        facts, expressions, generated = self._facts, self._expressions, frame.generated
+        facts, expressions, generated = self._facts, self._expressions, within.generated
         message = statement.msg
         python = facts.uses_frame or facts.is_python_bool(statement.test)
         if python or (message is not None and expressions.is_fixed(message)):
@@ -187,37 +187,37 @@ class ControlFlow:
         test = expressions.operator("holds", args, statement.test)
         return clone(statement, test=test, msg=None)
 
-    def _with_children(self, new: Any, old: Any, frame: _Frame) -> Any:
+    def _with_children(self, new: Any, old: Any, within: _Body) -> Any:
         old_blocks = blocks(old)
         if not old_blocks:
             return new
         if isinstance(old, (*LOOPS, gast.AsyncFor)):
             # What leaves a loop that stays is its own business.
-            inner = copy(frame)
+            inner = copy(within)
             inner.in_loop = False
             new_blocks = [
                 self._block(old.body, inner),
-                self._block(old.orelse, frame),
+                self._block(old.orelse, within),
             ]
         else:
-            new_blocks = [self._block(block, frame) for block in old_blocks]
-            if frame.generated and self._sees_unbound(old, frame):
+            new_blocks = [self._block(block, within) for block in old_blocks]
+            if within.generated and self._sees_unbound(old, within):
                 guard = self._expressions.operator_name("unbound_locals", old)
                 new_blocks[0] = [nodes.with_(guard, new_blocks[0], old.body[0])]
         if are_same(new_blocks, old_blocks):
             return new
         return with_blocks(new, new_blocks)
 
-    def _sees_unbound(self, statement: gast.AST, frame: _Frame) -> bool:
+    def _sees_unbound(self, statement: gast.AST, within: _Body) -> bool:
         """Whether a statement could see that a variable of its body is unbound."""
         if not isinstance(statement, _WATCHING):
             return False
-        return self._variables.may_be_unbound(statement.body, frame.shared)
+        return self._variables.may_be_unbound(statement.body, within.shared)
 
-    def _without_annotation(self, statement: Any, frame: _Frame) -> Any:
+    def _without_annotation(self, statement: Any, within: _Body) -> Any:
         """An annotated name cannot be nonlocal; its annotation is never evaluated."""
         target = statement.target
-        if not isinstance(target, gast.Name) or target.id not in frame.shared:
+        if not isinstance(target, gast.Name) or target.id not in within.shared:
             return statement
         if statement.value is None:
             return nodes.located(gast.Pass(), statement)
@@ -225,15 +225,15 @@ class ControlFlow:
 
     # Conditionals ------------------------------------------------------------------
 
-    def _conditional(self, statement: gast.If, frame: _Frame) -> list[gast.AST]:
+    def _conditional(self, statement: gast.If, within: _Body) -> list[gast.AST]:
         chain = chain_of(statement, self._cases.is_fixed)
-        observed = self._variables.observed(statement) | frame.flags
+        observed = self._variables.observed(statement) | within.flags
         functions: list[gast.AST] = []
         tests = [
             [self._reference(part, functions) for part in test]
-            for test in self._cases.tests(chain, observed, frame.missing)
+            for test in self._cases.tests(chain, observed, within.missing)
         ]
-        choice = self._choice(statement, chain, frame)
+        choice = self._choice(statement, chain, within)
         branches: list[gast.AST | None] = []
         if choice is not None:
             branches.extend(map(self._expressions.thunk, choice.values))
@@ -241,7 +241,7 @@ class ControlFlow:
         else:
             for base, body in zip(chain.names, chain.bodies, strict=True):
                 name = self._namer.fresh(base)
-                function = self._function(name, body, observed, frame, statement)
+                function = self._function(name, body, observed, within, statement)
                 branches.append(self._reference(function, functions))
         if not any(branches) and self._is_flag(statement.test):
             return []
@@ -250,7 +250,7 @@ class ControlFlow:
             *bodies, default = branches
             operator, args = self._cases.operator(chain), cases_of(tests, bodies)
         else:
-            test = self._expressions.expression(statement.test, frame.generated)
+            test = self._expressions.expression(statement.test, within.generated)
             operator, args = "cond", branches_of(test, branches)
         observed |= self._cases.bound_by_failed_guards(chain)
         state = self._variables.state(statement, observed)
@@ -262,7 +262,7 @@ class ControlFlow:
         wrap = nodes.return_ if "return" in leaves(statement) else nodes.expression
         return [*functions, wrap(call, statement)]
 
-    def _choice(self, statement: gast.If, chain: Chain, frame: _Frame) -> Choice | None:
+    def _choice(self, statement: gast.If, chain: Chain, within: _Body) -> Choice | None:
         """For ``y = ag.cond(test, lambda: a, lambda: b)``, or the same with ``return``:
         the values, if choosing one is all that the statement does.
         """
@@ -272,7 +272,7 @@ class ControlFlow:
         if choice is None or any(map(self._expressions.is_fixed, choice.values)):
             return None
         if choice.target is None:
-            return None if frame.in_loop else choice
+            return None if within.in_loop else choice
         return None if self._cases.binds(chain, choice.target) else choice
 
     def _is_flag(self, test: gast.AST) -> bool:
@@ -288,26 +288,26 @@ class ControlFlow:
 
     # Loops -------------------------------------------------------------------------
 
-    def _loop(self, loop: Any, frame: _Frame) -> list[gast.AST]:
+    def _loop(self, loop: Any, within: _Body) -> list[gast.AST]:
         flag = self._selection.until.get(loop)
-        flags = frame.flags | ({flag} if flag is not None else frozenset())
+        flags = within.flags | ({flag} if flag is not None else frozenset())
         observed = self._variables.observed(loop) | flags
         observed |= frozenset(self._facts.live_head(loop))
         is_for = isinstance(loop, gast.For)
         functions: list[gast.AST] = []
         if is_for:
-            subject = self._expressions.expression(loop.iter, frame.generated)
+            subject = self._expressions.expression(loop.iter, within.generated)
             parameter, unpack = self._item(loop.target, observed)
             operator = "for_loop"
         else:
             walrus = self._facts.writes(loop.test)
             observed |= frozenset(walrus)
-            subject = self._test(loop.test, frame, functions)
+            subject = self._test(loop.test, within, functions)
             parameter, unpack = None, []
             operator = "while_loop"
         name = self._namer.fresh("for_body" if is_for else "while_body")
         body = self._function(
-            name, loop.body, observed, frame, loop, parameter, unpack, flags
+            name, loop.body, observed, within, loop, parameter, unpack, flags
         )
         called = self._reference(body, functions)
         if called is None:
@@ -331,7 +331,7 @@ class ControlFlow:
         return parameter, [nodes.located(gast.Assign([target], value, None), target)]
 
     def _test(
-        self, test: gast.AST, frame: _Frame, functions: list[gast.AST]
+        self, test: gast.AST, within: _Body, functions: list[gast.AST]
     ) -> gast.AST:
         thunk = self._expressions.thunk(test)
         written = bound_names([thunk.body])
@@ -340,7 +340,7 @@ class ControlFlow:
         name = self._namer.fresh("while_test")
         value = nodes.return_(thunk.body, test)
         body = [*self._variables.scoping(written, test), value]
-        frame.missing.update(written)
+        within.missing.update(written)
         return self._reference(nodes.function(name, body, test), functions)
 
     # Functions ---------------------------------------------------------------------
@@ -350,7 +350,7 @@ class ControlFlow:
         name: str,
         statements: list[gast.AST],
         observed: frozenset[str],
-        outer: _Frame,
+        outer: _Body,
         at: gast.AST,
         parameter: str | None = None,
         unpack: Sequence[gast.AST] = (),
@@ -367,8 +367,8 @@ class ControlFlow:
         if parameter is not None and not unpack:
             shared -= {parameter}
         in_loop = flags is not None or outer.in_loop
-        frame = _Frame(shared, True, in_loop, outer.flags if flags is None else flags)
-        body = [*unpack, *self._block(statements, frame)]
+        within = _Body(shared, True, in_loop, outer.flags if flags is None else flags)
+        body = [*unpack, *self._block(statements, within)]
         while body and _is_empty(body[-1]):
             body.pop()
         if not body:
@@ -377,11 +377,11 @@ class ControlFlow:
         bound, globals_ = bound_names(body), self._variables.globals
         outer_names = (shared | self._facts.scope.enclosing) - bound
         body = unhidden(body, outer_names & self._expressions.targets, self._namer)
-        frame.missing.difference_update(bound - shared)
-        outside = frame.missing & shared
+        within.missing.difference_update(bound - shared)
+        outside = within.missing & shared
         scoping = self._variables.scoping(bound & (shared | globals_), at)
         outer.missing.update(bound & shared, outside)
-        body = self._variables.declared(body, frame.missing - shared - globals_)
+        body = self._variables.declared(body, within.missing - shared - globals_)
         if len(body) == 1 and not scoping and isinstance(body[0], gast.Return):
             value = body[0].value or _none(at)
             if not self._expressions.is_fixed(value):

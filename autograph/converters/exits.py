@@ -92,13 +92,15 @@ class Exits:
         """What replaces a statement, and whether ``rest`` is part of it."""
         if isinstance(statement, (gast.Return, gast.Break, gast.Continue)):
             return self._leave(statement, ctx)
-        if isinstance(statement, gast.Match) and self._selection.is_staged(statement):
+        if isinstance(statement, gast.Match) and self._selection.is_rewritten(
+            statement
+        ):
             chain = self._matching.chain(statement)
             return self._block(chain + rest, ctx), True
         if isinstance(statement, LOOPS):
             if ctx.soft and leaves(statement):
                 self._selection.mark_loop(statement)
-            if self._selection.is_staged(statement):
+            if self._selection.is_rewritten(statement):
                 before, loop, after = self._loop(statement, ctx)
                 if not after:
                     return [*before, loop], False
@@ -289,12 +291,12 @@ class Exits:
     ) -> list[gast.AST]:
         body, orelse = statement.body, statement.orelse
         dead: list[gast.AST] = []
-        if _never_ends(body):
-            if _never_ends(orelse):
+        if _always_jumps(body):
+            if _always_jumps(orelse):
                 dead = [] if ctx.soft or ctx.in_loop else rest
             else:
                 orelse = orelse + rest
-        elif _never_ends(orelse):
+        elif _always_jumps(orelse):
             body = body + rest
         elif _is_small(rest):
             body, orelse = body + copy.deepcopy(rest), orelse + rest
@@ -386,14 +388,14 @@ def _cleaned_up(statement: gast.AST) -> frozenset[str]:
     return found & {"return"} if isinstance(statement, LOOPS) else found
 
 
-def _never_ends(statements: Sequence[gast.AST]) -> bool:
+def _always_jumps(statements: Sequence[gast.AST]) -> bool:
     """Whether control surely leaves these statements before their end."""
     for statement in statements:
         if isinstance(statement, (gast.Return, gast.Raise, gast.Break, gast.Continue)):
             return True
         if isinstance(statement, gast.If) and statement.orelse:
-            if _never_ends(statement.body) and _never_ends(statement.orelse):
+            if _always_jumps(statement.body) and _always_jumps(statement.orelse):
                 return True
-        if isinstance(statement, gast.Try) and _never_ends(statement.finalbody):
+        if isinstance(statement, gast.Try) and _always_jumps(statement.finalbody):
             return True
     return False

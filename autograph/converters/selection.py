@@ -40,7 +40,7 @@ class Selection:
 
     def __init__(self, body: list[gast.AST], facts: Facts) -> None:
         self._facts = facts
-        self._staged: set[gast.AST] = set()
+        self._rewritten: set[gast.AST] = set()
         self._suspends = facts.has_yield(body)
         # A generator's return ends it; a jump in `finally` discards the exception.
         self._jumps_stay = self._suspends or any(map(leaves_in_finally, body))
@@ -52,13 +52,13 @@ class Selection:
             for statement in body:
                 self._include_returning_loops(statement, inside=False)
 
-    def is_staged(self, statement: gast.AST) -> bool:
+    def is_rewritten(self, statement: gast.AST) -> bool:
         """Whether the statement is rewritten."""
-        return statement in self._staged
+        return statement in self._rewritten
 
     def mark(self, statement: gast.AST) -> gast.AST:
         """Have a statement rewritten; returns it."""
-        self._staged.add(statement)
+        self._rewritten.add(statement)
         return statement
 
     def mark_loop(self, loop: gast.AST) -> None:
@@ -68,24 +68,24 @@ class Selection:
 
     def moved(self, old: gast.AST, new: gast.AST) -> gast.AST:
         """Let ``new`` stand for ``old`` from now on; returns it."""
-        if old in self._staged:
+        if old in self._rewritten:
             self.mark(new)
         return new
 
     @property
     def rearranges(self) -> bool:
         """Whether a staged statement cannot stay where it is: see `exits`."""
-        return any(map(_is_rearranged, self._staged))
+        return any(map(_is_rearranged, self._rewritten))
 
     def exits(self, statement: gast.AST) -> frozenset[str]:
         """How control may leave a statement where a tensor may decide it."""
         if isinstance(statement, LOOPS):
-            if self.is_staged(statement):
+            if self.is_rewritten(statement):
                 inside = leaves(statement.body) & {"return"}
                 return inside | leaves(statement.orelse)
             inside = self._exits_of(statement.body) & {"return"}
             return inside | self._exits_of(statement.orelse)
-        if self.is_staged(statement):
+        if self.is_rewritten(statement):
             return leaves(statement)
         return frozenset().union(*map(self._exits_of, blocks(statement)))
 
@@ -97,10 +97,10 @@ class Selection:
         for block in blocks(statement):
             for inner in block:
                 self._decide(inner)
-        if self._may_be_staged(statement) and self._a_tensor_may_decide(statement):
+        if self._may_be_rewritten(statement) and self._a_tensor_may_decide(statement):
             self.mark(statement)
 
-    def _may_be_staged(self, statement: gast.AST) -> bool:
+    def _may_be_rewritten(self, statement: gast.AST) -> bool:
         if not isinstance(statement, (gast.If, gast.Match, *LOOPS)):
             return False
         if self._jumps_stay and leaves(statement):
@@ -163,7 +163,7 @@ class Selection:
         if isinstance(statement, LOOPS):
             if inside and "return" in leaves(statement.body):
                 self.mark(statement)
-            inside = inside or self.is_staged(statement)
+            inside = inside or self.is_rewritten(statement)
         for block in blocks(statement):
             for inner in block:
                 self._include_returning_loops(inner, inside)

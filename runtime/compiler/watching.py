@@ -87,7 +87,7 @@ def _watch(
         inner = getattr(function, "__func__", None)
         arguments = [*arguments, ("self", getattr(function, "__self__", None))]
         function = getattr(function, "func", None) if inner is None else inner
-    return Snapshot([*reachable_names(function), *arguments]).change
+    return Snapshot([*reachable_names(function), *arguments]).first_change
 
 
 # --- what a trace changes -------------------------------------------------------------

@@ -23,7 +23,7 @@ __all__ = [
     "docstring",
     "fstring",
     "fstring_parts",
-    "lower",
+    "printable_copy",
     "string",
 ]
 
@@ -237,24 +237,24 @@ def _literal(value: str, quote: str, style: Style | None, spec: bool) -> str:
 # --- as the user spelled them ---------------------------------------------------------
 
 
-def lower(node: Any, pristine: Pristine | None = None) -> Any:
+def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
     """A deep copy of a gast node in classes of ``ast`` where that has one.
 
     Literals that are `pristine` carry an attribute ``spelling``: their text, as a tuple
     of the parts of an implicit concatenation.
     """
     if isinstance(node, list):
-        return [lower(item, pristine) for item in node]
+        return [printable_copy(item, pristine) for item in node]
     if not isinstance(node, gast.AST):
         return node
     kind = type(node)
     try:
-        lowered, leaf = _classes[kind]
+        printable, leaf = _classes[kind]
     except KeyError:
         # gast has nodes that this Python lacks, such as TryStar on 3.10.
-        lowered = getattr(ast, kind.__name__, kind)
-        leaf = None if kind._fields else lowered()
-        _classes[kind] = (lowered, leaf)
+        printable = getattr(ast, kind.__name__, kind)
+        leaf = None if kind._fields else printable()
+        _classes[kind] = (printable, leaf)
     if leaf is not None and not isinstance(node, ast.stmt):
         return leaf
     spelling = None
@@ -263,11 +263,11 @@ def lower(node: Any, pristine: Pristine | None = None) -> Any:
     if kind in _WITH_FIELDS:
         # What stands inside has no literals of its own: quotes may have to change.
         pristine = None
-    copy = lowered.__new__(lowered)
+    copy = printable.__new__(printable)
     attributes = copy.__dict__
     for name, value in node.__dict__.items():
         if isinstance(value, (list, gast.AST)):
-            value = lower(value, pristine)
+            value = printable_copy(value, pristine)
         attributes[name] = value
     if spelling is not None:
         attributes["spelling"] = spelling

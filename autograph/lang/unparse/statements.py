@@ -15,7 +15,7 @@ from .expressions import (
     get_op_symbol,
 )
 from .line_breaks import CLOSE, OPEN, Comma
-from .literals import docstring, lower
+from .literals import docstring, printable_copy
 from .pristine import Pristine
 
 __all__ = ["tokens_of"]
@@ -29,7 +29,7 @@ def tokens_of(
     `keyword` replaces the one of an ``if`` or ``except`` (``elif``, ``except*``).
     """
     printer = _Statements()
-    copy = lower(node, pristine)
+    copy = printable_copy(node, pristine)
     if keyword is not None:
         getattr(printer, f"visit_{type(node).__name__}")(copy, keyword)
     elif isinstance(node, gast.expr):

@@ -155,7 +155,7 @@ class Aliases:
         assigned = {*self._rebound, *(slot.identity for slot, _ in self._items)}
         pairs = [*zip(state, before, strict=True), *self._items]
         for place, old in pairs:
-            if _settled(place) is not old or place.identity in assigned:
+            if _read_released(place) is not old or place.identity in assigned:
                 slots[place.identity] = place
         found = {
             where: [*self._known_objects(known, slot.read())]
@@ -164,7 +164,7 @@ class Aliases:
         values = [(where, slot.read()) for where, slot in slots.items()]
         again = self._sharing.compare(values)
         for slot in slots.values():
-            self._take_apart(known, slot)
+            self._copy_choice(known, slot)
         again |= self._note_reached(found, slots)
         if not again:
             slots.update((place.identity, place) for place, _ in pairs)
@@ -197,7 +197,7 @@ class Aliases:
         """The list that the library has put an object in the place of."""
         return self._originals.get(id(value), (value,))[0]
 
-    def _take_apart(self, known: Snapshot, slot: Slot) -> None:
+    def _copy_choice(self, known: Snapshot, slot: Slot) -> None:
         """Put a watched copy for what was chosen among objects that a body has made."""
         value = slot.read()
         if structure_of(type(value)) is CHOSEN:
@@ -362,7 +362,7 @@ def _matters_beside(copies: list[Any], number: int) -> Callable[[], bool]:
     return lambda: is_reached([copies[number]])
 
 
-def _settled(place: Slot) -> Any:
+def _read_released(place: Slot) -> Any:
     """What is in a place; a copy that may be changed by now becomes an ordinary one."""
     value = place.read()
     if defines(type(value), "__autograph_settled__"):

@@ -68,7 +68,7 @@ class Contents:
         """
         return self._saved.get(id(seen.value)) is seen
 
-    def match(self, old: Any, new: Any) -> None:
+    def note_pair(self, old: Any, new: Any) -> None:
         """Note that a library gives the new object for the old one.
 
         A place that is rebound may be given the same: then it has the old one.
@@ -85,7 +85,7 @@ class Contents:
             for key, part in pairs_of(kind.read(new)):
                 previous = _part(before, key)
                 if previous is not _MISSING and (id(old), key) not in self.rebound:
-                    self.match(previous, part)
+                    self.note_pair(previous, part)
 
     def original(self, new: Any) -> Any:
         """The object that was there and that ``new`` stands for.

@@ -303,7 +303,7 @@ def _kinds_of_instances(cls: Any) -> tuple[Kind, ...]:
     if _members(cls):
         kinds.append(_MEMBERS)
     # The methods may change what they can reach.
-    return (*kinds, _METHODS)
+    return (*kinds, _CLASSES)
 
 
 @remembered
@@ -496,7 +496,7 @@ _ATTRIBUTES = Kind(_read_attributes, _fill_attributes, _attribute_slot, _attribu
 _FIELDS = _ATTRIBUTES._replace(merged=True)
 _FROZEN = Kind(_read_attributes, step=_attribute, fixed=True)
 _MEMBERS = Kind(_read_members, None, _slot(MEMBER), _attribute)
-_METHODS = Kind(
+_CLASSES = Kind(
     lambda value: {cls: cls for cls in type(value).__mro__ if cls is not object},
     step=lambda cls: cls.__name__,
     fixed=True,

@@ -162,7 +162,7 @@ class Snapshot:
             self._first.setdefault(id(value), seen)
         return seen
 
-    def change(self) -> str | None:
+    def first_change(self) -> str | None:
         """What is not as it was: its name, and what it is; None if nothing changed."""
         return next((change.describe() for change in self.changes()), None)
 
@@ -315,7 +315,7 @@ class KeyOrders:
             }
         )
 
-    def settle(self) -> None:
+    def apply_agreed(self) -> None:
         """Put the keys into the order that all paths agree on.
 
         Raises:

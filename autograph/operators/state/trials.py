@@ -152,7 +152,7 @@ class BodyRun:
         """Whether an object is in the place of a list."""
         return self._originals.get(id(new), (_NOTHING,))[0] is old
 
-    def found_of(
+    def next_discovery(
         self,
         statement: tuple[CodeType, ...],
         roots: Callable[[], Iterable[tuple[str, Any]]],

@@ -57,7 +57,9 @@ class Variables:
         self._places = [place for place in places if not place.depends_on_tensor()]
         around = current.get()
         codes = tuple(body.__code__ for body in self._functions)
-        self._discovery = around.found_of(codes, self._roots) if around else Discovery()
+        self._discovery = (
+            around.next_discovery(codes, self._roots) if around else Discovery()
+        )
         self._aliases = Aliases(
             self._discovery.sharing, self._discovery.rebound, self._scope.cells
         )
@@ -94,7 +96,7 @@ class Variables:
                 check_replaced(before)
                 if around is not None:
                     around.stand_in(new, before, places)
-        self._orders.settle()
+        self._orders.apply_agreed()
 
     def stage(self, attempt: Callable[[], Any], backend: Backend | None = None) -> Any:
         """Call ``attempt`` until the trials that it makes find nothing new."""
@@ -227,7 +229,7 @@ class Variables:
         """Give the places new values: into the lists and dicts that are there."""
         for place, before, value in zip(self._state(), old, new, strict=True):
             if place.identity not in contents.rebound:
-                contents.match(before, value)
+                contents.note_pair(before, value)
         for place, before, value in zip(self._state(), old, new, strict=True):
             value = contents.filled(before, value, place.identity in contents.rebound)
             if value is not before:
