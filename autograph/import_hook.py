@@ -23,6 +23,7 @@ from . import disk_cache
 from . import on_demand as _on_demand  # noqa: F401  (registers the converter)
 from .diagnostics import Diagnostic
 from .errors import AutographWarning, SourceError
+from .lang.interpreter import no_collection
 from .options import DEFAULT, ConversionOptions, matches, patterns
 
 __all__ = ["ImportHook", "import_module", "install_import_hook"]
@@ -156,22 +157,26 @@ class ConvertingLoader(SourceFileLoader):
         # What Python would say of an invalid source, it shall say: a SyntaxError.
         plain: types.CodeType = compile(data, self.path, "exec", dont_inherit=True)
         with _compiling():
-            from .lang.source import Source
-            from .pipeline import convert_module
-
-            text = importlib.util.decode_source(data)
             try:
-                conversion = convert_module(Source(text, self.path), self.options)
-                with warnings.catch_warnings():
-                    # They were given above, for the source as it was written.
-                    warnings.simplefilter("ignore", SyntaxWarning)
-                    code = conversion.code()
+                code, diagnostics = self._converted(data)
             except SourceError as error:  # valid Python, but nested too deeply
                 _warn_of_refusal(error.diagnostics[0], self.path)
                 return plain
-        for diagnostic in conversion.diagnostics:
+        for diagnostic in diagnostics:
             _warn_of_refusal(diagnostic, self.path)
         return code
+
+    @no_collection()
+    def _converted(self, data: bytes) -> tuple[types.CodeType, tuple[Diagnostic, ...]]:
+        from .lang.source import Source
+        from .pipeline import convert_module
+
+        text = importlib.util.decode_source(data)
+        conversion = convert_module(Source(text, self.path), self.options)
+        with warnings.catch_warnings():
+            # They were given before, for the source as it was written.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return conversion.code(), conversion.diagnostics
 
 
 def _warn_of_refusal(diagnostic: Diagnostic, filename: str) -> None:

@@ -86,6 +86,12 @@ class Graph:
         #: The nodes at which a loop decides whether to go on.
         self.heads = heads
 
+    def break_circles(self) -> None:
+        """Leave no way back to the head of a loop: the graph is of no use any more."""
+        for heads in self.heads.values():
+            for head in heads:
+                head.succ = ()
+
 
 def build(fn: Any, *, split: bool = True) -> Graph:
     """The graph of a function definition or lambda; of a generator expression, an empty

@@ -128,6 +128,18 @@ class Tables:
             facts = self.__class__(log, self._around, self._shadowed, self._inner)
         return facts
 
+    def forget(self) -> None:
+        """Let go of all that was found here and in the functions inside.
+
+        It refers to itself in circles: whole trees would wait for the collector.
+        """
+        self._log.scopes.clear()
+        for facts in list(self._inner.values()):
+            attributes = vars(facts)
+            if "cfg" in attributes:
+                facts.cfg.break_circles()
+            attributes.clear()
+
     # --- flow -----------------------------------------------------------------------
 
     @cached_property

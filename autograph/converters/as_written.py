@@ -57,7 +57,6 @@ class _Outermost(Transformer):
     """Gives converted functions their second form, but none within another."""
 
     def __init__(self, converted: ConvertedFunctions, forms: _Forms) -> None:
-        super().__init__()
         self._converted = converted
         self._forms = forms
 
@@ -77,7 +76,6 @@ class _Written(Transformer):
     """What the user wrote, with both forms for the functions in it."""
 
     def __init__(self, converted: ConvertedFunctions, forms: _Forms) -> None:
-        super().__init__()
         self._converted = converted
         self._forms = forms
 

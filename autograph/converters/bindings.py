@@ -228,7 +228,6 @@ class _Renamer(Transformer):
     """Renames the variables of comprehensions, by the names of those they hide."""
 
     def __init__(self, names: dict[str, str]) -> None:
-        super().__init__()
         self._names = names
         self._inside: dict[str, str] = {}
 

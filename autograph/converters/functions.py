@@ -20,17 +20,19 @@ from .selection import Selection
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 
 
-def convert_function(
-    fn: Any, context: Context, facts: Facts | None = None, namer: Namer | None = None
-) -> Any:
+def convert_function(fn: Any, context: Context, namer: Namer | None = None) -> Any:
     """The converted form of a function definition or lambda.
 
     Its decorators, defaults and annotations stay as they are. The same node is returned
     if there is nothing to convert; otherwise ``context.converted`` tells what it was.
     """
-    namer = namer or Namer(fn)
-    if facts is None:
-        facts = analyze(fn, enclosing=context.enclosing, shadowed=context.shadowed)
+    facts = analyze(fn, enclosing=context.enclosing, shadowed=context.shadowed)
+    new = _converted(fn, context, facts, namer or Namer(fn))
+    facts.forget()
+    return new
+
+
+def _converted(fn: Any, context: Context, facts: Facts, namer: Namer) -> Any:
     if isinstance(fn, gast.Lambda):
         expressions = Expressions(facts, context, namer)
         body = expressions.expression(fn.body, generated=False)
@@ -56,10 +58,12 @@ def convert_function(
     outer, context = context, context.around(own | around if own else around)
 
     def nested(inner: gast.AST) -> gast.AST:
-        return convert_function(inner, context, facts.inner(inner))
+        return _converted(inner, context, facts.inner(inner), Namer(inner))
 
     control_flow = ControlFlow(facts, written, selection, context, namer, nested)
     body = control_flow.convert(fn.body)
+    if facts is not written:
+        facts.forget()
     original = written.node
     if body is original.body:
         return original

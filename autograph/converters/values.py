@@ -51,7 +51,6 @@ class Values(Transformer):
     """
 
     def __init__(self, facts: Facts, ag: str, namer: Namer) -> None:
-        super().__init__()
         self._facts = facts
         self._ag = ag
         self._namer = namer

@@ -125,7 +125,6 @@ def mangle(node: Any, class_name: str) -> Any:
 
 class _Mangler(Transformer):
     def __init__(self, class_name: str) -> None:
-        super().__init__()
         self._class_name = class_name
 
     def _name(self, name: str) -> str:
@@ -159,7 +158,6 @@ class _Placeholders(Transformer):
     """Puts the placeholder where a name is read."""
 
     def __init__(self, name: str) -> None:
-        super().__init__()
         self._name = name
 
     def visit(self, node: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import gast
 
@@ -266,18 +266,21 @@ class Transformer:
     b = y
     """
 
-    def __init__(self) -> None:
-        self._visitors: dict[type, Callable[[Any], Visited]] = {}
+    #: By class of node; of the class, since an object with its own bound methods would
+    #: refer to itself, and keep whole trees waiting for the collector.
+    _visitors: ClassVar[dict[type, Callable[[Any, Any], Visited]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._visitors = {}
 
     def visit(self, node: gast.AST) -> Visited:
         """The replacement of `node`: `node` itself where nothing changes."""
-        kind = type(node)
-        try:
-            visitor = self._visitors[kind]
-        except KeyError:
-            visitor = getattr(self, "visit_" + kind.__name__, self.generic_visit)
-            self._visitors[kind] = visitor
-        return visitor(node)
+        kind = node.__class__
+        visitor = self._visitors.get(kind)
+        if visitor is None:
+            name, generic = "visit_" + kind.__name__, self.__class__.generic_visit
+            visitor = self._visitors[kind] = getattr(self.__class__, name, generic)
+        return visitor(self, node)
 
     def generic_visit(self, node: _Node) -> _Node:
         """`node` with its children visited: the same object if none changed."""
