@@ -351,9 +351,64 @@ def names_library(
         if not isinstance(value, ModuleType):
             return False
         value = vars(value).get(name, _UNKNOWN)
-    if value is _UNKNOWN or isinstance(value, ModuleType) or compares_items(value):
+    if value is _UNKNOWN or isinstance(value, ModuleType):
+        return False
+    if compares_items(value) or is_impure(value):
         return False
     return needs_no_conversion(value, options)
+
+
+#: Modules, and the functions in them that are not of the program and its arguments
+#: alone: chance, time, a person or a file decides, or sees. None: all of them.
+IMPURE: dict[str, frozenset[str] | None] = {
+    "builtins": frozenset({"input"}),
+    "datetime": frozenset({"now", "today", "utcnow"}),
+    "io": frozenset({"open"}),
+    "numpy.random": None,
+    "numpy.random.mtrand": None,
+    "random": None,
+    "secrets": None,
+    "time": None,
+    "uuid": frozenset({"uuid1", "uuid4"}),
+}
+#: Kinds of callables that may be such functions.
+_FUNCTIONS = frozenset({BuiltinFunctionType, FunctionType, MethodType})
+
+
+def is_impure(obj: Any) -> bool:
+    """Whether a function of a library gives another answer in each run, or writes.
+
+    >>> import random, time
+    >>> is_impure(random.random), is_impure(time.time), is_impure(len)
+    (True, True, False)
+    """
+    if type(obj) not in _FUNCTIONS:
+        return False
+    owner = getattr(obj, "__self__", None)
+    if owner is None:
+        module = obj.__module__
+        if module == "random":  # what a method calls, of whichever generator
+            return False
+    elif isinstance(owner, (ModuleType, type)):
+        module = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
+        module = module.removeprefix("_")
+    else:
+        module = type(owner).__module__
+        # A generator that the program makes gives what its seed says.
+        if module in IMPURE and not _is_shared(owner):
+            return False
+    names = IMPURE.get(module, frozenset())
+    return names is None or obj.__name__ in names
+
+
+#: The modules with the generators whose methods are functions, and what they call them.
+_GENERATORS = {"random": "_inst", "secrets": "_sysrand", "numpy.random.mtrand": "_rand"}
+
+
+def _is_shared(generator: Any) -> bool:
+    """Whether a generator of random numbers is one that belongs to a module."""
+    loaded = ((sys.modules.get(name), place) for name, place in _GENERATORS.items())
+    return any(getattr(module, place, None) is generator for module, place in loaded)
 
 
 def compares_items(obj: Any) -> bool:

@@ -33,6 +33,7 @@ from .lang.source import Source
 from .lang.visitors import Transformer, all_blocks, clone, statements_in, with_blocks
 from .options import DEFAULT, ConversionOptions
 from .ownership import (
+    IMPURE,
     is_library_module,
     may_be_included,
     names_library,
@@ -293,14 +294,20 @@ def _imported_in(
             bound[name] = bound.get(name, 0) + 1
 
     def is_library(node: gast.AST) -> bool:
+        is_random = False
         while isinstance(node, gast.Attribute):
+            is_random |= node.attr == "random"
             node = node.value
         if not isinstance(node, gast.Name):
             return False
         origin = origins.get(node.id)
         if origin is not None and bound.get(node.id) == 1:
+            if is_random or origin in IMPURE:
+                return False
             return is_library_module(origin) and not may_be_included(origin, options)
-        return node.id not in bound and hasattr(builtins, node.id)
+        if node.id in bound or node.id in ("input", "open"):
+            return False
+        return hasattr(builtins, node.id)
 
     return is_library
 

@@ -10,7 +10,9 @@ Every class carries a stable ``code`` (``AG3xx``) that ``docs/errors.md`` explai
 
 from __future__ import annotations
 
+import dis
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -103,6 +105,7 @@ def note(error: Exception) -> None:
         errors.append(error)
 
 
+_PACKAGES = frozenset({"autograph", "runtime"})
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 #: The kinds of errors of operations, by TensorFlow's names and numbers.
@@ -344,13 +347,18 @@ class TracingError(TypeError):
 
 
 class TracingWarning(UserWarning):
-    """Tracing changed a Python object that outlives it (AG320).
+    """Tracing did what calls do not: it changed a Python object that outlives
+    it (AG320), or asked for chance, the time or input (AG322).
 
     It happens once for each trace, not for each call. Silence the warning where that is
     meant: ``warnings.simplefilter("ignore", tf.errors.TracingWarning)``.
     """
 
     code = "AG320"
+
+    def __init__(self, message: str, code: str = "AG320") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class UnknownResultError(Exception):
@@ -378,12 +386,31 @@ def _is_of_runtime(error: BaseException) -> bool:
     return traceback.tb_frame.f_code.co_filename.startswith(_FOLDER)
 
 
-def ends_trace(error: Exception) -> bool:
+def _is_raised(error: BaseException) -> bool:
+    """Whether a ``raise`` statement raised it, in no handler of a signal."""
+    codes = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        last = traceback
+        codes.append(traceback.tb_frame.f_code)
+        traceback = traceback.tb_next
+    handler = signal.getsignal(signal.SIGINT)
+    if not codes or getattr(handler, "__code__", None) in codes:
+        return False
+    return codes[-1].co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def ends_trace(error: BaseException) -> bool:
     """Whether an error raised while a branch is traced is about staging itself.
 
     Errors of the compiler are told by the ``diagnostics`` that they carry. Tracing that
-    calls itself without end says so, or Python does.
+    calls itself without end says so, or Python does. Ctrl-C ends a trace, too, and so
+    do the signals within this package, which are no exceptions to Python.
     """
+    if isinstance(error, KeyboardInterrupt):
+        return not _is_raised(error)
+    if not isinstance(error, Exception):
+        return type(error).__module__.partition(".")[0] in _PACKAGES
     if isinstance(error, RecursionError):
         return isinstance(error, EndlessRecursionError) or is_python_limit(error)
     if isinstance(error, AssertionError):

@@ -37,6 +37,8 @@ from .values import Values
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
+#: Builtins that a tensor library is told of.
+_IMPURE = frozenset({"input", "open"})
 #: Builtins that look for the hash of each item.
 _KEYING = frozenset({"dict", "frozenset", "set"})
 #: Builtins that ask for the class of their first argument.
@@ -249,7 +251,8 @@ class Expressions(Values):
     def visit_Call(self, node: Any) -> Any:
         function = node.func
         if isinstance(function, gast.Name) and self._facts.is_builtin(function.id):
-            return self._builtin(node)
+            if function.id not in _IMPURE:
+                return self._builtin(node)
         new = self.generic_visit(node)
         if self._is_python_method(function):
             return self._method(new, node)

@@ -28,6 +28,7 @@ from ..ownership import (
     compares_items,
     dispatcher_of_method,
     is_dispatcher,
+    is_impure,
     is_marked,
 )
 from .classes import class_of, member_of
@@ -88,6 +89,8 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         ConversionError: the function is the user's own and cannot be converted.
     """
     kind = type(function)
+    if _watcher is not None and is_impure(function):
+        return _watcher(function)
     if kind is BuiltinFunctionType:
         return function if _watcher is None else list_method(function)
     if kind is FunctionType:

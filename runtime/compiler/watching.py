@@ -20,10 +20,11 @@ from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
-from autograph.ownership import needs_no_conversion
+from autograph.ownership import is_impure, needs_no_conversion
 from runtime.staging.state import recursion
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.effects import Changed
+from runtime.tracing.impure import noting_calls
 from runtime.tracing.signature import Signature
 from runtime.types import nest
 from runtime.types.classes import defines
@@ -67,7 +68,9 @@ def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What to call in place of a converted function."""
+    """What to call in place of a converted function, or of an impure one."""
+    if is_impure(function):
+        return noting_calls(function)
     conversion.note(function)
     _tell(function)
     if recursion.is_staged_again(function) and not needs_no_conversion(function):

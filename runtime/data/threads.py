@@ -177,7 +177,7 @@ def _fill(source: Iterator[Element], box: _Box) -> None:
             item = next(source)
         except StopIteration:
             return
-        except Exception as error:
+        except BaseException as error:  # SystemExit would end the thread alone
             if not box.put(True, error):
                 return
         else:
@@ -233,7 +233,7 @@ def _call_each(
             result = call(element)
         except StopIteration:
             return
-        except Exception as error:
+        except BaseException as error:  # SystemExit would end the thread alone
             if not box.put(True, error):
                 return
         else:
@@ -249,7 +249,7 @@ class _Promise:
     def __init__(self, element: Element) -> None:
         self.element = element
         self.ready = threading.Event()
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.result: Element = ()
 
 
@@ -313,6 +313,6 @@ def _keep(call: Callable[[Element], Element], box: _Box) -> None:
             return
         try:
             promise.result = call(promise.element)
-        except Exception as error:
+        except BaseException as error:
             promise.error = error
         promise.ready.set()

@@ -17,13 +17,15 @@ from runtime.errors import (
     ImmutableTensorError,
     OpError,
     UnhashableTensorError,
+    ends_trace,
     is_python_limit,
     noting,
 )
 from runtime.graph import Graph
-from runtime.graph.context import building
+from runtime.graph.context import building, current_graph
 from runtime.ops.apply import apply
 from runtime.ops.containers.array_parts import check_used
+from runtime.ops.staged.flow import raise_error, tells_of
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.tracing.effects import observing
 from runtime.tracing.form import Results, flatten_results
@@ -71,8 +73,10 @@ def trace(
     ``(args, kwargs)``, and are named as their specs. Then come inputs for `captured`,
     eager tensors that `fn` reads, which would be constants. Tensors of `parent` that
     `fn` uses become further inputs. Raises what `fn` raises; endless recursion is a
-    RecursionError that says what to do.
+    RecursionError that says what to do. An error that tells of tensors is one that the
+    graph raises, unless another function is traced, whose ``except`` it may meet.
     """
+    is_inner = current_graph() is not None
     graph = Graph(name, parent)
     leaves = [
         graph.add_input(leaf, leaf.name or "input")
@@ -90,9 +94,13 @@ def trace(
         except RecursionError as error:
             raise _endless(name, error) from None
         except Exception as error:
-            _show_place(error)
-            error.__traceback__ = user_frames(error.__traceback__)
-            raise
+            if not is_inner and tells_of(error, graph) and not ends_trace(error):
+                raise_error(error)  # a call knows the text
+                result = None
+            else:
+                _show_place(error)
+                error.__traceback__ = user_frames(error.__traceback__)
+                raise
         lost = swallowed(errors)
         if lost is not None:
             raise lost

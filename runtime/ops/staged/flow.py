@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError, UnknownResultError
+from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply
 from runtime.ops.record import Export, Fails, Op, register, register_structure
@@ -29,6 +30,7 @@ __all__ = [
     "require_bound",
     "require_some",
     "set_scope_of",
+    "tells_of",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -42,10 +44,20 @@ def _raise_kernel(
     if weak:
         found = dict(zip(map(id, _tensors_of(exception)), shown_values(arrays, weak)))
         fresh.args = _shown(exception.args, found)
+        if isinstance(fresh, SystemExit):
+            fresh.code = _exit_status(*fresh.args)
         for name, value in vars(exception).items():
             if id(value) in found:
                 setattr(fresh, name, found[id(value)])
     raise fresh
+
+
+def _exit_status(*args: Any) -> Any:
+    """What ``SystemExit`` takes of its arguments, which Python reads, as a number."""
+    if len(args) != 1:
+        return args or None
+    (code,) = args
+    return code.numpy().item() if isinstance(code, Tensor) and not code.ndim else code
 
 
 def _tensors_of(exception: BaseException) -> list[SymbolicTensor]:
@@ -56,6 +68,12 @@ def _tensors_of(exception: BaseException) -> list[SymbolicTensor]:
             values += value
     unique = {id(v): v for v in values if isinstance(v, SymbolicTensor)}
     return list(unique.values())
+
+
+def tells_of(exception: BaseException, graph: Graph) -> bool:
+    """Whether an exception tells about tensors, all of which are of the graph."""
+    tensors = _tensors_of(exception)
+    return bool(tensors) and all(tensor.graph is graph for tensor in tensors)
 
 
 def _shown(values: tuple[Any, ...], found: dict[int, Any]) -> tuple[Any, ...]:

@@ -92,7 +92,7 @@ def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
     def run() -> Any:
         try:
             result, new_state = branch(tuple(map(copies.of, state)))
-        except Exception as error:
+        except BaseException as error:
             if ends_trace(error):
                 raise
             # Only running the branch may raise what the user's code raises in it.

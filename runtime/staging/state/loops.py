@@ -433,7 +433,7 @@ class _Trace:
         state = self._layout.state(tensors)
         try:
             go_on, after = self._step(state)
-        except Exception as error:
+        except BaseException as error:
             if ends_trace(error):
                 self._layout.open_lists(state)
                 raise

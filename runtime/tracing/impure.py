@@ -1,0 +1,106 @@
+"""Warnings of calls of Python functions that give another answer in each run.
+
+Chance, the time and what a person types are asked while a function is traced: the graph
+has the answer as a constant, and all calls share it. A file is written by the trace.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from runtime.errors import TracingWarning
+from runtime.graph.context import current_graph
+from runtime.where.user_code import user_frame
+
+__all__ = ["Calls", "collecting", "noting_calls"]
+
+_BY_OP = "draw it with tf.random, "
+_CONSTANT = (
+    "its result is a constant of the graph, the same for all calls, whichever branch "
+    "is taken. To have a new one for each call, {instead}pass it as an argument, or "
+    "call Python from the graph with tf.py_function"
+)
+_EFFECT = (
+    "that happens once for each trace, not for each call, and also in a branch that no "
+    "call takes. Do it outside of the function, or in tf.py_function"
+)
+
+
+class Calls:
+    """The calls of impure functions in a trace, by their lines."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, int], tuple[str, dict[str, Any]]] = {}
+
+    def add(self, function: Any) -> None:
+        """Note a call by the line of the user's that is running."""
+        frame = user_frame()
+        if frame is not None:
+            place = frame.f_code.co_filename, frame.f_lineno
+            self._found.setdefault(place, (_text(function), frame.f_globals))
+
+    def warn(self, name: str) -> None:
+        """Warn of each line once."""
+        for (filename, lineno), (text, variables) in self._found.items():
+            warnings.warn_explicit(
+                TracingWarning(f"AG322: tracing {name!r} calls {text}", "AG322"),
+                None,  # the warning says its class
+                filename,
+                lineno,
+                registry=variables.setdefault("__warningregistry__", {}),
+            )
+
+
+_calls: ContextVar[Calls | None] = ContextVar("impure calls", default=None)
+
+
+@contextmanager
+def collecting() -> Iterator[Calls]:
+    """Within the block calls of impure functions are noted."""
+    calls = Calls()
+    token = _calls.set(calls)
+    try:
+        yield calls
+    finally:
+        _calls.reset(token)
+
+
+def noting_calls(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which notes that it is called where a graph is being built.
+
+    A file that is opened to be read is none of these calls: that is what a trace does.
+    """
+
+    @functools.wraps(function)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        calls = _calls.get()
+        if calls is not None and current_graph() is not None:
+            if function is not open or _writes(*args, **kwargs):
+                calls.add(function)
+        return function(*args, **kwargs)
+
+    return noted
+
+
+def _writes(file: Any = None, mode: Any = "r", *args: Any, **kwargs: Any) -> bool:
+    return isinstance(mode, str) and not set(mode).isdisjoint("wax+")
+
+
+def _text(function: Any) -> str:
+    """The rest of the warning: what is called, what comes of it, and the way out."""
+    owner = getattr(function, "__self__", None)
+    module = getattr(owner, "__name__", None) or type(owner).__module__
+    if owner is None:
+        module = function.__module__
+    name = function.__name__
+    if function is not open and module != "builtins":
+        name = f"{module.removesuffix('.mtrand')}.{name}"
+    if function is open or name in ("time.sleep", "random.seed", "numpy.random.seed"):
+        return f"{name}(): {_EFFECT}"
+    instead = _BY_OP if "random" in name else ""
+    return f"{name}(): {_CONSTANT.format(instead=instead)}"

@@ -1,0 +1,120 @@
+"""What Python cannot know while it traces is said: chance, the time, input, files."""
+
+import datetime
+import io
+import random
+import time
+import uuid
+import warnings
+
+import numpy as np
+
+import runtime as tf
+
+
+def warned(function, *args):
+    """The result, and the lines of the file with the warnings of what it traced."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = tf.function(function)(*args)
+    assert all(w.message.code == "AG322" and w.filename == __file__ for w in found)
+    first = function.__code__.co_firstlineno
+    return result, {w.lineno - first: str(w.message) for w in found}
+
+
+def shuffled(x):
+    items = [1, 2, 3]
+    random.shuffle(items)
+    return x + items[0]
+
+
+def test_each_call_is_warned_of_at_its_line():
+    def f(x):
+        a = random.random()
+        b = time.time() + time.time()
+        c = np.random.rand()
+        d = datetime.datetime.now().year
+        if x > 0:
+            e = uuid.uuid4().int % 2
+        else:
+            e = random.randint(1, 2)
+        return x + a + b + c + d + e
+
+    _, lines = warned(f, tf.constant(1.0, tf.float64))
+    assert list(lines) == [1, 2, 3, 4, 6, 8]
+    assert "calls random.random(): its result is a constant" in lines[1]
+    assert "draw it with tf.random" in lines[1]
+    assert "calls time.time()" in lines[2]
+    assert "tf.random" not in lines[2]
+
+
+def test_helpers_are_looked_at_and_methods_with_other_names():
+    _, lines = warned(lambda x: shuffled(x), tf.constant(1))
+    (text,) = lines.values()
+    assert "random.shuffle()" in text
+
+
+def test_files_that_are_written(tmp_path):
+    path = tmp_path / "written"
+
+    def f(x):
+        with open(path, "w") as file:
+            file.write("text")
+        with open(path) as file:
+            return x + len(file.read())
+
+    result, lines = warned(f, tf.constant(1))
+    assert int(result) == 5
+    assert list(lines) == [1]
+    assert "once for each trace" in lines[1]
+
+
+def test_input_is_a_constant(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("5\n"))
+
+    def f(x):
+        return x + int(input())
+
+    result, lines = warned(f, tf.constant(1))
+    assert int(result) == 6
+    assert "calls input()" in lines[1]
+
+
+def test_what_is_meant_for_tracing_is_not_warned_of():
+    def f(x):
+        with tf.init_scope():
+            time.time()
+        return x + random.Random(3).randint(1, 6)  # the seed says
+
+    result, lines = warned(f, tf.constant(0))
+    assert int(result) == random.Random(3).randint(1, 6)
+    assert not lines
+
+
+def test_variables_that_are_created_may_begin_with_chance():
+    created = []
+
+    def f(x):
+        if not created:
+            created.append(tf.Variable(random.random()))
+        return x + created[0]
+
+    _, lines = warned(f, tf.constant(0.0))
+    assert not lines
+
+
+def test_outside_of_traces_nothing_is_said():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shuffled(1)
+
+
+def test_a_line_is_warned_of_once():
+    def f(x):
+        return x + random.random()
+
+    traced = tf.function(f)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default", tf.errors.TracingWarning)
+        traced(tf.constant(1.0)), traced(tf.constant(1.0, tf.float64))
+    assert len(found) == 1
