@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ._version import __version__
 from .build import write_module
+from .cli_target import excerpt, parse_target, read_target, spans
 from .diagnostics import Diagnostic
 from .errors import AutographError, TargetError
 from .options import ConversionOptions, patterns
 from .report import Reporter, as_json, side_by_side, unified_diff
-from .target import excerpt, parse_target, read_target, spans
 
 if TYPE_CHECKING:
     from .lang.source import Source

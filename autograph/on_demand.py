@@ -20,19 +20,19 @@ from . import operators
 from .disk_cache import Answers, converted_code, holds
 from .errors import SourceError
 from .lang.code_objects import bind, codes_in
-from .operators.calls import are_operators, settle, share_defaults
+from .operators.calls import are_operators, note_converted, share_defaults
 from .options import DEFAULT, ConversionOptions
 from .ownership import CONVERTED, needs_no_conversion, shadowed_builtins
 
 #: The attribute of a function that holds its forms under other options.
 _FORMS = "__autograph_forms__"
 
-#: What else the code depends on: whether names are of library code, as the function's
-#: globals have it, and which builtins those shadow.
-_Form = tuple[CodeType, Answers, frozenset[str]]
+#: Converted code, and what else it depends on: whether names are of library code, as
+#: the function's globals have it, and which builtins those shadow.
+_Entry = tuple[CodeType, Answers, frozenset[str]]
 #: The converted code for each code object, as long as that lives: by its id, since
 #: comparing code objects is slow.
-_codes: dict[int, tuple[ref[CodeType], dict[ConversionOptions, _Form]]] = {}
+_codes: dict[int, tuple[ref[CodeType], dict[ConversionOptions, _Entry]]] = {}
 #: All code objects that were generated and live, by their ids.
 _generated: dict[int, ref[CodeType]] = {}
 lock = threading.RLock()
@@ -70,18 +70,18 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
 
 def _code(function: FunctionType, options: ConversionOptions) -> CodeType:
     """The code to put in place of a function's own."""
-    place = id(function.__code__)
-    if place not in _codes:
-        dies = ref(function.__code__, lambda _: _codes.pop(place, None))
-        _codes[place] = dies, {}
-    forms = _codes[place][1]
+    key = id(function.__code__)
+    if key not in _codes:
+        dies = ref(function.__code__, lambda _: _codes.pop(key, None))
+        _codes[key] = dies, {}
+    entries = _codes[key][1]
     shadowed = shadowed_builtins(function.__globals__)
-    if options in forms:
-        code, answers, seen = forms[options]
+    if options in entries:
+        code, answers, seen = entries[options]
         if seen == shadowed and holds(answers, function, options):
             return code
     code, answers = converted_code(function, options)
-    forms[options] = code, answers, shadowed
+    entries[options] = code, answers, shadowed
     return code
 
 
@@ -109,8 +109,8 @@ def note_generated(code: CodeType) -> None:
             _generated[id(part)] = ref(part, functools.partial(_forget, id(part)))
 
 
-def _forget(place: int, _: ref[CodeType]) -> None:
-    _generated.pop(place, None)
+def _forget(key: int, _: ref[CodeType]) -> None:
+    _generated.pop(key, None)
 
 
 def is_generated(code: CodeType) -> bool:
@@ -159,7 +159,8 @@ def converted_callee(function: FunctionType, options: ConversionOptions) -> Any:
 
 def _decided(function: FunctionType, options: ConversionOptions) -> Any:
     if is_from_converted_module(function.__globals__):
-        settle(function)  # also in site-packages, where the others are library code
+        # Also in site-packages, where the others are library code.
+        note_converted(function)
         return function
     if needs_no_conversion(function, options):
         return function

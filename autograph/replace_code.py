@@ -65,9 +65,9 @@ def convert_in_place(
         original = _copy(function)
         code, _ = converted_code(function, options)
         note_generated(code)
-        place = id(function.__code__)
-        dies = weakref.ref(function, lambda _: _replaced.pop(place, None))
-        _replaced[place] = original.__code__, dies
+        key = id(function.__code__)
+        dies = weakref.ref(function, lambda _: _replaced.pop(key, None))
+        _replaced[key] = original.__code__, dies
         function.__code__ = code
         function.__dict__[ORIGINAL] = (function, original)
         function.__dict__[CONVERTED] = function

@@ -53,13 +53,15 @@ _BUILTIN_CLASSES = frozenset(
 
 #: The codes of functions that are converted already, whoever asks, by their ids as
 #: long as they live. (The hash of a code is that of all its parts.)
-_settled: dict[int, ref[CodeType]] = {}
+_converted_codes: dict[int, ref[CodeType]] = {}
 
 
-def settle(function: FunctionType) -> None:
+def note_converted(function: FunctionType) -> None:
     """Note that all functions with this code are called as they are."""
-    place = id(function.__code__)
-    _settled[place] = ref(function.__code__, lambda _: _settled.pop(place, None))
+    key = id(function.__code__)
+    _converted_codes[key] = ref(
+        function.__code__, lambda _: _converted_codes.pop(key, None)
+    )
 
 
 def set_converter(converter: Converter) -> None:
@@ -94,8 +96,8 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     if kind is BuiltinFunctionType:
         return function if _watcher is None else list_method(function)
     if kind is FunctionType:
-        settled = id(function.__code__) in _settled
-        return _watched(function) if settled else _call_function(function, options)
+        is_converted = id(function.__code__) in _converted_codes
+        return _watched(function) if is_converted else _call_function(function, options)
     if kind is MethodType:
         target = call(function.__func__, options)
         unchanged = target is function.__func__
@@ -198,9 +200,9 @@ def _call_class(cls: Any, options: ConversionOptions) -> Any:
 def _note(cls: Any, options: ConversionOptions) -> None:
     """Remember that a class is called as it is, as long as its methods are these."""
     if options is DEFAULT and _watcher is None:
-        place = id(cls)
-        dies = ref(cls, lambda _: _as_they_are.pop(place, None))
-        _as_they_are[place] = dies, id(cls.__new__), id(cls.__init__)
+        key = id(cls)
+        dies = ref(cls, lambda _: _as_they_are.pop(key, None))
+        _as_they_are[key] = dies, id(cls.__new__), id(cls.__init__)
 
 
 def _constructor(cls: Any, options: ConversionOptions) -> Any:
@@ -303,8 +305,8 @@ def _initializer(instance: Any, convert: Callable[[Any], Any]) -> Any:
     function = _written(member)
     if function is None:
         return member.__get__(instance, kind) if hasattr(member, "__get__") else member
-    written = convert(function)
-    return written if type(member) is staticmethod else MethodType(written, instance)
+    target = convert(function)
+    return target if type(member) is staticmethod else MethodType(target, instance)
 
 
 def _written(member: Any) -> FunctionType | None:

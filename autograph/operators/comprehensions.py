@@ -15,8 +15,8 @@ from typing import Any
 from .consumers import listed
 from .dispatch import backend_of
 from .generators import (
+    Handover,
     Parts,
-    Source,
     StagedGenerator,
     alone,
     generated,
@@ -132,7 +132,7 @@ def generator(
     parts = Parts(element, conditions, unpacking(target), flat)
     if backend_of(iterated) is not None or type(iterated) is StagedGenerator:
         return StagedGenerator(parts, iterated)
-    made: Any = generated(parts, iter(iterated), Source())
+    made: Any = generated(parts, iter(iterated), Handover())
     made.__name__ = "<genexpr>"
     made.__qualname__ = element.__qualname__.removesuffix("<lambda>") + "<genexpr>"
     return made

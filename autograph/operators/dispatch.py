@@ -216,8 +216,8 @@ def _look_up(cls: Any) -> Backend | None:
             _announce(backend, cls)
     if backend is None:
         backend = next((_registered[b] for b in cls.__mro__ if b in _registered), None)
-    place = id(cls)
-    _known[place] = ref(cls, lambda _: _known.pop(place, None)), backend
+    key = id(cls)
+    _known[key] = ref(cls, lambda _: _known.pop(key, None)), backend
     return backend
 
 

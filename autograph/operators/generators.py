@@ -88,10 +88,10 @@ class StagedGenerator:
                 "min, max, sorted or list",
             )
         parts, _ = self.take()
-        return generated(parts, iter(items), Source())
+        return generated(parts, iter(items), Handover())
 
 
-class Source:
+class Handover:
     """How a generator and what consumes it meet: see `Stream`."""
 
     __slots__ = ("is_watched", "rest")
@@ -102,7 +102,9 @@ class Source:
         self.rest: StagedGenerator | None = None
 
 
-def generated(parts: Parts, iterator: Iterator[Any], source: Source) -> Iterator[Any]:
+def generated(
+    parts: Parts, iterator: Iterator[Any], handover: Handover
+) -> Iterator[Any]:
     """The items of a generator expression over Python values."""
     element, conditions, unpack, flat = parts
     items = iter(stream(iterator))
@@ -121,7 +123,7 @@ def generated(parts: Parts, iterator: Iterator[Any], source: Source) -> Iterator
         if passed is False:
             continue
         if passed is not True:
-            source.rest = parts.left(passed, args, items)
+            handover.rest = parts.left(passed, args, items)
             break
         if is_simple:
             yield element(item)
@@ -133,11 +135,11 @@ def generated(parts: Parts, iterator: Iterator[Any], source: Source) -> Iterator
         yield from inner
         if inner.rest is not None:
             left = itertools.chain([Ready(True, inner.take_rest)], items)
-            source.rest = StagedGenerator(parts, left)
+            handover.rest = StagedGenerator(parts, left)
             break
-    if source.rest is None:
-        source.rest = rest_of(items, parts)
-    if source.rest is not None and not source.is_watched:
+    if handover.rest is None:
+        handover.rest = rest_of(items, parts)
+    if handover.rest is not None and not handover.is_watched:
         raise refused(
             "a tensor decides which items a generator expression has, and Python "
             "iterates over it",
@@ -163,53 +165,53 @@ class Stream:
     """Iterates over a generator; ``rest`` is what a graph has to go on with then."""
 
     def __init__(self, iterated: Any) -> None:
-        self._source: Source | None = None
+        self._handover: Handover | None = None
         self.rest: StagedGenerator | None = None
         if type(iterated) is StagedGenerator:
             self.rest, iterated = iterated, ()
         elif is_generated(iterated):
             frame = iterated.gi_frame
             if frame is not None:
-                self._source = frame.f_locals["source"]
+                self._handover = frame.f_locals["handover"]
             elif iterated in _ended:
                 raise consumed_twice()
         self._iterator = iter(iterated)
 
     def __iter__(self) -> Iterator[Any]:
-        is_plain = self._source is None and self.rest is None
+        is_plain = self._handover is None and self.rest is None
         return self._iterator if is_plain else self
 
     def __next__(self) -> Any:
-        source = self._source
-        if source is None:
+        handover = self._handover
+        if handover is None:
             return next(self._iterator)
-        source.is_watched = True
+        handover.is_watched = True
         try:
             return next(self._iterator)
         except StopIteration:
             self._end()
             raise
         finally:
-            source.is_watched = False
+            handover.is_watched = False
 
     def given_to(self, consumer: Callable[[Any], Any]) -> Any:
         """What a builtin makes of all the items; see `rest` for those of a graph."""
-        source = self._source
-        if source is None:
+        handover = self._handover
+        if handover is None:
             return consumer(self._iterator)
-        source.is_watched = True
+        handover.is_watched = True
         try:
             found = consumer(self._iterator)
         finally:
-            source.is_watched = False
+            handover.is_watched = False
         self._end()
         return found
 
     def _end(self) -> None:
-        source = self._source
-        if source is not None and source.rest is not None:
+        handover = self._handover
+        if handover is not None and handover.rest is not None:
             _ended.add(self._iterator)
-            self.rest = source.rest
+            self.rest = handover.rest
 
     def take_rest(self) -> StagedGenerator | None:
         """What is left for a graph."""

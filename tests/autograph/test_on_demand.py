@@ -57,13 +57,17 @@ def test_functions_with_the_same_code_have_their_own_globals(
 
 def test_forms_die_with_their_functions(total: FunctionType) -> None:
     gc.collect()
-    before = len(on_demand._codes), len(on_demand._generated), len(calls._settled)
+    before = (
+        len(on_demand._codes),
+        len(on_demand._generated),
+        len(calls._converted_codes),
+    )
     path = total.__code__.co_filename
     for _ in range(3):
         namespace: dict[str, Any] = {"__name__": "totals", "tool": json}
         exec(compile(TEXT, path, "exec"), namespace)
         assert autograph.convert(namespace["total"])("[]") == 0
-        calls.settle(namespace["total"])
+        calls.note_converted(namespace["total"])
         other: dict[str, Any] = {"__name__": "totals", "tool": json}
         exec(compile(TEXT, path, "exec"), other)
         assert autograph.convert_in_place(other["total"])
@@ -73,5 +77,5 @@ def test_forms_die_with_their_functions(total: FunctionType) -> None:
     assert (
         len(on_demand._codes),
         len(on_demand._generated),
-        len(calls._settled),
+        len(calls._converted_codes),
     ) == before

@@ -329,19 +329,19 @@ class Aliases:
 
     def _assigned_items(self) -> list[tuple[Slot, Any]]:
         found: list[tuple[Slot, Any]] = []
-        for place, owner in self._rebound.items():
-            if len(place) == 2 and type(owner) in (list, dict):
+        for where, owner in self._rebound.items():
+            if len(where) == 2 and type(owner) in (list, dict):
                 access = ITEM if type(owner) is list else KEY
-                slot = PartSlot(access, f"[{place[1]!r}]", owner, place[1])
+                slot = PartSlot(access, f"[{where[1]!r}]", owner, where[1])
                 value = slot.read()
                 if value is not UNBOUND or access is KEY:
                     found.append((slot, value))
         return found
 
 
-def is_of_item(place: tuple[Any, ...]) -> bool:
+def is_of_item(where: tuple[Any, ...]) -> bool:
     """Whether it is what tells an item of a list or dict from other places."""
-    return len(place) == 2 or not str(place[-1]).isidentifier()
+    return len(where) == 2 or not str(where[-1]).isidentifier()
 
 
 def _slot_of(result: Any) -> Slot:

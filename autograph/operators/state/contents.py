@@ -168,9 +168,9 @@ class Contents:
                 after = _part(now, key)
                 if id(part) not in self._saved or after is part:
                     continue
-                place = id(seen.value), key
-                if place not in known and not stands_for(after, part):
-                    found[place] = seen.value
+                item = id(seen.value), key
+                if item not in known and not stands_for(after, part):
+                    found[item] = seen.value
         return found
 
 

@@ -10,9 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograph.errors import SourceError, TargetError
-from autograph.lang.source import Source
-from autograph.target import (
+from autograph.cli_target import (
     TargetName,
     excerpt,
     find_module_spec,
@@ -20,6 +18,8 @@ from autograph.target import (
     read_target,
     spans,
 )
+from autograph.errors import SourceError, TargetError
+from autograph.lang.source import Source
 
 SHAPES = '''\
 import functools
