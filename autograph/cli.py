@@ -106,7 +106,10 @@ def _parser() -> argparse.ArgumentParser:
     views.add_argument("--diff", action="store_true", help="a unified diff")
     views.add_argument("--json", action="store_true", help="code and findings as JSON")
     show.add_argument(
-        "-o", "--output", metavar="FILE", help="write the converted module to FILE"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the converted module to FILE; - is standard output",
     )
     for name, what in (("include", "convert"), ("exclude", "do not convert")):
         show.add_argument(
@@ -122,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Say what an error code means; without a code, list all of them.",
     )
     explain.set_defaults(command=_explain, target="")
-    explain.add_argument("code", metavar="CODE", nargs="?", help="such as AG101")
+    explain.add_argument("codes", metavar="CODE", nargs="*", help="such as AG101")
     explain.add_argument("--json", action="store_true", help="the same as JSON")
     for command in (show, explain):
         command.add_argument(
@@ -165,6 +168,8 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
         before = excerpt(before, name.qualname)
         after = excerpt(after, name.qualname)
         diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
+    if arguments.output == "-":  # printed like any other
+        arguments.output = None
     if arguments.output:
         try:
             write_module(conversion.text, arguments.output)
@@ -189,13 +194,13 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    wanted = arguments.code
-    found = [explanation(wanted)] if wanted else list(explanations().values())
+    wanted = arguments.codes
+    found = list(map(explanation, wanted)) or list(explanations().values())
     if arguments.json:
         reporter.result(json.dumps([one._asdict() for one in found], indent=2))
     elif wanted:
-        (one,) = found
-        reporter.result(f"{one.code} {one.title}\n\n{one.text}")
+        texts = [f"{one.code} {one.title}\n\n{one.text}" for one in found]
+        reporter.result("\n\n\n".join(texts))
     else:
         reporter.result("\n".join(f"{one.code}  {one.title}" for one in found))
     return 0
@@ -209,7 +214,7 @@ def _options(arguments: argparse.Namespace) -> ConversionOptions:
 
 
 def _check_output(output: str | None, qualname: str, source: Source) -> None:
-    if not output:
+    if output in (None, "", "-"):
         return
     if qualname:
         raise _cannot_write(

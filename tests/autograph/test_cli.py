@@ -236,6 +236,16 @@ def test_output_and_a_view(clip: Path, capsys: Captured) -> None:
     assert Path("again.py").read_text() == Path("out.py").read_text()
 
 
+def test_output_to_standard_output(clip: Path, capsys: Captured) -> None:
+    assert main(["show", str(clip)]) == 0
+    shown = capsys.readouterr().out
+
+    assert main(["show", str(clip), "-o", "-"]) == 0
+
+    assert capsys.readouterr().out == shown
+    assert not Path("-").exists()
+
+
 def test_output_into_a_folder_that_is_not_there(clip: Path, capsys: Captured) -> None:
     assert main(["show", "clip.py", "-o", "none/out.py"]) == 2
     assert capsys.readouterr().err == (

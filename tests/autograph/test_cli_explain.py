@@ -44,6 +44,14 @@ def test_the_command_prints_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("AG101 nothing to convert\n\n")
 
 
+def test_the_command_prints_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "AG101", "ag102"]) == 0
+
+    out = capsys.readouterr().out
+    assert out.startswith("AG101 nothing to convert\n")
+    assert "\n\n\nAG102 no source\n" in out
+
+
 def test_the_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
 
