@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import stat
-import tokenize
 from os import PathLike
 
 __all__ = ["encode_module", "write_atomically", "write_module"]
@@ -54,6 +53,8 @@ def write_atomically(path: str, data: bytes, mode: int | None = None) -> None:
 
 def encode_module(text: str) -> bytes:
     """The bytes of a source text, in the encoding that its first lines declare."""
+    import tokenize  # not at once: a program's first call needs `write_atomically`
+
     head = "\n".join(text.split("\n", 2)[:2])
     line = io.BytesIO(head.encode("utf-8", "replace")).readline
     encoding, _ = tokenize.detect_encoding(line)

@@ -20,7 +20,6 @@ f.py:2:8: AG301 a tensor was used as a Python bool
 
 from __future__ import annotations
 
-import linecache
 import unicodedata
 from typing import Any, NamedTuple
 
@@ -116,6 +115,8 @@ def _source_line(diagnostic: Diagnostic) -> str | None:
     if location is None:
         return None
     if diagnostic.source is None:
+        import linecache  # not at once: it needs `tokenize` and `re`
+
         line = linecache.getline(location.filename, location.lineno)
     else:
         # Not splitlines(): Python's lines do not end at form feeds or U+2028.

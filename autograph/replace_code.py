@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from inspect import CO_NESTED
 from types import CodeType, FrameType, FunctionType
 
 from .disk_cache import converted_code
@@ -40,6 +39,9 @@ from .ownership import (
 )
 
 __all__ = ["Obstacle", "Repair", "convert_in_place", "convert_raising"]
+
+#: `inspect.CO_NESTED`, the flag of inner functions; `inspect` would import `ast`.
+_CO_NESTED = 0x10
 
 
 def convert_in_place(
@@ -240,7 +242,7 @@ def _functions(codes: list[CodeType]) -> _Functions:
         if isinstance(holder, FunctionType) and holder.__code__ in found:
             found[holder.__code__].append(holder)
     for code in codes:
-        if code.co_flags & CO_NESTED:
+        if code.co_flags & _CO_NESTED:
             found[code] += _makers(code)
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import sys
 import tokenize
@@ -133,6 +132,8 @@ def _origin(obj: Any) -> tuple[str, dict[str, Any] | None]:
         code = next(_codes_of_class(obj), None)
     if code is not None:
         return code.co_filename, namespace
+    import inspect  # seldom needed
+
     try:
         return inspect.getsourcefile(obj) or inspect.getfile(obj), namespace
     except (TypeError, OSError) as error:
@@ -147,6 +148,8 @@ def _codes_of_class(cls: type) -> Iterator[types.CodeType]:
     for member in vars(cls).values():
         value: Any = member.fget if isinstance(member, property) else member
         if code_of(value) is not None:
+            import inspect
+
             value = inspect.unwrap(value)
         code = code_of(value)
         if code is None or getattr(value, "__module__", None) != cls.__module__:

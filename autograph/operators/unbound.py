@@ -9,7 +9,6 @@ it happens.
 
 from __future__ import annotations
 
-import dis
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -129,6 +128,8 @@ def scope_of(name: str, frame: FrameType) -> str:
     if name in code.co_freevars:
         return "local" if _is_local(name, frame) else "captured"
     if name in code.co_names and name not in (*code.co_varnames, *code.co_cellvars):
+        import dis  # not at once: a program's first call would wait for it
+
         loads = (s for s in dis.get_instructions(code) if s.argval == name)
         if any(step.opname == "LOAD_GLOBAL" for step in loads):
             return "global"

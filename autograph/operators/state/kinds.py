@@ -9,7 +9,6 @@ without a kind is not looked into: numbers, modules, what libraries define.
 from __future__ import annotations
 
 import contextlib
-import dis
 import functools
 import gc
 import operator
@@ -249,6 +248,8 @@ def global_names(code: CodeType) -> tuple[str, ...]:
 @remembered
 def stored_names(code: CodeType) -> frozenset[str]:
     """The free variables that a function, or one inside it, assigns or deletes."""
+    import dis  # not at once: a program's first call would wait for it
+
     names = {
         instruction.argval
         for instruction in dis.get_instructions(code)

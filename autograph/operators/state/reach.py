@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import gc
 import sys
 from collections.abc import Hashable, Iterable, Iterator
@@ -186,6 +185,8 @@ def _sharing(frame: FrameType, names: set[str]) -> Leaving:
 
 def _use_of_result(code: CodeType, offset: int) -> tuple[str, set[str]]:
     """What is done with the result of the call at an offset, and the names it gets."""
+    import dis  # not at once: a program's first call would wait for it
+
     instructions = [i for i in dis.get_instructions(code) if i.opname not in _IDLE]
     places = {i.offset: number for number, i in enumerate(instructions)}
     number = sum(i.offset <= offset for i in instructions)

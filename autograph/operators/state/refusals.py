@@ -6,7 +6,6 @@ Nothing here runs unless a statement is refused.
 from __future__ import annotations
 
 import contextlib
-import dis
 import math
 import os
 import sys
@@ -264,6 +263,8 @@ def _loops(code: CodeType) -> list[tuple[int, float, str]]:
     """From where to where the loops of a function reach, and the local variable that
     each runs over, `_RANGE`, or "" for anything else.
     """
+    import dis  # not at once: a program's first call would wait for it
+
     steps = list(dis.get_instructions(code))
     # Python moves handlers of exceptions to the end, out of the loops they are in.
     catches = any(step.opname in _HANDLERS for step in steps)
@@ -279,8 +280,10 @@ def _loops(code: CodeType) -> list[tuple[int, float, str]]:
     return found
 
 
-def _source(steps: list[dis.Instruction]) -> str:
+def _source(steps: Sequence[Any]) -> str:
     """What a loop runs over that begins after some instructions: see `_loops`."""
+    import dis
+
     if steps[-1].opname != "GET_ITER" or steps[-1].is_jump_target:
         return ""
     if steps[-2].opname.startswith("LOAD_FAST") and isinstance(steps[-2].argval, str):
@@ -298,6 +301,8 @@ def _source(steps: list[dis.Instruction]) -> str:
 @remembered
 def _instructions(code: CodeType) -> frozenset[str]:
     """The instructions that a function has, by name."""
+    import dis
+
     return frozenset(step.opname for step in dis.get_instructions(code))
 
 
