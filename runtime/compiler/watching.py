@@ -18,10 +18,14 @@ import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
+from autograph.operators.state.reach import is_reached
+from autograph.operators.state.recursion import CallVariables, is_shared
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
+from autograph.operators.state.trials import current
 from autograph.ownership import is_impure, needs_no_conversion
 from runtime.staging.state import recursion
+from runtime.staging.state.running_calls import is_staged_again
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.effects import Changed
 from runtime.tracing.impure import noting_calls
@@ -62,9 +66,9 @@ def _tell(function: Any) -> None:
 def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """``function(*args, **kwargs)``, perhaps within itself: see `staging.recursion`."""
     _tell(function)
-    if not recursion.is_staged_again(function):
+    if not is_staged_again(function):
         return function(*args, **kwargs)
-    return recursion.call(function, args, kwargs, _watch)
+    return recursion.call(function, args, kwargs, _Watch)
 
 
 def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,8 +77,8 @@ def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
         return noting_calls(function)
     conversion.note(function)
     _tell(function)
-    if recursion.is_staged_again(function) and not needs_no_conversion(function):
-        return lambda *args, **kwargs: recursion.call(function, args, kwargs, _watch)
+    if is_staged_again(function) and not needs_no_conversion(function):
+        return lambda *args, **kwargs: recursion.call(function, args, kwargs, _Watch)
     return function
 
 
@@ -82,15 +86,46 @@ def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
 _traces = ag.Staging(lambda idle: set_watcher(None if idle else _watched))
 
 
-def _watch(
-    function: Any, arguments: Sequence[tuple[str, Any]]
-) -> Callable[[], str | None]:
-    """Watches for changes of what a function can reach."""
-    while not isinstance(function, FunctionType):
-        inner = getattr(function, "__func__", None)
-        arguments = [*arguments, ("self", getattr(function, "__self__", None))]
-        function = getattr(function, "func", None) if inner is None else inner
-    return Snapshot([*reachable_names(function), *arguments]).first_change
+class _Watch:
+    """Watches what a function can reach: see `recursion.Watch`."""
+
+    def __init__(self, function: Any, arguments: Sequence[tuple[str, Any]]) -> None:
+        while not isinstance(function, FunctionType):
+            inner = getattr(function, "__func__", None)
+            arguments = [*arguments, ("self", getattr(function, "__self__", None))]
+            function = getattr(function, "func", None) if inner is None else inner
+        self._function, self._arguments = function, arguments
+        self._before = Snapshot([*reachable_names(function), *arguments])
+        self._around = current.get()
+        self._mark = None if self._around is None else self._around.mark()
+
+    def change(self) -> str | None:
+        """What has changed, in words."""
+        return self._before.first_change()
+
+    def restore(self) -> None:
+        """Put everything back as it was."""
+        if self._around is not None:
+            self._around.roll_back(self._mark)
+        self._before.restore()
+
+    def variables(self) -> CallVariables:
+        """The places that calls of the function change."""
+        return CallVariables(self._function, self._arguments)
+
+    def knows(self, value: Any) -> bool:
+        """Whether an object was there before."""
+        return self._before.has(value)
+
+    @staticmethod
+    def is_shared(value: Any) -> bool:
+        """Whether a value is an object that a call may change for its caller."""
+        return is_shared(value)
+
+    @staticmethod
+    def is_reached(values: Sequence[Any]) -> bool:
+        """Whether the program can still reach one of some objects."""
+        return is_reached(values)
 
 
 # --- what a trace changes -------------------------------------------------------------

@@ -144,9 +144,23 @@ class BodyRun:
         """Put the lists back into their places, those that the body cannot reach."""
         put_back(self._places)
 
+    def mark(self) -> Any:
+        """How far it is, for `roll_back`."""
+        return dict(self._originals), dict(self._stand_ins), len(self._places)
+
+    def roll_back(self, mark: Any) -> None:
+        """Put the lists back that others were put in the places of since."""
+        self._originals, self._stand_ins, count = mark
+        put_back(self._places[count:])
+        del self._places[count:]
+
     def stand_in_of(self, old: Any) -> Any:
         """What is in the place of a list: another object, or still the list."""
         return self._stand_ins.get(id(old), old)
+
+    def original_of(self, new: Any) -> Any:
+        """What an object is in the place of; the object itself if of none."""
+        return self._originals.get(id(new), (new,))[0]
 
     def stands_for(self, new: Any, old: Any) -> bool:
         """Whether an object is in the place of a list."""
@@ -210,6 +224,17 @@ def replace(old: Any, new: Any, known: Snapshot) -> list[Slot]:
     return places
 
 
+def replace_in_frames(old: Any, new: Any) -> list[Slot]:
+    """Put another object into all variables of the running functions that have one."""
+    places: list[Slot] = []
+    for frame in user_frames():
+        for name, value in variables_of(frame).items():
+            if value is old:
+                places.append(PartSlot(LOCAL, name, frame, name))
+                places[-1].write(new)
+    return places
+
+
 def put_back(places: list[tuple[Slot, Any, Any]]) -> None:
     """Undo `replace`: in the places where the second object is now."""
     for place, new, old in reversed(places):
@@ -250,12 +275,7 @@ def all_opened(values: Sequence[Any], makes: Sequence[Callable[[], Any]]) -> lis
 def _exchange(old: Any, new: Any) -> Any:
     check_not_iterated(old)
     places = replace(old, new, Snapshot(trace_variables()))
-    for frame in user_frames():
-        for name, value in variables_of(frame).items():
-            if value is old:
-                place = PartSlot(LOCAL, name, frame, name)
-                place.write(new)
-                places.append(place)
+    places += replace_in_frames(old, new)
     around = current.get()
     if around is not None:
         around.stand_in(new, old, places)

@@ -55,15 +55,15 @@ class Variables:
         self._scope = Scope(self._functions)
         places = state_variables(state, self._scope)
         self._places = [place for place in places if not place.depends_on_tensor()]
-        around = current.get()
-        codes = tuple(body.__code__ for body in self._functions)
-        self._discovery = (
-            around.next_discovery(codes, self._roots) if around else Discovery()
-        )
+        self._discovery = self._found_before(current.get())
         self._aliases = Aliases(
             self._discovery.sharing, self._discovery.rebound, self._scope.cells
         )
         self._orders = KeyOrders()
+
+    def _found_before(self, around: BodyRun | None) -> Discovery:
+        codes = tuple(body.__code__ for body in self._functions)
+        return around.next_discovery(codes, self._roots) if around else Discovery()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,11 +92,14 @@ class Variables:
             known = Snapshot([*self._roots(), *trace_variables()])
             around = current.get()
             for before, new in contents.replaced:
-                places = replace(before, new, known)
+                places = self._replace(before, new, known)
                 check_replaced(before)
                 if around is not None:
                     around.stand_in(new, before, places)
         self._orders.apply_agreed()
+
+    def _replace(self, old: Any, new: Any, known: Snapshot) -> list[Slot]:
+        return replace(old, new, known)
 
     def stage(self, attempt: Callable[[], Any], backend: Backend | None = None) -> Any:
         """Call ``attempt`` until the trials that it makes find nothing new."""

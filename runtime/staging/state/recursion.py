@@ -15,40 +15,37 @@ gives is what its calls were taken to give.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import CodeType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from runtime.errors import StagedStateError, UnknownResultError, noted
-from runtime.graph import Graph, Node
+from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
-from runtime.ops.convert import cast_number, convert_to_tensor
+from runtime.staging.objects.copy import chosen
+from runtime.staging.state.call_state import State, Watch
+from runtime.staging.state.call_values import Arguments, Leaves, with_dtype
 from runtime.staging.state.common_form import Side, common_form
-from runtime.staging.state.optional import composed
-from runtime.staging.state.values import can_be_tensor, same_object
+from runtime.staging.state.optional import alike
+from runtime.staging.state.running_calls import may_end
 from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.form import Form
 from runtime.tracing.signature import Signature
-from runtime.tracing.subgraph import join_specs, set_outputs, state_tensor
-from runtime.tracing.trace import trace
-from runtime.types import dtypes
+from runtime.tracing.subgraph import set_outputs
+from runtime.types import nest
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import swallowed
-from runtime.where.user_code import function_behind, state_error
+from runtime.where.user_code import state_error
 
-__all__ = ["call", "check_known", "is_staged_again"]
+__all__ = ["call", "check_known"]
 
 #: Calls within calls of one function that are traced one by one. Beyond that, Python
 #: numbers and shapes that differ from call to call are taken for tensors.
 LEVELS = 12
 #: How often the graph of a function is traced until its result is settled.
 PASSES = 12
-
-#: Begins to watch what a function can reach; the result says what has changed since.
-Watch = Callable[[Any, Sequence[tuple[str, Any]]], Callable[[], str | None]]
+#: Calls with state within each other that are given other objects.
+NESTED = 3
 
 
 class _Again(BaseException):
@@ -58,12 +55,29 @@ class _Again(BaseException):
         self.level = level
 
 
+class _Wider(BaseException):
+    """A call that is being traced is made with another state than it begins with."""
+
+    def __init__(self, level: _Level) -> None:
+        self.level = level
+
+
+class _Changes(Exception):
+    """A call that is being traced changes more than its own variables."""
+
+
 class _Level:
     """A call that is being traced, in place at first, and perhaps as a graph."""
 
     def __init__(
-        self, function: Any, arguments: Arguments, graph: Graph, exact: bool = False
+        self,
+        function: Any,
+        arguments: Arguments,
+        graph: Graph,
+        watch: type[Watch],
+        exact: bool = False,
     ) -> None:
+        self.watch = watch
         self.function = function
         #: Whether numbers are not to be taken for tensors.
         self.exact = exact
@@ -83,6 +97,19 @@ class _Level:
         self.found: Side | None = None
         #: Says what the function can reach that has changed since it was traced.
         self.changed: Callable[[], str | None] = lambda: None
+        #: Whether it may give what it was given, of which a graph gives a copy.
+        self.gives_known = False
+        #: Whether calls are the same that are given the same objects, whatever is in
+        #: them, and the arguments of another call that the graph is made for, too.
+        self.shares = False
+        self.wider: Arguments | None = None
+        #: What the calls change, and what is in there before the outermost one.
+        self.state: State | None = None
+        self.begin: tuple[Any, ...] = ()
+        #: What calls begin with there, and leave; what one left when it was traced.
+        self.entering = Leaves.of_state(())
+        self.leaving = Leaves.of_state(())
+        self.left: Side | None = None
 
     def is_around(self, graph: Graph | None) -> bool:
         """Whether `graph` is that of the call, or written in it."""
@@ -92,7 +119,28 @@ class _Level:
 
     def decides(self, graph: Graph) -> bool:
         """Whether a tensor decides, within the call, about a call made in `graph`."""
-        return graph is not self.graph or _may_end(graph.nodes[self.start :])
+        return graph is not self.graph or may_end(graph.nodes[self.start :])
+
+    def is_made_by(self, arguments: Arguments) -> bool:
+        """Whether a call within this one is the same call."""
+        if self.state is not None:
+            given = self._sharing(arguments)
+            return self.arguments.values.take(given)
+        if self.arguments.values.take(arguments.values):
+            return True
+        if self.exact or self.as_graph:
+            return False
+        mine = self.arguments.sharing(self.watch.is_shared).values
+        if not mine.take(arguments.sharing(self.watch.is_shared).values):
+            return False
+        self.shares = True
+        return True
+
+    def _sharing(self, arguments: Arguments) -> Leaves:
+        """Arguments taken apart, with the objects that were there before the call."""
+        assert self.state is not None
+        found = arguments.sharing(self.watch.is_shared).values
+        return found._replace(leaves=list(map(self.state.original, found.leaves)))
 
     def repeat(self, arguments: Arguments) -> Any:
         """The same call, made within itself."""
@@ -102,70 +150,87 @@ class _Level:
         if self.results is None:
             raise UnknownResultError
         captured = [self.graph.captures[tensor] for tensor in self.captures]
-        return self.emit(arguments, captured)
+        if self.state is None:
+            return self.emit(arguments, captured)
+        now = self.state.read()
+        if not self.entering.take(Leaves.of_state(now)):
+            now = self._widened(now)
+        return self.emit_with_state(arguments, captured, now)
 
     def emit(self, arguments: Arguments, captured: Sequence[Tensor]) -> Any:
         """Add the call of the graph to the graph being built."""
-        graph = current_graph()
-        assert graph is not None
         assert self.results is not None
         tensors = self.arguments.values.tensors(arguments.values.leaves)
-        specs = self.results.specs
-        attrs = {"graph": self.graph}
-        outputs = graph.add(
-            "PartitionedCall", (*tensors, *captured), attrs, specs, self.name
+        result = self.results.pack(
+            self._call((*tensors, *captured), self.results.specs)
         )
-        return self.results.pack(outputs)
+        return self._watched(result, arguments) if self.gives_known else result
+
+    def _watched(self, result: Any, arguments: Arguments) -> Any:
+        """A result that may be a copy of an argument, such that this is noticed."""
+        if isinstance(result, tuple):
+            return nest.with_parts(result, lambda part: self._watched(part, arguments))
+        leaves = arguments.sharing(self.watch.is_shared).values.leaves
+        sources = list(filter(self.watch.is_shared, leaves))
+        if not self.watch.is_shared(result) or not sources:
+            return result
+        return chosen(result, lambda: self.watch.is_reached(sources), sources)
+
+    def emit_with_state(
+        self, arguments: Arguments, captured: Sequence[Tensor], state: tuple[Any, ...]
+    ) -> Any:
+        """As `emit`, and change what the call changes, which is ``state`` before."""
+        assert self.results is not None
+        assert self.state is not None
+        tensors = self.arguments.values.tensors(self._sharing(arguments).leaves)
+        entering = self.entering.tensors(Leaves.of_state(state).leaves)
+        specs = [*self.results.specs, *self.leaving.specs]
+        outputs = self._call((*tensors, *entering, *captured), specs)
+        count = len(self.results.specs)
+        self.state.write(self.leaving.pack(outputs[count:]))
+        return self.results.pack(outputs[:count], self.state.present)
+
+    def _call(self, inputs: Sequence[Any], specs: Sequence[TensorSpec]) -> Any:
+        graph = current_graph()
+        assert graph is not None
+        attrs = {"graph": self.graph}
+        return graph.add("PartitionedCall", inputs, attrs, specs, self.name)
+
+    def _widened(self, now: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The state ``now`` in the form that calls begin with.
+
+        If there is none, the call is traced again, and begins with what takes it, too.
+        """
+        assert self.state is not None
+        inner = current_graph()
+        assert inner is not None
+        pairs: list[Any] = []
+        for name, one, other in zip(self.state.names, self.begin, now):
+            pair: Any = one, other
+            if not alike(one, other):
+                pair = common_form(Side(one, self.outer), Side(other, inner), name)
+            if pair is None:
+                raise _refused(self, f"`{name}` changes its structure")
+            pairs.append(pair)
+        self.begin = tuple(one for one, _ in pairs)
+        try:
+            wide = Leaves.of_state(self.begin)
+            for other in (Leaves.of_state([p[1] for p in pairs]), self.entering):
+                wide = wide.joined(other) or wide
+        except StagedStateError as error:
+            raise _refused(self, str(error)) from None
+        known = wide.patterns == self.entering.patterns
+        if not known or not wide.form.is_like(self.entering.form):
+            self.entering = wide
+            raise _Wider(self)
+        return tuple(other for _, other in pairs)
 
 
 _levels: ContextVar[tuple[_Level, ...]] = ContextVar("recursion levels", default=())
 
 
-def is_staged_again(function: Any) -> bool:
-    """Whether `function` is being traced, and a tensor decides whether it is called.
-
-    The branch may be around both calls: then it does not decide how often the function
-    is called, but this one does not come back either.
-    """
-    graph = current_graph()
-    if graph is None or not _is_running(function):
-        return False
-    return graph.parent is not None or _may_end(graph.nodes)
-
-
-def _may_end(nodes: Sequence[Node]) -> bool:
-    """Whether some of the nodes raise what the program raises, in a branch."""
-    return any(
-        inner.op == "Raise" or _may_end([inner])
-        for node in nodes
-        for _, body in node.subgraphs()
-        if not body.is_recursive
-        for inner in body.nodes
-    )
-
-
-def _is_running(function: Any) -> bool:
-    """Whether a call of `function` is being traced, somewhere up the stack."""
-    code = _code_of(function)
-    frame = sys._getframe(1) if code is not None else None
-    while frame is not None and frame.f_code is not trace.__code__:
-        if frame.f_code is code:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _code_of(function: Any) -> CodeType | None:
-    found = function_behind(function)
-    # Generators and coroutines run when somebody asks for what they yield.
-    lazy = 0x20 | 0x80 | 0x200
-    if found is None or found.__code__.co_flags & lazy:
-        return None
-    return found.__code__
-
-
 def call(
-    function: Callable[..., Any], args: Any, kwargs: dict[str, Any], watch: Watch
+    function: Callable[..., Any], args: Any, kwargs: dict[str, Any], watch: type[Watch]
 ) -> Any:
     """``function(*args, **kwargs)``, which is being traced already.
 
@@ -182,14 +247,19 @@ def call(
         if level.function == function and level.is_around(graph)
     ]
     for level in reversed(levels):
-        if level.decides(graph) and level.arguments.values.take(arguments.values):
+        if level.decides(graph) and level.is_made_by(arguments):
             return level.repeat(arguments)
     for level in _finished(function, graph):
         if level.arguments.values.take(arguments.values) and level.changed() is None:
             return level.emit(arguments, level.captures)
     _widen(levels, arguments)
-    level = _Level(function, arguments, graph)
-    return _in_place(level, watch)
+    with_state = [level for level in levels if level.state is not None]
+    if len(with_state) == NESTED:
+        raise _refused(
+            with_state[0],
+            "it changes what it is given, and is given another object in each call",
+        )
+    return _in_place(_Level(function, arguments, graph, watch))
 
 
 def _finished(function: Any, graph: Graph | None) -> Iterator[_Level]:
@@ -206,21 +276,31 @@ def _widen(levels: Sequence[_Level], arguments: Arguments) -> None:
     in_place = [level for level in levels if not level.as_graph]
     if len(in_place) < LEVELS or in_place[0].exact:
         return
+    first = in_place[0]
     try:
-        wide = in_place[0].arguments.values.joined(arguments.values)
+        wide = first.arguments.values.joined(arguments.values)
+        if wide is None:
+            found = (
+                a.sharing(first.watch.is_shared) for a in (first.arguments, arguments)
+            )
+            one, other = (a.values for a in found)
+            first.shares = one.joined(other) is not None
     except StagedStateError:
         return
     if wide is not None:
-        in_place[0].arguments = in_place[0].arguments._replace(values=wide)
-        in_place[0].repeated = True
-        raise _Again(in_place[0])
+        first.arguments = first.arguments._replace(values=wide)
+    if wide is not None or first.shares:
+        first.wider = arguments
+        first.repeated = True
+        raise _Again(first)
 
 
-def _in_place(level: _Level, watch: Watch) -> Any:
+def _in_place(level: _Level) -> Any:
     """Trace the call into the graph being built, unless it makes itself again."""
     given = level.arguments
     mark = level.graph.mark()
     args, kwargs = given.bound
+    before = level.watch(level.function, list(given.signature.named(args, kwargs)))
     with _tracing(level):
         try:
             result = level.function(*args, **kwargs)
@@ -230,18 +310,31 @@ def _in_place(level: _Level, watch: Watch) -> Any:
         if not level.repeated:
             return result
     level.outer.roll_back(mark)
-    before = len(noted())
+    before.restore()
+    seen = len(noted())
+    is_taken_for_another = level.arguments is not given or level.shares
     try:
-        result = _as_graph(level, given, watch)
-        if level.arguments is given or swallowed(noted()[before:]) is None:
+        result = _as_graph(level, given, before)
+        if not is_taken_for_another or swallowed(noted()[seen:]) is None:
             return result
-    except Exception:
-        if level.arguments is given:
+    except Exception as error:
+        if not is_taken_for_another:
             raise
+        refused: Exception | None = None if level.state is None else error
+    else:
+        refused = None
     # A number was needed as one: Python decides how deep the calls go.
-    del noted()[before:]
+    del noted()[seen:]
     level.outer.roll_back(mark)
-    return _in_place(_Level(level.function, given, level.outer, exact=True), watch)
+    before.restore()
+    try:
+        return _in_place(
+            _Level(level.function, given, level.outer, level.watch, exact=True)
+        )
+    except Exception:
+        if refused is None:
+            raise
+    raise refused
 
 
 @contextmanager
@@ -256,28 +349,93 @@ def _tracing(level: _Level) -> Iterator[None]:
 # --- as a graph -----------------------------------------------------------------------
 
 
-def _as_graph(level: _Level, given: Arguments, watch: Watch) -> Any:
+def _as_graph(level: _Level, given: Arguments, before: Watch) -> Any:
     """Trace the function as a graph that calls itself, and call that."""
     level.as_graph = True
+    if not level.shares:
+        mark = level.outer.mark()
+        try:
+            return _without_state(level, given)
+        except _Changes:
+            level.outer.roll_back(mark)
+    level.state = state = before.variables()
+    return state.stage(lambda: _with_state(level, given, state))
+
+
+def _without_state(level: _Level, given: Arguments) -> Any:
     for _ in range(PASSES):
         with _tracing(level):
-            value = _trace(level, watch)
+            value = _trace(level)
         found = Leaves.of(value)
         side = Side(value, level.graph)
         if level.results is None:
             level.results, level.found = found, side
             continue
-        results = _settled(level, found, side)
+        results = _settled(level, level.results, found, level.found, side)
         level.found = side
         captures = tuple(level.graph.captures)
-        settled = results.form is level.results.form
-        settled = settled and results.patterns == level.results.patterns
-        if settled and captures == level.captures:
-            _set_outputs(level, found)
+        if results.is_settled(level.results) and captures == level.captures:
+            _set_outputs(level, [(level.results, found)])
             _owner(level).recursive.append(level)
             return level.emit(given, captures)
         level.results, level.captures = results, captures
     raise _refused(level, "what it gives changes with each call within a call")
+
+
+def _with_state(level: _Level, given: Arguments, state: State) -> Any:
+    """As `_without_state`, of a function that changes what is in ``state``."""
+    if state.rebound:
+        raise _refused(level, "it puts another list, dict or object in place of one")
+    if state.unbound():
+        raise _refused(
+            level, f"it makes `{state.unbound()}`, which is not there before"
+        )
+    args, kwargs = given.bound
+    bound = state.present(args), {k: state.present(v) for k, v in kwargs.items()}
+    level.arguments = _shared_arguments(level, given, bound)
+    level.entering = Leaves.of_state(state.read())
+    # Copies: what is in the lists changes while the function is tried.
+    level.begin = level.entering.form.pack(level.entering.leaves)
+    level.results, level.captures = None, ()
+    for _ in range(PASSES):
+        try:
+            with _tracing(level):
+                found, after = _trace_with_state(level, state)
+        except _Wider as signal:
+            if signal.level is not level:
+                raise
+            level.results, level.captures = None, ()
+            continue
+        left = Leaves.of_state(after)
+        sides = (
+            Side(found.form.pack(found.leaves), level.graph),
+            Side(after, level.graph),
+        )
+        if level.results is None:
+            level.results, level.leaving = found, left
+            level.found, level.left = sides
+            continue
+        results = _settled(level, level.results, found, level.found, sides[0])
+        leaving = _settled(level, level.leaving, left, level.left, sides[1])
+        level.found, level.left = sides
+        captures = tuple(level.graph.captures)
+        settled = results.is_settled(level.results)
+        settled = settled and leaving.is_settled(level.leaving)
+        if settled and captures == level.captures:
+            _set_outputs(level, [(results, found), (leaving, left)])
+            return level.emit_with_state(given.at(bound), captures, level.begin)
+        level.results, level.leaving, level.captures = results, leaving, captures
+    raise _refused(level, "what it gives changes with each call within a call")
+
+
+def _shared_arguments(level: _Level, given: Arguments, bound: Any) -> Arguments:
+    """The arguments that all calls have, with the objects that they share."""
+    arguments = given.sharing(level.watch.is_shared, bound)
+    if level.wider is None:
+        return arguments
+    other = level.wider.sharing(level.watch.is_shared)
+    wide = arguments.values.joined(other.values)
+    return arguments if wide is None else arguments._replace(values=wide)
 
 
 def _owner(level: _Level) -> Graph:
@@ -289,41 +447,93 @@ def _owner(level: _Level) -> Graph:
     return graph
 
 
-def _trace(level: _Level, watch: Watch) -> Any:
-    """Trace the function once, in a new graph; gives its result."""
+def _begin_graph(level: _Level) -> list[Any]:
+    """Begin a graph of the function; gives the leaves of its arguments."""
     graph = level.graph = Graph(level.name, parent=level.outer)
     level.start = 0
     graph.is_recursive = True
     arguments = level.arguments
-    leaves = [
+    return [
         graph.add_input(pattern, label) if isinstance(pattern, TensorSpec) else pattern
         for pattern, label in zip(arguments.values.patterns, arguments.labels)
     ]
+
+
+def _trace(level: _Level) -> Any:
+    """Trace the function once, in a new graph; gives its result."""
+    leaves = _begin_graph(level)
     for tensor in level.captures:
-        graph.capture(tensor)
-    with building(graph):
+        level.graph.capture(tensor)
+    arguments = level.arguments
+    with building(level.graph):
         args, kwargs = arguments.values.form.pack(leaves)
-        named = list(arguments.signature.named(args, kwargs))
-        level.changed = watch(level.function, named)
+        watch = level.watch(
+            level.function, list(arguments.signature.named(args, kwargs))
+        )
+        level.changed = watch.change
         try:
             result = level.function(*args, **kwargs)
         except UnknownResultError:
-            return None  # every way through the function calls it again
-    what = level.changed()
-    if what is not None:
-        raise _refused(level, f"it changes {what}")
+            result = None  # every way through the function calls it again
+    if watch.change() is not None:
+        watch.restore()
+        raise _Changes
+    known = _objects_in(result, level.watch)
+    level.gives_known = level.gives_known or any(map(watch.knows, known))
     return result
 
 
-def _settled(level: _Level, found: Leaves, side: Side) -> Leaves:
+def _objects_in(value: Any, watch: type[Watch]) -> list[Any]:
+    """The objects in a result that calls may change for their callers."""
+    if watch.is_shared(value):
+        return [value]
+    parts = value if isinstance(value, tuple) else ()
+    return [found for part in parts for found in _objects_in(part, watch)]
+
+
+def _trace_with_state(level: _Level, state: State) -> tuple[Leaves, tuple[Any, ...]]:
+    """Trace the function once, in a new graph; gives its result and the state."""
+    leaves = _begin_graph(level)
+    graph = level.graph
+    entering = [graph.add_input(spec, "x") for spec in level.entering.specs]
+    for tensor in level.captures:
+        graph.capture(tensor)
+
+    def is_known(value: Any) -> bool:
+        return level.watch.is_shared(value) and state.knows(value)
+
+    def run() -> Callable[[], Leaves]:
+        before = state.read()
+        args, kwargs = level.arguments.values.form.pack(
+            [
+                leaf if isinstance(leaf, Tensor) else state.present(leaf)
+                for leaf in leaves
+            ]
+        )
+        try:
+            result = level.function(*args, **kwargs)
+        except UnknownResultError:
+            result = None
+        if state.shares(before, result):
+            raise _refused(level, "it gives an object another name")
+        found = Leaves.of(result, whole=is_known).with_originals(state.original)
+        return lambda: found
+
+    with building(graph):
+        found, after = state.trial(level.entering.pack(entering), run)
+    return found(), after
+
+
+def _settled(
+    level: _Level, known: Leaves, found: Leaves, before: Side | None, side: Side
+) -> Leaves:
     """What the function gives, and what its calls were taken to give, in one."""
-    assert level.results is not None
     try:
-        results = level.results.joined(found)
+        results = known.joined(found)
     except StagedStateError as error:
         raise _refused(level, str(error)) from None
-    if results is None and level.found is not None:
-        pair = common_form(level.found, side, "the result")
+    if results is None and before is not None:
+        pair = common_form(before, side, "the result")
         results = None if pair is None else Leaves.of(pair[1])
     if results is None:
         raise _refused(
@@ -332,20 +542,20 @@ def _settled(level: _Level, found: Leaves, side: Side) -> Leaves:
     return results
 
 
-def _set_outputs(level: _Level, found: Leaves) -> None:
-    assert level.results is not None
+def _set_outputs(level: _Level, given: Sequence[tuple[Leaves, Leaves]]) -> None:
+    """Have the graph give some values, in the specs of others."""
     graph = level.graph
-    wanted = level.results.specs
     leaves = [
-        leaf
-        for leaf, pattern in zip(found.leaves, level.results.patterns)
+        (leaf, pattern)
+        for wanted, found in given
+        for leaf, pattern in zip(found.leaves, wanted.patterns)
         if isinstance(pattern, TensorSpec)
     ]
-    set_outputs(graph, leaves)
+    set_outputs(graph, [leaf for leaf, _ in leaves])
     with building(graph):
         graph.outputs = [
             cast(SymbolicTensor, with_dtype(tensor, spec))
-            for tensor, spec in zip(graph.outputs, wanted)
+            for tensor, (_, spec) in zip(graph.outputs, leaves)
         ]
 
 
@@ -354,7 +564,8 @@ def _refused(level: _Level, why: str) -> Exception:
         "AG211",
         f"the function {level.name!r} calls itself where a tensor decides, and {why}, "
         "which a graph that calls itself cannot do",
-        "return values of one kind and change nothing else, or write a loop",
+        "return values of one kind and change only objects that all calls share, or "
+        "write a loop",
     )
 
 
@@ -370,129 +581,3 @@ def check_known(*graphs: Graph) -> None:
             last.attrs.get("exception"), UnknownResultError
         ):
             raise UnknownResultError
-
-
-# --- what calls take and give ---------------------------------------------------------
-
-
-class Leaves(NamedTuple):
-    """The leaves of a value, with a pattern for each.
-
-    A pattern is the spec of a tensor of the graph, or a Python value that stays itself.
-    """
-
-    form: Form
-    leaves: list[Any]
-    patterns: list[Any]
-
-    @classmethod
-    def of(cls, value: Any, tensors: type[Tensor] = Tensor) -> Leaves:
-        """Take a value apart; ``tensors`` are those that may be others each time."""
-        form, leaves = Form.of(value, composed)
-        patterns = [leaf.spec if isinstance(leaf, tensors) else leaf for leaf in leaves]
-        return cls(form, leaves, patterns)
-
-    @property
-    def specs(self) -> list[TensorSpec]:
-        """The specs of the tensors."""
-        return [spec for spec in self.patterns if isinstance(spec, TensorSpec)]
-
-    def pack(self, tensors: Sequence[Any]) -> Any:
-        """The value around other tensors."""
-        values = iter(tensors)
-        return self.form.pack(
-            [next(values) if isinstance(p, TensorSpec) else p for p in self.patterns]
-        )
-
-    def tensors(self, leaves: Sequence[Any]) -> list[Tensor]:
-        """Those of other leaves that are tensors here, in the dtypes that they have."""
-        return [
-            with_dtype(state_tensor(leaf), pattern)
-            for pattern, leaf in zip(self.patterns, leaves)
-            if isinstance(pattern, TensorSpec)
-        ]
-
-    def take(self, other: Leaves) -> bool:
-        """Whether a graph made for these can be used for the others."""
-        same = self.form.is_like(other.form)
-        return same and all(map(takes, self.patterns, other.leaves))
-
-    def joined(self, other: Leaves) -> Leaves | None:
-        """Leaves of patterns that take both; None if there are none."""
-        if not self.form.is_like(other.form):
-            return None
-        patterns = list(map(joined, self.patterns, other.patterns))
-        pairs = zip(patterns, self.patterns)
-        if any(new is None and old is not None for new, old in pairs):
-            return None
-        return self._replace(patterns=patterns)
-
-
-class Arguments(NamedTuple):
-    """The arguments of a call taken apart, and what the leaves are called."""
-
-    signature: Signature
-    #: ``(args, kwargs)`` in canonical form, and taken apart.
-    bound: tuple[tuple[Any, ...], dict[str, Any]]
-    values: Leaves
-    labels: list[str]
-
-    @classmethod
-    def of(cls, signature: Signature, args: Any, kwargs: Any) -> Arguments:
-        """The arguments of a call."""
-        bound = signature.bind(args, kwargs)
-        labels = [
-            name
-            for name, value in signature.named(*bound)
-            for _ in range(Form.of(value, composed)[0].size)
-        ]
-        return cls(signature, bound, Leaves.of(bound, SymbolicTensor), labels)
-
-
-def takes(pattern: Any, value: Any) -> bool:
-    """Whether what was traced for a pattern can be used for a value."""
-    if not isinstance(pattern, TensorSpec):
-        return same_object(pattern, value)
-    spec = spec_of(value)
-    if spec is None:
-        return False
-    if spec.weak and pattern.weak:
-        if (spec.dtype.kind, pattern.dtype.kind) == ("i", "f"):
-            spec = TensorSpec(spec.shape, pattern.dtype, weak=True)
-    return spec.is_subtype_of(pattern)
-
-
-def joined(one: Any, other: Any) -> Any:
-    """The pattern that takes what either of two takes; None if there is none.
-
-    Raises:
-        StagedStateError: tensors of different dtypes.
-    """
-    if same_object(one, other):
-        return one
-    specs = spec_of(one), spec_of(other)
-    if specs[0] is None or specs[1] is None:
-        return None
-    wide = join_specs(specs[0], specs[1], "the value")
-    return TensorSpec(wide.shape, wide.dtype, weak=wide.weak)
-
-
-def spec_of(value: Any) -> TensorSpec | None:
-    """The spec of a pattern, or of a value as a tensor; None for any other object."""
-    if isinstance(value, TensorSpec):
-        return value
-    if isinstance(value, SymbolicTensor):
-        return value.spec
-    if type(value) is int:
-        return TensorSpec((), dtypes.int64, weak=True)
-    if type(value) is float:
-        return TensorSpec((), dtypes.float64, weak=True)
-    if not can_be_tensor(value):
-        return None
-    found: TensorSpec = convert_to_tensor(value).spec
-    return found
-
-
-def with_dtype(tensor: Tensor, spec: TensorSpec) -> Tensor:
-    """A weak tensor in the dtype in which it was found to be used."""
-    return cast_number(tensor, spec.dtype, spec.weak, exactly=True)

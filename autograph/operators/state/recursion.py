@@ -1,0 +1,130 @@
+"""What a call of a function changes, where the function can be called within itself.
+
+Such a call is staged as a statement is: it is tried, and what it changes becomes its
+state. The body is the whole function, and calls that the library makes of it within it
+read and write the same places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+from ..dispatch import UNBOUND, State
+from .contents import tuple_like
+from .kinds import objects_in, parts_of
+from .refusals import check_not_iterated
+from .slots import ContentsSlot, Slot
+from .snapshot import Snapshot
+from .trials import BodyRun, Discovery, current, replace, replace_in_frames
+from .variables import Variables
+
+__all__ = ["CallVariables"]
+
+
+class CallVariables(Variables):
+    """The places that calls of a function change.
+
+    ``arguments`` are what a call is given, by name.
+    """
+
+    def __init__(
+        self, function: FunctionType, arguments: Iterable[tuple[str, Any]]
+    ) -> None:
+        self._arguments = list(arguments)
+        super().__init__("", [function])
+
+    @property
+    def rebound(self) -> bool:
+        """Whether a place is given another list, dict or object than the one there."""
+        return bool(self._discovery.rebound)
+
+    def read(self) -> State:
+        """The values of the places, also within a call that is tried."""
+        return tuple(map(self.present, super().read()))
+
+    def present(self, value: Any) -> Any:
+        """A value, with what is in the place of an object by now for that object."""
+        if isinstance(value, tuple):
+            return tuple_like(value, list(map(self.present, value)))
+        return self._stand_in(value)
+
+    def _stand_in(self, value: Any) -> Any:
+        runs = self._runs()
+        if not runs:
+            around = current.get()
+            value = value if around is None else around.stand_in_of(value)
+            for slot in self._state():
+                if isinstance(slot, ContentsSlot) and slot.owner is value:
+                    return slot.read()
+        for running in reversed(runs):
+            value = running.stand_in_of(value)
+        return value
+
+    def original(self, value: Any) -> Any:
+        """The object that was there before the call, for what is in its place."""
+        for running in self._runs():
+            value = running.original_of(value)
+        return value
+
+    def knows(self, value: Any) -> bool:
+        """Whether an object was there before the call that is tried."""
+        runs = self._runs()
+        return bool(runs) and runs[-1].knows(self.original(value))
+
+    def unbound(self) -> str | None:
+        """The name of a place that has no value."""
+        pairs = zip(self.names, self.read(), strict=True)
+        return next((name for name, value in pairs if value is UNBOUND), None)
+
+    def shares(self, before: State, result: Any) -> bool:
+        """Whether the call that is tried has given an object a further name.
+
+        ``before`` is what was in the places, `result` what the call gives.
+        """
+        own = {id(self.original(part)) for value in before for part in _objects(value)}
+        inside = [part for value in self.read() for part in _objects(value)]
+        for part in inside:
+            if id(self.original(part)) not in own and self.knows(part):
+                return True
+        ids = set(map(id, inside))
+        return any(
+            id(part) in ids and not self.knows(part) for part in _objects(result)
+        )
+
+    def _runs(self) -> list[BodyRun]:
+        """The bodies that are tried, from the innermost to the call itself."""
+        found = []
+        running = current.get()
+        while running is not None:
+            found.append(running)
+            if running.variables is self:
+                return found
+            running = running.around
+        return []
+
+    def _roots(self) -> Iterator[tuple[str, Any]]:
+        yield from super()._roots()
+        yield from ((name, self._stand_in(value)) for name, value in self._arguments)
+
+    def _found_before(self, around: BodyRun | None) -> Discovery:
+        return Discovery()  # another call may be given other objects
+
+    def _replace(self, old: Any, new: Any, known: Snapshot) -> list[Slot]:
+        # The functions that made the call go on with what is there then.
+        check_not_iterated(old)
+        return [*replace(old, new, known), *replace_in_frames(old, new)]
+
+    def _own_variables(self) -> Iterator[Slot]:
+        # Others observe what the function assigns of theirs.
+        return iter(())
+
+
+def _objects(value: Any) -> Iterable[Any]:
+    return objects_in(value).values()
+
+
+def is_shared(value: Any) -> bool:
+    """Whether a value is an object that a call may change for its caller."""
+    return parts_of(value) is not None

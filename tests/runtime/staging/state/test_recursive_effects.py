@@ -1,0 +1,245 @@
+"""Functions that call themselves and change what they are given: as in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import runtime as tf
+from runtime.types import nest
+from tests.turns import by_turns
+
+
+def swap_ends(a, i, j):
+    if i < j:
+        a[i], a[j] = a[j], a[i]
+        swap_ends(a, i + 1, j - 1)
+    return a
+
+
+def reversed_in_place(n):
+    a = [1, 2, 3, 4, 5]
+    swap_ends(a, n - n, n - 1)
+    return a
+
+
+def fill(p, i, n):
+    if i == n:
+        return 0
+    p[0] = p[0] + i
+    r = fill(p, i + 1, n) + p[0]
+    p[1] += 1
+    return r
+
+
+def filled(n):
+    p = [0, 0]
+    r = fill(p, n - n, n)
+    return p, r
+
+
+def note(n, memo):
+    if n < 2:
+        return n
+    a = note(n - 1, memo)
+    memo[n] = a
+    return a + n
+
+
+def notes(n):
+    m = {}
+    r = note(n, m)
+    return r, m
+
+
+def fib(n, memo=None):
+    if memo is None:
+        memo = {}
+    if n in memo:
+        return memo[n]
+    if n < 2:
+        return n
+    memo[n] = fib(n - 1, memo) + fib(n - 2, memo)
+    return memo[n]
+
+
+def memoised(n):
+    return fib(n)
+
+
+def captured_total(n):
+    total = 0
+
+    def go(m):
+        nonlocal total
+        if m > 0:
+            total += m
+            go(m - 1)
+            total += 1
+
+    go(n)
+    return total
+
+
+class Counter:
+    def __init__(self):
+        self.calls = 0
+
+    def go(self, n):
+        self.calls += 1
+        if n <= 0:
+            return 0
+        return self.go(n - 1) + self.calls
+
+
+def attribute(n):
+    c = Counter()
+    r = c.go(n)
+    return r, c.calls
+
+
+def quick_sort(v, low, high):
+    if low < high:
+        pivot = v[high]
+        k = low
+        for i in range(low, high):
+            if v[i] < pivot:
+                v[i], v[k] = v[k], v[i]
+                k += 1
+        v[k], v[high] = v[high], v[k]
+        quick_sort(v, low, k - 1)
+        quick_sort(v, k + 1, high)
+    return v
+
+
+def sorted_in_place(n):
+    v = [3, 1, 5, 2, 4, 0]
+    w = quick_sort(v, n - n, n)
+    w.append(7)
+    return v
+
+
+def sorted_of_open_length(n):
+    v = [(i * 7) % 5 for i in range(n)]
+    return quick_sort(v, 0, len(v) - 1)
+
+
+def ping(n, a):
+    if n > 0:
+        a[0] += 1
+        pong(n - 1, a)
+
+
+def pong(n, a):
+    if n > 0:
+        a[1] += 10
+        ping(n - 1, a)
+
+
+def two_functions(n):
+    a = [0, 0]
+    ping(n, a)
+    return a
+
+
+def flood(img, r, c, new, n):
+    if r < 0 or r >= n or c < 0 or c >= n:
+        return
+    if img[r][c] != 0:
+        return
+    img[r][c] = new
+    flood(img, r + 1, c, new, n)
+    flood(img, r - 1, c, new, n)
+    flood(img, r, c + 1, new, n)
+    flood(img, r, c - 1, new, n)
+
+
+def flooded(n):
+    img = [[0, 1, 0], [0, 1, 0], [0, 0, 0]]
+    flood(img, n - n, n - n, 7, 3)
+    return img
+
+
+def swap_names(a, b, n):
+    if n > 0:
+        a[0] += n
+        swap_names(b, a, n - 1)
+
+
+def two_lists(n):
+    a, b = [0], [0]
+    swap_names(a, b, n)
+    return a, b
+
+
+def appended(n):
+    box = []
+
+    def go(m):
+        if m == 0:
+            return 0
+        box.append(m)
+        return 1 + go(m - 1)
+
+    return go(n), box
+
+
+def sum_popped(xs):
+    if len(xs) == 0:
+        return 0
+    x = xs.pop()
+    return x + sum_popped(xs)
+
+
+def popped(n):
+    return sum_popped([i * i for i in range(n)])
+
+
+FUNCTIONS = [filled, captured_total, attribute, appended, popped]
+SLOWER = [
+    reversed_in_place,
+    notes,
+    memoised,
+    sorted_in_place,
+    sorted_of_open_length,
+    two_functions,
+    flooded,
+    two_lists,
+]
+
+
+def numbers(value: Any) -> Any:
+    """A result of a graph as Python's."""
+    if isinstance(value, dict):
+        return {numbers(key): numbers(part) for key, part in value.items()}
+    return nest.map_structure(
+        lambda part: part.numpy().item() if tf.is_tensor(part) else part, value
+    )
+
+
+@pytest.mark.parametrize("function", [*FUNCTIONS, *by_turns(SLOWER)])
+def test_changes_through_calls_are_pythons(function: Any) -> None:
+    staged = tf.function(function)
+    for n in (3, 5):
+        assert numbers(staged(tf.constant(n))) == function(n)
+
+
+def scale(values, x, n):
+    if n > 0:
+        values[0] = values[0] * x
+        scale(values, x, n - 1)
+
+
+def test_gradients_go_through_what_calls_change() -> None:
+    @tf.function
+    def power(x: Any, n: Any) -> Any:
+        values = [x]
+        scale(values, x, n)
+        return values[0]
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = power(x, tf.constant(2))
+    assert (y.numpy(), tape.gradient(y, x).numpy()) == (27.0, 27.0)
