@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import keyword
 import operator
+from collections import UserDict, UserList, deque
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -13,10 +14,13 @@ from runtime.guards.expected import Constants, Expected, Identity, Method, Refer
 
 __all__ = [
     "ABSENT",
+    "WRAPPERS",
     "Owner",
     "Read",
     "attribute",
     "cell",
+    "contents",
+    "data",
     "defaults",
     "member",
     "own",
@@ -24,6 +28,10 @@ __all__ = [
     "property_of",
     "variable",
 ]
+
+
+#: Classes of the library that keep what they hold in their `data`.
+WRAPPERS = (UserDict, UserList)
 
 
 class _Absent(Expected):
@@ -171,6 +179,30 @@ def parts(partial: Any, key: str, name: str) -> Read:
     template = "({0}.func, {0}.args, {0}.keywords)"
     get = operator.attrgetter("func", "args", "keywords")
     return Read(Reference(partial), key, name, get, template)
+
+
+def data(wrapper: Any, key: str, name: str) -> Read:
+    """What a `UserList` or `UserDict` holds, which its methods read."""
+    reference = Reference(wrapper)
+    return Read(reference, key, name, operator.attrgetter("data"), "{}.data")
+
+
+def contents(value: Any, name: str) -> Read | None:
+    """What is in an argument that is known by its identity, and changes in place.
+
+    None for one of another kind.
+    """
+    key = f"`{name}`"
+    reference = Reference(value)
+    if isinstance(value, functools.partial):
+        return parts(value, key, key)
+    if issubclass(type(value), WRAPPERS):
+        return data(value, key, key)
+    if type(value) is bytearray:
+        return Read(reference, key, key, bytes, "bytes({})")
+    if type(value) in (deque, set):
+        return Read(reference, key, key, lambda value: value, "{}")
+    return None
 
 
 def _plain_attribute(key: str, owner: Any) -> Any:

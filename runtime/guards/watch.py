@@ -37,6 +37,7 @@ from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Owner, Read
 from runtime.guards.unguarded import needed
 from runtime.types.classes import defines
+from runtime.where.user_code import function_behind
 
 __all__ = ["Watch"]
 
@@ -77,6 +78,8 @@ class Watch:
         self._uncached: set[Read] = set()
         #: The functions that were found in something.
         self._linked: dict[int, FunctionType] = {}
+        #: What the contents of arguments are called.
+        self._arguments: set[str] = set()
         #: The functions whose defaults are arguments.
         self._bound: set[FunctionType] = set()
         self._pending: deque[Callable[[], None]] = deque()
@@ -103,6 +106,10 @@ class Watch:
         """Look at an argument, which is known by its identity, or what is called."""
         _, found = self._expect(value, name, True, name)
         self._roots += found
+        read = reads.contents(value, name)
+        if read is not None:
+            self._add_read((id(value), read.key), read)
+            self._arguments.add(read.key)
         self._look()
 
     def start(self, function: Any, tells: bool) -> None:
@@ -114,6 +121,12 @@ class Watch:
             self._look()
         else:
             self.root(function, type(function).__name__)
+        behind = function_behind(function)
+        if behind is not None:
+            code = compiler.conversion.as_written(behind).__code__
+            for key in self._arguments:
+                self.places[key] = code.co_filename, code.co_firstlineno
+            self._valued |= self._arguments
 
     def _kept(self, same: set[Read]) -> Iterator[Read]:
         """What was read by what ran, of what is the same as before the trace.
@@ -309,6 +322,9 @@ class Watch:
         if issubclass(type(value), weakref.ref):
             value = value()
         cls: Any = type(value)
+        if issubclass(cls, reads.WRAPPERS):
+            self._object(value, label)  # It lives as long as its number is used.
+            self._add_read((id(value), name), reads.data(value, name, label))
         if cls is MethodType:
             self._meet_function(value.__func__, quiet, name)
             yield from self._meet(value.__self__, label, quiet, name)
