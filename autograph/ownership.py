@@ -49,6 +49,8 @@ _method = functools.singledispatchmethod(lambda _: None).__get__(object())
 #: What all methods made by `functools.singledispatchmethod` share: their class from
 #: Python 3.14 on, and their code before.
 _METHOD_DISPATCHER = getattr(_method, "__code__", type(_method))
+#: Modules of functions that a tensor library may answer for.
+_TAKING_TENSORS = frozenset({"_bisect", "_heapq", "_operator", "heapq", "math"})
 
 
 class Rule(Enum):
@@ -353,7 +355,7 @@ def names_library(
         value = vars(value).get(name, _UNKNOWN)
     if value is _UNKNOWN or isinstance(value, ModuleType):
         return False
-    if compares_items(value) or is_impure(value):
+    if takes_tensors(value) or is_impure(value):
         return False
     return needs_no_conversion(value, options)
 
@@ -411,10 +413,11 @@ def _is_shared(generator: Any) -> bool:
     return any(getattr(module, place, None) is generator for module, place in loaded)
 
 
-def compares_items(obj: Any) -> bool:
-    """Whether a function of the standard library compares the items of lists, which may
-    be tensors.
+def takes_tensors(obj: Any) -> bool:
+    """Whether a tensor library may answer for a function of the standard library.
+
+    It takes numbers, or lists whose items it compares.
     """
     if not isinstance(obj, (BuiltinFunctionType, FunctionType)):
         return False
-    return obj.__module__ in ("_bisect", "_heapq", "heapq")
+    return obj.__module__ in _TAKING_TENSORS

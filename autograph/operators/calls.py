@@ -25,11 +25,11 @@ from ..options import DEFAULT, ConversionOptions
 from ..options import patterns as checked
 from ..ownership import (
     CONVERTED,
-    compares_items,
     dispatcher_of_method,
     is_dispatcher,
     is_impure,
     is_marked,
+    takes_tensors,
 )
 from .classes import class_of, member_of
 from .dispatch import backend_of
@@ -127,7 +127,7 @@ def _call_function(function: FunctionType, options: ConversionOptions) -> Any:
         ):
             share_defaults(function, converted)
         return _watched(converted)
-    if _watcher is not None and compares_items(function):
+    if _watcher is not None and takes_tensors(function):
         return module_function(function)
     if is_dispatcher(function):
         return _dispatched(function, vars(function)["dispatch"], options)

@@ -168,7 +168,7 @@ def _backend_of(key: Any) -> Backend | None:
 
 
 def module_function(function: Any) -> Any:
-    """A function of `heapq` or `bisect`, such that it takes lists with tensors.
+    """A function of the library, such that it takes tensors, and lists of them.
 
     >>> import bisect
     >>> module_function(bisect.bisect_left)([1, 3], 2)
@@ -200,8 +200,8 @@ def backend_within(value: Any) -> Backend | None:
 _COUNTING = frozenset({"extend", "insert", "pop"})
 _ASKING = frozenset({"count", "index", "remove", "sort"})
 LIST_METHODS = _COUNTING | _ASKING
-#: Modules of functions that compare the items of lists.
-_MODULES = frozenset({"bisect", "heapq"})
+#: Modules of functions that take numbers, or lists the items of which they compare.
+_MODULES = frozenset({"bisect", "heapq", "math", "operator"})
 
 
 def list_method(function: Any) -> Any:

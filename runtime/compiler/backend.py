@@ -16,6 +16,9 @@ from autograph.operators.state.trials import memory
 from runtime.graph.context import current_graph
 from runtime.ops.elementwise.logical import logical_not
 from runtime.staging.builtins.functions import BUILTINS, OF_LISTS, for_lists, watched
+from runtime.staging.builtins.library_functions import (
+    FUNCTIONS as LIBRARY_FUNCTIONS,
+)
 from runtime.staging.builtins.truth import staged_and, staged_or
 from runtime.staging.library.heaps import FUNCTIONS
 from runtime.staging.lists.list_methods import METHODS
@@ -310,6 +313,7 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
     **BUILTINS,
     **METHODS,
     **FUNCTIONS,
+    **LIBRARY_FUNCTIONS,
     "is_bool": _is_bool,
     "is_none": is_none,
     "is_not_none": functools.partial(is_none, negated=True),

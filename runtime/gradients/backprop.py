@@ -238,7 +238,10 @@ def scaled(gradient: Any, factor: Any, backwards: bool = False) -> Any:
         return negative(gradient) if factor == -1 else gradient * factor
     if factor.dtype.is_bool:
         return where(factor, gradient, zeros([], gradient.dtype))
-    return gradient * (conj(factor) if backwards else factor)
+    # A public function would make a float32 of what stands for a float of Python.
+    return gradient * (
+        conj(factor) if backwards and factor.dtype.is_complex else factor
+    )
 
 
 def _is_pure(op: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -126,6 +127,20 @@ class EagerTensor(Tensor):
 
     def __complex__(self) -> complex:
         return complex(self._number("complex"))
+
+    # By `__float__`, integers of 64 bits would be rounded.
+
+    def __floor__(self) -> int:
+        number: int = math.floor(self._number("int"))
+        return number
+
+    def __ceil__(self) -> int:
+        number: int = math.ceil(self._number("int"))
+        return number
+
+    def __trunc__(self) -> int:
+        number: int = math.trunc(self._number("int"))
+        return number
 
     def __index__(self) -> int:
         array = self._array

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tests.support import construct
 
 
@@ -95,6 +97,26 @@ def rounded(x):
 def divided(a, b):
     q, r = divmod(a, b)
     return q * 100 + r + pow(a, 2)
+
+
+@construct("`math`: floats", (5, 3), (2, 0))
+def distances(x, y):
+    return math.sqrt(x) + math.hypot(x, y) * math.sin(y), math.log(x, 2)
+
+
+@construct("`math`: integers", (12, 18), (5, 2))
+def divisors(a, b):
+    return math.gcd(a, b), math.isqrt(a), math.floor(a / b), math.factorial(a % 7)
+
+
+@construct("`math`: errors", (4,), (-1,))
+def root(x):
+    return math.sqrt(x)
+
+
+@construct("`math`: sequences", ([3, 1, 4],))
+def products(xs):
+    return math.prod(xs), math.fsum(xs), math.dist(xs, [0, 0, 0])
 
 
 @construct("`print` of Python values", (5,))

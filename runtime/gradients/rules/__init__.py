@@ -15,6 +15,7 @@ from runtime.gradients.rules import (  # noqa: F401
     linalg,
     nn,
     python,
+    python_math,
     random,
     reduce,
 )

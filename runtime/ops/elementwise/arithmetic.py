@@ -483,10 +483,28 @@ def _within(end: Any, target: DType, source: DType) -> Any:
 # --- operators ------------------------------------------------------------------------
 
 
-def _operator(op: str, node_name: str, general: Any = None) -> Any:
+def _operator(op: str, node_name: str, general: Any = apply_binary) -> Any:
     """The function behind the Python operator called `node_name`."""
+
+    def of_numbers(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+        if _is_truth(x) or _is_truth(y):
+            x, y = _as_number(x), _as_number(y)
+        return general(op, x, y, name, reflected)
+
     reflected = f"__r{node_name}__"
-    return binary_function(node_name, op, "", node_name, reflected, general)
+    return binary_function(node_name, op, "", node_name, reflected, of_numbers)
+
+
+def _is_truth(value: Any) -> bool:
+    """Whether it is a scalar bool tensor, which stands for a bool of Python's."""
+    return isinstance(value, Tensor) and value.dtype.is_bool and value.shape.rank == 0
+
+
+def _as_number(value: Any) -> Any:
+    """A bool as the int that it is in Python; anything else as it is."""
+    if isinstance(value, bool) or (isinstance(value, EagerTensor) and _is_truth(value)):
+        return int(value)
+    return cast_number(value, dtypes.int64, weak=True) if _is_truth(value) else value
 
 
 def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
@@ -510,7 +528,9 @@ def _is_sequence(value: Any) -> bool:
 def _is_count(value: Any) -> bool:
     if isinstance(value, int):
         return True
-    return is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0
+    if not is_tensor(value) or value.shape.rank != 0:
+        return False
+    return bool(value.dtype.is_integer or value.dtype.is_bool)
 
 
 def _equal_operator(x: Any, y: Any) -> Any:

@@ -44,7 +44,7 @@ from runtime.tracing.subgraph import predicate, state_tensor
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
 
-__all__ = ["BUILTINS", "OF_LISTS", "for_lists", "watched"]
+__all__ = ["BUILTINS", "OF_LISTS", "folded", "for_lists", "watched"]
 
 _ABSENT = object()
 
@@ -86,7 +86,7 @@ def _is_sequence(values: Any) -> bool:
     return is_tensor(values) or isinstance(values, StagedSequence)
 
 
-def _folded(
+def folded(
     items: StagedSequence, first: int, start: tuple[Any, ...], step: Callable[..., Any]
 ) -> tuple[Any, ...]:
     """``state = step(item, *state)`` for each item from number `first` on."""
@@ -247,7 +247,7 @@ class _Extreme:
 
         first = items.item(0)
         start = (first, first if key is None else key(first))
-        return _folded(items, 1, start, step)[0]
+        return folded(items, 1, start, step)[0]
 
     def _of_two(
         self, item: Any, item_key: Any, best: Any, best_key: Any, key: Any
@@ -269,10 +269,12 @@ class _Extreme:
 
 def _sum(values: Any, /, start: Any = 0) -> Any:
     if isinstance(values, StagedSequence):
-        (total,) = _folded(values, 0, (start,), lambda x, total: (True, total + x))
+        (total,) = folded(values, 0, (start,), lambda x, total: (True, total + x))
         return total
     if not is_tensor(values):
         return builtins.sum(values, start)
+    if values.dtype.is_bool:
+        values = weakened(cast(values, dtypes.int64))
     return reduce_sum(values, axis=0) + start
 
 
@@ -287,7 +289,7 @@ def _quantifier(name: str, over: Callable[..., Any], wanted: bool) -> Any:
                 found = predicate(item)
                 return logical_not(found) if wanted else found, found
 
-            return _folded(values, 0, (as_tensor(not wanted),), step)[0]
+            return folded(values, 0, (as_tensor(not wanted),), step)[0]
         if is_tensor(values):
             return over(cast(_vector(values, name), dtypes.bool))
         result: Any = not wanted

@@ -48,14 +48,14 @@ ListFind ListPlace ListSetRows
 """
 
 HOST = """
-AsString AskText DatasetCardinality DatasetToSingleElement EagerPyFunc FormatText
-IteratorGetNext IteratorHandle IteratorHasNext MakeDataset MakeIterator PowerModulo
-PrintText PrintV2 PyFunc PyFuncStateless PythonFloat PythonInt ReduceDataset ReduceJoin
-ResourceCountUpTo ResourceScatterDiv RoundDigits StaticRegexFullMatch StaticRegexReplace
-StringBytesSplit StringFormat StringJoin StringLength StringLower StringLowerUtf8
-StringSplitV2 StringStrip StringToHashBucketFast StringToNumber StringUpper
-StringUpperUtf8 Substr TextContains TextItem TextPlace UnicodeDecode UnicodeEncode
-UnicodeSplit UnicodeTranscode
+AsString AskText CheckedMathFunction DatasetCardinality DatasetToSingleElement
+EagerPyFunc FormatText IteratorGetNext IteratorHandle IteratorHasNext MakeDataset
+MakeIterator MathFunction PowerModulo PrintText PrintV2 PyFunc PyFuncStateless
+PythonFloat PythonInt ReduceDataset ReduceJoin ResourceCountUpTo ResourceScatterDiv
+RoundDigits StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat
+StringJoin StringLength StringLower StringLowerUtf8 StringSplitV2 StringStrip
+StringToHashBucketFast StringToNumber StringUpper StringUpperUtf8 Substr TextContains
+TextItem TextPlace UnicodeDecode UnicodeEncode UnicodeSplit UnicodeTranscode
 """
 
 #: Composites with a test of their own in `test_state`.
