@@ -32,8 +32,8 @@ from typing import Any, TypeGuard
 
 from ._version import __version__
 from .build import write_atomically
+from .interpreter import recursion_room
 from .lang.code_objects import fill_placeholder
-from .lang.interpreter import recursion_room
 from .options import DEFAULT, ConversionOptions
 from .ownership import library_key, names_library, shadowed_builtins
 

@@ -23,7 +23,7 @@ from . import disk_cache
 from . import on_demand as _on_demand  # noqa: F401  (registers the converter)
 from .diagnostics import Diagnostic
 from .errors import AutographWarning, SourceError
-from .lang.interpreter import no_collection
+from .interpreter import no_collection
 from .options import DEFAULT, ConversionOptions, matches, patterns
 
 __all__ = ["ImportHook", "import_module", "install_import_hook"]

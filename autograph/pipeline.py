@@ -22,11 +22,11 @@ from .converters.as_written import with_both_forms
 from .converters.bindings import bound_names, local_functions
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
+from .interpreter import cached_property, no_collection, recursion_room
 from .lang import nodes
 from .lang.code_objects import bind, fill_placeholder
 from .lang.compile import compile_function, compile_module, put_placeholder
 from .lang.definitions import Definition, find_function
-from .lang.interpreter import cached_property, no_collection, recursion_room
 from .lang.names import Namer
 from .lang.parse import parse_module, too_deep
 from .lang.source import Source

@@ -13,7 +13,7 @@ from typing import Any
 
 import gast
 
-from ..lang.interpreter import cached_property
+from ..interpreter import cached_property
 from ..lang.visitors import walk
 from .tables import Tables
 

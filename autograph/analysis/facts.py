@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..lang.interpreter import cached_property
+from ..interpreter import cached_property
 from .collect import collect
 from .containers import Containers
 from .provably_python import ProvablyPython

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gast
 
-from ..lang.interpreter import cached_property
+from ..interpreter import cached_property
 from ..lang.visitors import blocks, statements_in, walk
 from . import dataflow
 from .cfg import Graph, Point, build

@@ -24,8 +24,8 @@ import gast
 
 from ..analysis import Facts
 from ..analysis.none_tests import NoneTest, none_test
+from ..interpreter import cached_property
 from ..lang import nodes
-from ..lang.interpreter import cached_property
 from ..lang.names import Namer
 from ..lang.visitors import clone
 from ..operators.builtins import NAMES as DISPATCHED_BUILTINS

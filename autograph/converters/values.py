@@ -18,8 +18,8 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
+from ..interpreter import cached_property
 from ..lang import nodes
-from ..lang.interpreter import cached_property
 from ..lang.names import Namer
 from ..lang.visitors import Transformer, clone, walk
 from .bindings import comprehension_targets, suspends_or_binds, unhidden

@@ -8,8 +8,8 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
+from ..interpreter import cached_property
 from ..lang import nodes
-from ..lang.interpreter import cached_property
 from ..lang.visitors import blocks, child_nodes, walk
 from .selection import LOOPS
 

@@ -19,8 +19,8 @@ import gast
 
 from ..diagnostics import Diagnostic, Location
 from ..errors import SourceError
+from ..interpreter import cached_property
 from .code_objects import FUTURE_FLAGS, codes_in
-from .interpreter import cached_property
 from .parse import parse_ast
 from .source import Source, code_of, source_of
 from .translate import to_gast

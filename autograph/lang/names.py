@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import gast
 
-from .interpreter import cached_property
+from ..interpreter import cached_property
 from .visitors import walk
 
 __all__ = ["Namer", "identifiers"]

@@ -14,7 +14,7 @@ import gast
 
 from ..diagnostics import Diagnostic
 from ..errors import SourceError
-from .interpreter import cached_property
+from ..interpreter import cached_property
 
 __all__ = ["Source", "code_of", "source_of"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute import in_blocks
 from runtime.execute.blocks import FUSED, first_array
@@ -45,7 +45,7 @@ class Block(LoopBlock):
 
     def _is_small(self, node: Node) -> bool:
         bodies = self.live.bodies[node]
-        return len(bodies[0].outputs) == 1 and sum(map(_size, bodies)) <= SMALL
+        return len(bodies[0].outputs) == 1 and _left(bodies, SMALL) >= 0
 
     def _if_expression(self, node: Node) -> bool:
         """Write an ``If`` as ``a if test else b`` if both are expressions."""
@@ -205,16 +205,23 @@ class Block(LoopBlock):
 # --- lines ----------------------------------------------------------------------------
 
 
-def _size(live: Live) -> int:
-    """The number of nodes, those of sub-graphs included; effects count as many."""
-    total = 0
-    for node in live.nodes:
-        if node.op in (AT_ONCE, FUSED):
-            return SMALL + 1
-        if node.op != "Const":
-            total += SMALL + 1 if has_effects(node) else 1
-        total += sum(map(_size, live.bodies.get(node, ())))
-    return total
+def _left(bodies: Iterable[Live], room: int) -> int:
+    """How many nodes there is room for beside those of some graphs; less than 0 if
+    there is too little, or they have effects.
+
+    It looks at no more nodes than there is room for: conditionals may be nested deeply.
+    """
+    for body in bodies:
+        for node in body.nodes:
+            inside = body.bodies.get(node, ())
+            if node.op in (AT_ONCE, FUSED) or (not inside and has_effects(node)):
+                return -1
+            room -= node.op != "Const"
+            if room >= 0:
+                room = _left(inside, room)
+            if room < 0:
+                return -1
+    return room
 
 
 def _choice(

@@ -103,21 +103,31 @@ class Effects:
         """Whether running the node can be observed other than through its outputs."""
         if node.op not in CONTROL_FLOW:
             return record.get(node.op).stateful
-        return any(self._within(body) for _, body in node.subgraphs())
+        # Conditionals may be nested deeply, and C calls are fewer than Python's own.
+        for _, body in node.subgraphs():  # noqa: SIM110
+            if self._within(body):
+                return True
+        return False
 
     def _within(self, graph: Graph) -> bool:
         found = self._graphs.get(graph)
         if found is None:
             if graph.is_recursive:
                 return self._within_recursive(graph)
-            found = self._graphs[graph] = any(map(self.of, graph.nodes))
+            found = self._graphs[graph] = self._any(graph)
         return found
+
+    def _any(self, graph: Graph) -> bool:
+        for node in graph.nodes:  # noqa: SIM110 (as above)
+            if self.of(node):
+                return True
+        return False
 
     def _within_recursive(self, graph: Graph) -> bool:
         # Within itself it adds no effects. What is found on the way counts on that.
         inside = Effects()
         inside._graphs = {**self._graphs, graph: False}
-        found = self._graphs[graph] = any(map(inside.of, graph.nodes))
+        found = self._graphs[graph] = inside._any(graph)
         return found
 
 

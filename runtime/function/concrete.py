@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import pprint
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph.recording import recorders
+from runtime.locks import new_lock
 from runtime.missing import near
 from runtime.ops.apply import as_array
 from runtime.ops.convert import convert_to_tensor, narrowed
@@ -34,6 +37,9 @@ __all__ = ["ConcreteFunction"]
 
 Array = np.ndarray[Any, Any]
 Executor = Callable[[Sequence[Any]], Sequence[Any]]
+#: How many calls it takes, and more, from a graph to the next one in it.
+_FRAMES = 20
+_limit_lock = new_lock()
 
 
 class ConcreteFunction:
@@ -236,7 +242,8 @@ class ConcreteFunction:
     def _compiled(self) -> Executable:
         executable = self._executable
         if executable is None:
-            executable = compile_graph(optimize(self.graph, chosen_passes()))
+            with _room(self.graph):
+                executable = compile_graph(optimize(self.graph, chosen_passes()))
             # What is checked while it runs is the program as it was traced.
             executable.graph = self.graph
             self._executable = executable
@@ -454,6 +461,23 @@ def _part(name: str, value: Any) -> str:
 
 def _has_tensor(value: Any) -> bool:
     return any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value))
+
+
+@contextmanager
+def _room(graph: Graph) -> Iterator[None]:
+    """Room for recursion into a graph with others in it, for each of them."""
+    frames = _FRAMES * sum(1 for _ in nested_graphs(graph))
+    _raise_limit(frames)
+    try:
+        yield
+    finally:
+        _raise_limit(-frames)
+
+
+def _raise_limit(frames: int) -> None:
+    # The compiler has the like: saved models run without it.
+    with _limit_lock:
+        sys.setrecursionlimit(sys.getrecursionlimit() + frames)
 
 
 def _type_text(value: Any) -> str:

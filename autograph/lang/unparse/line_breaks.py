@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..interpreter import cached_property
+from ...interpreter import cached_property
 
 __all__ = ["CLOSE", "OPEN", "Break", "Comma", "Seam", "wrap"]
 

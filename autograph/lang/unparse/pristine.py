@@ -7,7 +7,7 @@ from typing import Any
 
 import gast
 
-from ..interpreter import cached_property
+from ...interpreter import cached_property
 from ..source import Source
 from ..translate import is_untouched
 from ..visitors import all_blocks

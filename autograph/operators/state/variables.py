@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any, TypeVar
 
+from ...interpreter import deeper
 from ...ownership import is_library_module
 from ..dispatch import Backend, State
 from ..unbound import tried
@@ -38,6 +39,8 @@ from .trials import BodyRun, Discovery, Restage, Trial, current, put_back, repla
 _T = TypeVar("_T")
 #: How often a statement is staged until nothing new is found.
 _LIMIT = 100
+#: How many calls it takes, and more, from a statement to one that is staged in it.
+_FRAMES = 50
 
 
 class Variables:
@@ -55,6 +58,7 @@ class Variables:
         self._scope = Scope(self._functions)
         places = state_variables(state, self._scope)
         self._places = [place for place in places if not place.depends_on_tensor()]
+        self.codes = tuple(body.__code__ for body in self._functions)
         self._discovery = self._found_before(current.get())
         self._aliases = Aliases(
             self._discovery.sharing, self._discovery.rebound, self._scope.cells
@@ -62,8 +66,9 @@ class Variables:
         self._orders = KeyOrders()
 
     def _found_before(self, around: BodyRun | None) -> Discovery:
-        codes = tuple(body.__code__ for body in self._functions)
-        return around.next_discovery(codes, self._roots) if around else Discovery()
+        if around is None:
+            return Discovery()
+        return around.next_discovery(self.codes, self._roots)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -104,6 +109,23 @@ class Variables:
     def stage(self, attempt: Callable[[], Any], backend: Backend | None = None) -> Any:
         """Call ``attempt`` until the trials that it makes find nothing new."""
         self._opens = bool(backend and backend.builtin("opening"))
+        if self._is_within_itself():
+            return self._stage(attempt, backend)
+        # Statements may be nested deeply, as those of 300 `elif`s are. Each gets room
+        # once: a recursion that nothing ends comes to Python's limit all the same.
+        with deeper(_FRAMES):
+            return self._stage(attempt, backend)
+
+    def _is_within_itself(self) -> bool:
+        """Whether the statement is staged in a body of the same statement."""
+        around = current.get()
+        while around is not None:
+            if around.variables is not None and around.variables.codes == self.codes:
+                return True
+            around = around.around
+        return False
+
+    def _stage(self, attempt: Callable[[], Any], backend: Backend | None) -> Any:
         for _ in range(_LIMIT):
             self._drop_items()
             self._aliases.begin(backend)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["cached_property", "no_collection", "recursion_room"]
+__all__ = ["cached_property", "deeper", "no_collection", "recursion_room"]
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property
@@ -62,6 +62,23 @@ def recursion_room() -> Iterator[None]:
             # Somebody else may have set another limit meanwhile.
             if not _inside and sys.getrecursionlimit() == _raised != _before:
                 sys.setrecursionlimit(_before)
+
+
+@contextmanager
+def deeper(frames: int) -> Iterator[None]:
+    """Let what is inside recurse so many calls deeper than what is around it."""
+    _raise_limit(frames)
+    try:
+        yield
+    finally:
+        _raise_limit(-frames)
+
+
+def _raise_limit(frames: int) -> None:
+    global _before, _raised
+    with _lock:
+        sys.setrecursionlimit(sys.getrecursionlimit() + frames)
+        _before, _raised = _before + frames, _raised + frames
 
 
 #: How many conversions put off the collector, and whether it was on before the first.

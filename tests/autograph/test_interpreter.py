@@ -12,7 +12,7 @@ import pytest
 
 import autograph
 from autograph.errors import SourceError
-from autograph.lang.interpreter import no_collection, recursion_room
+from autograph.interpreter import no_collection, recursion_room
 from autograph.lang.source import Source
 from autograph.pipeline import convert_module
 
