@@ -22,7 +22,7 @@ from .dataflow import UNBOUND
 from .none_tests import is_never_none, none_operand, none_test
 from .tables import Tables
 
-__all__ = ["ProvablyPython"]
+__all__ = ["ProvablyPython", "is_bool_constant"]
 
 _TYPES: dict[type, type] = {
     gast.List: list,
@@ -150,7 +150,7 @@ class ProvablyPython:
         return all(map(self._comparison, operands, expr.ops, operands[1:]))
 
     def _comparison(self, left: Any, op: Any, right: Any) -> bool:
-        if op.__class__ in (gast.Is, gast.IsNot):
+        if op.__class__ in (gast.Is, gast.IsNot) and not is_bool_constant(right):
             operand = none_operand(left, right)
             if operand is not None or not self.may_depend_on_tensor(left, right):
                 return operand is None or self.decides_none_test(operand)
@@ -508,6 +508,11 @@ class ProvablyPython:
         if kind is gast.Match:
             return self.value(stmt.subject) and all(map(self._case, stmt.cases))
         return kind not in (gast.AsyncFor, gast.ExceptHandler)
+
+
+def is_bool_constant(expr: Any) -> bool:
+    """Whether an expression is ``True`` or ``False``."""
+    return expr.__class__ is gast.Constant and type(expr.value) is bool
 
 
 def _jumps(stmt: Any) -> bool:

@@ -24,6 +24,7 @@ import gast
 
 from ..analysis import Facts
 from ..analysis.none_tests import NoneTest, none_test
+from ..analysis.provably_python import is_bool_constant
 from ..interpreter import cached_property
 from ..lang import nodes
 from ..lang.names import Namer
@@ -182,6 +183,11 @@ class Expressions(Values):
         lazy = node.comparators[1:]
         if self._is_python(node) or any(map(self.is_fixed, lazy)):
             return self.generic_visit(node)
+        if not lazy and _asks_for_bool(node):
+            args = [self.visit(node.left), *node.comparators]
+            found = self.operator("is_bool", args, node)
+            is_negated = isinstance(node.ops[0], gast.IsNot)
+            return self.operator("not_", [found], node) if is_negated else found
         if not lazy:
             return self._search(self.generic_visit(node))
         if not all(map(_is_simple, node.comparators[:-1])):
@@ -297,6 +303,8 @@ class Expressions(Values):
 
     def _are_python(self, name: str, call: Any) -> bool:
         """Whether a builtin surely needs no tensor library for its arguments."""
+        if name == "isinstance" and self._is_told_from_tensors(call.args[0]):
+            return True
         if name in _CLASS_TESTS:
             makes_class = name == "type" and len(call.args) > 1
             return makes_class or all(map(self._is_no_tensor, call.args[:1]))
@@ -306,6 +314,22 @@ class Expressions(Values):
             by_own = any(map(self._is_own_key, call.keywords))
             return not by_own and all(map(self._holds_no_tensor, call.args))
         return all(map(self._is_no_tensor, call.args))
+
+    def _is_told_from_tensors(self, value: Any) -> bool:
+        """Whether the function asks of a name whether it is a tensor."""
+        return isinstance(value, gast.Name) and value.id in self._asked_for_tensors
+
+    @cached_property
+    def _asked_for_tensors(self) -> set[str]:
+        """The names of which a call asks whether they are tensors."""
+        calls = (node for node in self._nodes if isinstance(node, gast.Call))
+        return {
+            call.args[0].id
+            for call in calls
+            if call.args
+            and isinstance(call.args[0], gast.Name)
+            and _asks_for_tensor(call)
+        }
 
     def _is_own_key(self, keyword: Any) -> bool:
         """Whether items are compared by what a function of the user's gives."""
@@ -390,6 +414,28 @@ class Expressions(Values):
             return node
         new = clone(args, defaults=defaults, kw_defaults=others)
         return clone(node, args=new)
+
+
+def _asks_for_bool(node: Any) -> bool:
+    """Whether a comparison is ``x is True`` or the like."""
+    is_identity = isinstance(node.ops[0], (gast.Is, gast.IsNot))
+    return is_identity and is_bool_constant(node.comparators[0])
+
+
+def _asks_for_tensor(call: Any) -> bool:
+    """Whether it is ``is_tensor(x)`` or ``isinstance(x, Tensor)``, of any module."""
+    name = _last_name(call.func)
+    if name != "isinstance":
+        return name == "is_tensor"
+    classes = call.args[-1]
+    parts = classes.elts if isinstance(classes, gast.Tuple) else [classes]
+    return any(_last_name(part).endswith("Tensor") for part in parts)
+
+
+def _last_name(expr: Any) -> str:
+    if isinstance(expr, gast.Attribute):
+        return str(expr.attr)
+    return expr.id if isinstance(expr, gast.Name) else ""
 
 
 def _asked_in(nodes: list[Any]) -> set[gast.AST]:

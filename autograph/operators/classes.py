@@ -5,7 +5,7 @@ name of ours is not believed.
 
 A library's object may stand for a Python value of another class, such as a list whose
 length a tensor decides. The object tells that class by ``__autograph_type__()``, or
-raises where no class is sure.
+raises where no class is sure. A tensor is an object of its own class as well.
 """
 
 from __future__ import annotations
@@ -119,7 +119,16 @@ def _type(value: Any, /) -> type:
 
 
 def _isinstance(value: Any, classes: Any, /) -> bool:
-    """``isinstance(value, classes)``."""
+    """``isinstance(value, classes)``.
+
+    A tensor is one to Python, and an instance of the class of the number or text that
+    it stands for, which it tells by ``__autograph_value_type__()`` (None: of none).
+    """
+    kind = type(value)
+    if kind not in PYTHON and defines(kind, "__autograph_value_type__"):
+        found = value.__autograph_value_type__()
+        if found is not None and issubclass(found, classes):
+            return True
     cls = _stands_for(value)
     return isinstance(value, classes) if cls is None else issubclass(cls, classes)
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from .calls import call
 from .classes import attributes_of, defines
+from .comprehensions import list_comp
 from .dispatch import Backend, backend_of
+from .generators import is_generator
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
 _ALONE = "__autograph_alone__"
@@ -52,9 +54,13 @@ def join(separator: str, items: Any) -> Any:
     if type(items) not in (list, tuple) and backend_of(items) is None:
         if not isinstance(items, Iterable):
             return separator.join(items)
-        items = list(items)
+        items = list_comp(_same, items) if is_generator(items) else list(items)
     staged = _answer_for("join", (items,))
     return separator.join(items) if staged is None else staged(separator, items)
+
+
+def _same(item: Any) -> Any:
+    return item
 
 
 def _dispatching(name: str) -> Callable[..., Any]:

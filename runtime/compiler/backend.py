@@ -19,7 +19,7 @@ from runtime.staging.builtins.functions import BUILTINS, OF_LISTS, for_lists, wa
 from runtime.staging.builtins.library_functions import (
     FUNCTIONS as LIBRARY_FUNCTIONS,
 )
-from runtime.staging.builtins.truth import staged_and, staged_or
+from runtime.staging.builtins.truth import StagedTruth, staged_and, staged_or
 from runtime.staging.library.heaps import FUNCTIONS
 from runtime.staging.lists.list_methods import METHODS
 from runtime.staging.lists.sequences import as_sequence, first_index, functions_of
@@ -32,6 +32,7 @@ from runtime.staging.state.optional import (
 )
 from runtime.staging.state.reasons import explaining
 from runtime.staging.state.values import MISSING
+from runtime.tensor import SymbolicTensor, truth_of_items
 from runtime.tracing.subgraph import predicate
 from runtime.variable import Variable
 
@@ -56,7 +57,10 @@ class Staging(ag.Backend):
         state: State,
         names: Names,
     ) -> tuple[Any, State]:
-        """An ``If`` node."""
+        """An ``If`` node, unless the shape of the test decides."""
+        known = _known_truth(test)
+        if known is not None:
+            return (if_true if known else if_false)(state)
         condition = predicate(test)
         branches = _branch(if_true), _branch(if_false)
         parts = dict(zip(("where the condition holds", "where it does not"), branches))
@@ -111,15 +115,22 @@ class Staging(ag.Backend):
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left and right()``: the right side is computed only if it is needed."""
-        return staged_and(left, right)
+        known = _known_truth(left)
+        if known is None:
+            return staged_and(left, right)
+        return right() if known else left
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left or right()``: the right side is computed only if it is needed."""
-        return staged_or(left, right)
+        known = _known_truth(left)
+        if known is None:
+            return staged_or(left, right)
+        return left if known else right()
 
     def not_(self, value: Any) -> Any:
         """``not value``."""
-        return logical_not(predicate(value))
+        known = _known_truth(value)
+        return logical_not(predicate(value)) if known is None else not known
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The staged form of a builtin function."""
@@ -276,6 +287,11 @@ _OF_ITERATED: dict[str, Callable[..., Any]] = {
 }
 
 
+def _known_truth(value: Any) -> bool | None:
+    """The truth of a tensor that stands for a list, where its shape tells."""
+    return truth_of_items(value) if isinstance(value, SymbolicTensor) else None
+
+
 def _branch(
     body: Callable[[State], tuple[Any, State]],
 ) -> Callable[[State], tuple[Any, State]]:
@@ -304,9 +320,13 @@ def _outside(state: State) -> State:
 
 
 def _is_bool(value: Any, expected: bool) -> Any:
-    """Whether a pattern ``True`` or ``False`` matches: only bools can be the one."""
+    """Whether a value is ``True`` or ``False``, which only bools of rank 0 can be."""
+    if isinstance(value, StagedTruth):
+        raise value.__staged_refusal__
     dtype = getattr(value, "dtype", None)
-    return value == expected if dtype is not None and dtype.is_bool else False
+    if dtype is None or not dtype.is_bool or value.shape.rank:
+        return False
+    return value == expected
 
 
 _BUILTINS: dict[str, Callable[..., Any]] = {

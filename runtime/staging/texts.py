@@ -28,14 +28,16 @@ from runtime.ops.staged.python_text import (
     print_text,
     shown_values,
 )
+from runtime.ops.values import to_array
 from runtime.staging.builtins.truth import StagedTruth
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import Choice
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.optional import composed
-from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes
+from runtime.types.dtypes import DType
 from runtime.variable import Variable
 
 __all__ = ["BUILTINS", "Values", "characters", "is_text", "method_of_text"]
@@ -47,11 +49,7 @@ _MARK = "\0"
 
 def is_text(value: Any) -> bool:
     """Whether a tensor stands for a Python string."""
-    return (
-        isinstance(value, SymbolicTensor)
-        and value.spec.weak
-        and value.dtype is dtypes.string
-    )
+    return isinstance(value, SymbolicTensor) and value.is_text
 
 
 class Values:
@@ -117,7 +115,7 @@ class Values:
     def _variable(self, variable: Variable) -> Fill:
         value = self._tensor(as_tensor(variable))
         head = repr(variable)[:-1]
-        return lambda found: _VariableText(head, value(found))
+        return lambda found: _VariableText(head, value(found), variable.dtype)
 
     def text(
         self, make: Any, fills: Sequence[Fill], template: str, raises: bool = False
@@ -154,12 +152,16 @@ class _Shown:
 class _VariableText:
     """A variable as it was when the program came to it."""
 
-    def __init__(self, head: str, value: Any) -> None:
+    def __init__(self, head: str, value: Any, dtype: DType) -> None:
         self._head = head
         self._value = value
+        self._dtype = dtype
 
     def __repr__(self) -> str:
-        value = repr(self._value)
+        value = self._value
+        if not is_tensor(value):
+            value = EagerTensor(to_array(value, self._dtype)[0])
+        value = repr(value)
         return f"{self._head}, {value[value.index('numpy=') :]}"
 
     def __format__(self, spec: str) -> str:
@@ -262,7 +264,7 @@ def characters(text: Any, key: Any) -> Any:
 
 
 def _str(value: Any = "") -> Any:
-    return value if is_text(value) else _fstring("{!s}", value)
+    return weakened(value) if is_text(value) else _fstring("{!s}", value)
 
 
 def _repr(value: Any) -> Any:
@@ -290,7 +292,7 @@ def _print(*values: Any, **options: Any) -> None:
 
     Printing while a function is traced is how programs show that it is traced.
     """
-    if not any(map(is_text, values)):
+    if not any(is_text(value) and value.spec.weak for value in values):
         builtins.print(*values, **options)
         return
     found = Values()

@@ -5,12 +5,13 @@ Both have the same operators, those of `operators.OperatorMixin`.
 
 from __future__ import annotations
 
-from runtime.tensor.base import Reference, Tensor
+from runtime.tensor.base import ONE_ELEMENT, Reference, Tensor, truth_of_items
 from runtime.tensor.eager import EagerTensor, Recorded, WeakTensor
 from runtime.tensor.operators import OperatorMixin, Operators, operators
 from runtime.tensor.symbolic import SymbolicTensor
 
 __all__ = [
+    "ONE_ELEMENT",
     "EagerTensor",
     "OperatorMixin",
     "Operators",
@@ -20,4 +21,5 @@ __all__ = [
     "Tensor",
     "WeakTensor",
     "operators",
+    "truth_of_items",
 ]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from runtime.errors import ImmutableTensorError, UnhashableTensorError
+from runtime.errors import (
+    ImmutableTensorError,
+    TracedArgumentError,
+    UnhashableTensorError,
+)
 from runtime.tensor.operators import OperatorMixin
-from runtime.types.dtypes import DType
+from runtime.types.dtypes import DType, string
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Reference", "Tensor"]
+__all__ = ["ONE_ELEMENT", "Reference", "Tensor", "truth_of_items"]
 
 
 def _part_method(name: str, doc: str) -> Any:
@@ -69,6 +73,20 @@ class Tensor(OperatorMixin):
     def device(self) -> str:
         """The device that holds the value, by TensorFlow's full name."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    def __autograph_value_type__(self) -> type | None:
+        """The class of the Python value that a scalar stands for; None for others."""
+        if self.shape.rank != 0:
+            return None
+        dtype = self.dtype
+        kinds = {
+            bool: dtype.is_bool,
+            int: dtype.is_integer,
+            float: dtype.is_floating,
+            complex: dtype.is_complex,
+            str: dtype is string,
+        }
+        return next((kind for kind, holds in kinds.items() if holds), None)
 
     @property
     def ndim(self) -> int:
@@ -130,3 +148,30 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._value!r}>"
+
+
+# --- truth ----------------------------------------------------------------------------
+
+#: Of a tensor whose truth could be that of a list or that of its element.
+ONE_ELEMENT = (
+    "the truth value of a tensor of shape {} is ambiguous: a list of one element is "
+    "true, that element may not be; use `len(xs) != 0` or tf.reduce_any(xs)"
+)
+
+
+def truth_of_items(tensor: Tensor) -> bool | None:
+    """The truth of a tensor of numbers or texts that stands for a list, if known.
+
+    It is false where the first dimension is 0; None for bools, for scalars and where
+    the shape is not known. Raises InvalidArgumentError where there is one element
+    alone, of which programs ask whether it is 0.
+    """
+    shape = tensor.shape
+    if tensor.dtype.is_bool or not shape.rank:
+        return None
+    count, length = shape.num_elements(), shape[0]
+    if count == 1:
+        raise TracedArgumentError(ONE_ELEMENT.format(shape))
+    if length is None or (length == 1 and count is None):
+        return None
+    return bool(length)

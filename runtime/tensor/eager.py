@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.tensor.base import Tensor
+from runtime.tensor.base import Tensor, truth_of_items
 from runtime.tensor.operators import operators
 from runtime.types.dtypes import DType, narrow, of_array
 from runtime.types.shapes import TensorShape, as_shape
@@ -112,6 +112,11 @@ class EagerTensor(Tensor):
 
     def __bool__(self) -> bool:
         array = self._array
+        if not array.ndim:
+            return bool(array.item())
+        known = truth_of_items(self)
+        if known is not None:
+            return known
         if array.size > 1:
             raise ValueError(
                 f"the truth value of a tensor with {array.size} elements (shape "

@@ -130,6 +130,11 @@ class SymbolicTensor(Tensor):
         return self._spec
 
     @property
+    def is_text(self) -> bool:
+        """Whether it stands for a string of Python's: it has the methods of one."""
+        return self._spec.dtype is string and self._spec.shape.rank == 0
+
+    @property
     def op(self) -> Node:
         """The node that computes this tensor."""
         return self.node
@@ -234,7 +239,7 @@ class SymbolicTensor(Tensor):
         return length
 
     def __getitem__(self, key: Any) -> Any:
-        if self._spec.weak and self._spec.dtype is string:
+        if self.is_text:
             return self.method_of_text(self, "__getitem__")(key)
         return super().__getitem__(key)
 
@@ -249,12 +254,15 @@ class SymbolicTensor(Tensor):
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name[0] != "_" and self._spec.weak and self._spec.dtype is string:
+        if name[0] != "_" and self.is_text:
             method: Any = self.method_of_text(self, name)
             if method is not None:
                 return method
         # The text is TensorFlow's; the class is not told apart from eager tensors.
-        error = AttributeError(f"'Tensor' object has no attribute {name!r}")
+        text = f"'Tensor' object has no attribute {name!r}"
+        if hasattr(str, name) and self._spec.dtype is string:
+            text += "; for strings in a graph see tf.strings (tf.strings.split, …)"
+        error = AttributeError(text)
         if name == "numpy" and hasattr(error, "add_note"):
             error.add_note(
                 f"{self} was made while tracing {self.graph.name!r} and has no value; "

@@ -26,7 +26,7 @@ from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor, make_constant
 from runtime.ops.staged.flow import optional_parts, raise_error
 from runtime.ops.values import to_array
-from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tensor import ONE_ELEMENT, SymbolicTensor, Tensor, truth_of_items
 from runtime.tracing.joins import adapted, join_all, join_specs
 from runtime.tracing.loop_conditions import restore_test
 from runtime.types import dtypes
@@ -137,7 +137,9 @@ def predicate(value: Any) -> Tensor:
         return _truth_of_optional(*parts)
     truth = getattr(type(value), "__staged_truth__", None)
     tensor = state_tensor(value if truth is None else truth(value))
-    if tensor.dtype is dtypes.string and tensor.spec.weak:
+    if not tensor.dtype.is_bool and tensor.shape.rank:
+        return _truth_of_items(tensor)
+    if tensor.dtype is dtypes.string and tensor.shape.rank == 0:
         # A text is true unless it is empty, as in Python.
         tensor = apply("StringLength", tensor, unit="BYTE")
     if tensor.dtype.is_numeric:
@@ -154,6 +156,19 @@ def predicate(value: Any) -> Tensor:
             )
         tensor = apply("Reshape", tensor, shape=())
     return tensor
+
+
+def _truth_of_items(tensor: Tensor) -> Tensor:
+    """The truth of a tensor that stands for a list, also of unknown length."""
+    known = truth_of_items(tensor)
+    if known is not None:
+        return state_tensor(known)
+    size = apply("Size", tensor, out_type=dtypes.int32)
+    text = ONE_ELEMENT.format(tensor.shape)
+    apply("Assert", size != 1, template=(text,), summarize=3)
+    length = apply("Shape", tensor, out_type=dtypes.int32)[0]
+    found: Tensor = length != 0
+    return found
 
 
 def _truth_of_optional(value: Tensor, some: Tensor) -> Tensor:

@@ -34,6 +34,15 @@ def and_of_numbers(x):
     return x and 7
 
 
+@construct("`if xs:`, `while xs:` of a tensor of numbers", ([3, 1, 4, 0],))
+def with_items(xs):
+    pairs = 0
+    while xs:
+        pairs += 1
+        xs = xs[2:]
+    return pairs if not xs else -1
+
+
 @construct("`x or default`", (5,), (0,))
 def or_default(x):
     return x or 42

@@ -155,7 +155,7 @@ def test_nobody_can_change_a_tensor() -> None:
 
 def test_as_a_python_number() -> None:
     assert bool(constant(0.5)) is True
-    assert bool(constant([0])) is False
+    assert bool(constant([0, 0])) is True
     assert bool(constant([])) is False
     assert bool(constant("")) is False
     assert int(constant(2.7)) == 2
@@ -170,7 +170,8 @@ def test_as_a_python_number() -> None:
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda: bool(constant([1, 2])), ValueError, "2 elements .* is ambiguous"),
+        (lambda: bool(constant([True, False])), ValueError, "2 elements .* ambiguous"),
+        (lambda: bool(constant([0])), ValueError, r"\(1,\) is ambiguous"),
         (lambda: int(constant([1])), TypeError, r"Python int; .* shape \(1,\)"),
         (lambda: float(constant([1.0])), TypeError, "Python float"),
         (lambda: operator.index(constant(1.0)), TypeError, r"not float32\[\]"),

@@ -507,6 +507,33 @@ def _as_number(value: Any) -> Any:
     return cast_number(value, dtypes.int64, weak=True) if _is_truth(value) else value
 
 
+def _add_operator(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """``x + y``: a list and a vector of another length are not broadcast.
+
+    Who writes ``done + rest`` of a list means to join them, and an empty list would
+    take the vector with it.
+    """
+    for items, vector in ((x, y), (y, x)):
+        is_list = isinstance(items, Sequence) and not isinstance(items, (tuple, str))
+        if is_list and is_tensor(vector) and vector.shape.rank == 1:
+            if not isinstance(items, list):
+                raise InvalidArgumentError(_JOINING.format(""))
+            if not items or vector.shape[0] not in (None, len(items)):
+                lengths = f" of the lengths {len(items)} and {vector.shape[0]}"
+                raise InvalidArgumentError(_JOINING.format(lengths))
+            if vector.shape[0] is None:
+                checked = apply("EnsureShape", as_tensor(vector), shape=(len(items),))
+                x, y = (items, checked) if vector is y else (checked, items)
+            break
+    return apply_binary(op, x, y, name, reflected)
+
+
+_JOINING = (
+    "`+` of a list and a tensor of rank 1{} adds their elements and joins nothing: to "
+    "join them, write `items + list(tensor)`, or tf.concat([items, tensor], axis=0)"
+)
+
+
 def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
     """``x * y``: a list, tuple or text times an integer is repeated, as in Python."""
     for items, times in ((x, y), (y, x)):
@@ -521,7 +548,7 @@ def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
 def _is_sequence(value: Any) -> bool:
     """Whether it is a sequence of Python's, or stands for one in a graph."""
     if isinstance(value, SymbolicTensor):
-        return value.spec.weak and value.dtype is dtypes.string
+        return value.is_text
     return isinstance(value, Sequence)
 
 
@@ -575,7 +602,7 @@ def _not_equal_operator(x: Any, y: Any) -> Any:
 
 
 operators.bind(
-    add=_operator("AddV2", "add"),
+    add=_operator("AddV2", "add", _add_operator),
     subtract=_operator("Sub", "sub"),
     multiply=_operator("Mul", "mul", _multiply),
     truediv=_operator("RealDiv", "truediv", _divide),

@@ -1,7 +1,7 @@
 """Python's own text of tensors: what ``f'{x}'`` and ``print`` give when a graph runs.
 
-A tensor is formatted as the eager tensor of the same value is, one that stands for a
-Python number or text as that number or text.
+A scalar is formatted as the Python number or text that it stands for, another tensor as
+the eager tensor of the same value is.
 """
 
 from __future__ import annotations
@@ -140,17 +140,14 @@ class Format:
 
 
 def shown_values(arrays: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
-    """The values of tensors as Python shows them; `weak` ones stand for its own."""
+    """The values of tensors as Python shows them.
+
+    `weak` ones stand for its own numbers and texts, and so do all scalars.
+    """
     return [
-        python_value(array) if is_weak or _is_bool(array) else _tensor(array)
+        python_value(array) if is_weak or not as_array(array).ndim else _tensor(array)
         for array, is_weak in zip(arrays, weak, strict=True)
     ]
-
-
-def _is_bool(array: Any) -> bool:
-    """Whether an array is one bool: Python's own are tensors like any in a graph."""
-    array = as_array(array)
-    return bool(array.dtype.kind == "b" and array.ndim == 0)
 
 
 def _tensor(array: Any) -> EagerTensor:
@@ -160,12 +157,12 @@ def _tensor(array: Any) -> EagerTensor:
 def python_value(array: Any) -> Any:
     """The Python number or text that a tensor stands for.
 
-    Of a float32 it is the shortest decimal: that of the number it was made of.
+    Of a float of fewer bits it is the shortest decimal, as of what it was made of.
     """
     value = as_array(array)[()]
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    if isinstance(value, np.float32):
+    if isinstance(value, (np.float16, np.float32)):
         return float(str(value))
     return value.item() if isinstance(value, np.generic) else value
 

@@ -307,6 +307,8 @@ def _quantifier(name: str, over: Callable[..., Any], wanted: bool) -> Any:
 
 def _sorted(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     direction = "DESCENDING" if reverse else "ASCENDING"
+    if texts.is_text(values):
+        values = as_sequence(values)
     if is_tensor(values):
         tensor = _vector(values, "sort")
         if key is None:
@@ -376,6 +378,11 @@ def _items(values: Any, limit: int | None = None) -> list[Any] | None:
 # --- containers -----------------------------------------------------------------------
 
 
+def _join(separator: str, items: Any) -> Any:
+    items = listed(items) if isinstance(items, StagedSequence) else items
+    return texts.BUILTINS["join"](separator, items)
+
+
 def _set(values: Any) -> Any:
     return set_from(listed(values) if isinstance(values, StagedSequence) else values)
 
@@ -395,6 +402,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "getitem": getitem,
     "in": contains,
     "int": _int,
+    "join": _join,
     "items": _items,
     "keyed": keyed,
     "len": _len,

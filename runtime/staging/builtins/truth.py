@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
 from runtime.errors import StagedStateError
+from runtime.ops.convert import cast
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.values import can_be_tensor
+from runtime.tensor import Tensor
 from runtime.tracing.subgraph import predicate
+from runtime.types.dtypes import DType
 from runtime.where.user_code import state_error
 
 __all__ = ["StagedTruth", "staged_and", "staged_or"]
@@ -23,21 +26,26 @@ class StagedTruth:
 
     #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
-    __slots__ = ("__staged_refusal__", "_truth")
+    __slots__ = ("__staged_refusal__", "_number", "_truth")
 
-    def __init__(self, truth: Any, refusal: StagedStateError) -> None:
+    def __init__(
+        self, truth: Any, refusal: StagedStateError, number: Any = None
+    ) -> None:
         self._truth = truth
         self.__staged_refusal__ = refusal
+        #: The value, where it is a bool or an int: Python compares bools as 0 and 1.
+        self._number = number
 
     def __staged_truth__(self) -> Any:
         """``bool(value)``."""
         return self._truth
 
     def _flatten(self) -> list[Any]:
-        return [self._truth]
+        return [self._truth] if self._number is None else [self._truth, self._number]
 
     def _unflatten(self, parts: Sequence[Any]) -> StagedTruth:
-        return StagedTruth(parts[0], self.__staged_refusal__)
+        truth, number = (*parts, None)[:2]
+        return StagedTruth(truth, self.__staged_refusal__, number)
 
     def __bool__(self) -> NoReturn:
         raise state_error(
@@ -52,10 +60,23 @@ def _refuse(self: StagedTruth, *_: Any) -> NoReturn:
     raise self.__staged_refusal__
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
-    setattr(StagedTruth, f"__{_name}__", _refuse)
-    setattr(StagedTruth, f"__r{_name}__", _refuse)
-for _name in ("lt", "le", "gt", "ge", "neg", "abs", "getitem", "len", "iter", "str"):
+def _of_number(name: str) -> Callable[..., Any]:
+    """The operator of the number, if the value is one."""
+
+    def operation(self: StagedTruth, *others: Any) -> Any:
+        if self._number is None:
+            raise self.__staged_refusal__
+        return getattr(self._number, name)(*others)
+
+    return operation
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(StagedTruth, f"__{_name}__", _of_number(f"__{_name}__"))
+    setattr(StagedTruth, f"__r{_name}__", _of_number(f"__r{_name}__"))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs"):
+    setattr(StagedTruth, f"__{_name}__", _of_number(f"__{_name}__"))
+for _name in ("matmul", "rmatmul", "getitem", "len", "iter", "str"):
     setattr(StagedTruth, f"__{_name}__", _refuse)
 
 
@@ -94,7 +115,20 @@ def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) 
         if not (has_list or mixed):
             raise
         refusal = error
-    return StagedTruth(stage(_truth), refusal)
+    types = [_integer_type(found) for found in values]
+    integers = {kind for kind in types if kind is not None and not kind.is_bool}
+    if None in types or len(integers) != 1:
+        return StagedTruth(stage(_truth), refusal)
+    (kind,) = integers
+    number = stage(lambda found: cast(found, kind))
+    return StagedTruth(number != 0, refusal, number)
+
+
+def _integer_type(value: Any) -> DType | None:
+    """The dtype of a tensor of a bool or an int."""
+    if not isinstance(value, Tensor) or value.shape.rank != 0:
+        return None
+    return value.dtype if value.dtype.is_bool or value.dtype.is_integer else None
 
 
 def _is_list(value: Any) -> bool:

@@ -108,7 +108,7 @@ def as_sequence(value: Any) -> StagedSequence:
     if isinstance(value, Collection) and not hasattr(value, "__array__"):
         return _of_python(list(value))
     tensor = convert_to_tensor(value)
-    if tensor.spec.weak and tensor.dtype is dtypes.string:
+    if isinstance(tensor, SymbolicTensor) and tensor.is_text:
         return _characters(tensor)
     if tensor.shape.rank == 0:
         raise TypeError(

@@ -64,7 +64,9 @@ def test_conditions_that_make_no_sense() -> None:
             with pytest.raises(tf.errors.InvalidArgumentError, match="Op:Reshape"):
                 f(tf.constant(value, tf.bool))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be a bool tensor"):
-        trace(lambda x: tf.cond(x, lambda: 1, lambda: 2), tf.TensorSpec([], tf.string))
+        trace(
+            lambda x: tf.cond(x, lambda: 1, lambda: 2), tf.TensorSpec(None, tf.string)
+        )
     with pytest.raises(TypeError, match="needs both true_fn and false_fn"):
         tf.cond(True, lambda: 1)
 

@@ -208,7 +208,7 @@ def text_of_what_is_inside(i):
 def test_tensors_inside_of_displays_are_shown_with_their_values():
     text = tf.function(text_of_what_is_inside)(tf.constant(7)).numpy().decode()
 
-    assert text.count("numpy=7") == 3
+    assert text == text_of_what_is_inside(7)
 
 
 @pytest.mark.parametrize("mode", ["eager", "staged"])
