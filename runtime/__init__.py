@@ -121,6 +121,7 @@ from runtime.ops.convert import (
     register_tensor_conversion_function,
     type_spec_from_value,
 )
+from runtime.ops.elementwise import operators as _operators  # noqa: F401  (binds them)
 from runtime.ops.elementwise.arithmetic import (
     add,
     clip_by_value,

@@ -1,0 +1,159 @@
+"""Python's operators of tensors: `x + y`, `x == y`, `[0] * n`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.graph.context import current_graph
+from runtime.ops.apply import apply
+from runtime.ops.convert import as_tensor, cast_number, constant, is_tensor
+from runtime.ops.elementwise.arithmetic import (
+    equal,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    not_equal,
+    true_divide,
+)
+from runtime.ops.elementwise.define import apply_binary, binary_function
+from runtime.ops.staged.flow import none_test, optional_parts
+from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
+from runtime.types import dtypes
+
+
+def _operator(op: str, node_name: str, general: Any = apply_binary) -> Any:
+    """The function behind the Python operator called `node_name`."""
+
+    def of_numbers(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+        if _is_truth(x) or _is_truth(y):
+            x, y = _as_number(x), _as_number(y)
+        return general(op, x, y, name, reflected)
+
+    reflected = f"__r{node_name}__"
+    return binary_function(node_name, op, "", node_name, reflected, of_numbers)
+
+
+def _is_truth(value: Any) -> bool:
+    """Whether it is a scalar bool tensor, which stands for a bool of Python's."""
+    return isinstance(value, Tensor) and value.dtype.is_bool and value.shape.rank == 0
+
+
+def _as_number(value: Any) -> Any:
+    """A bool as the int that it is in Python; anything else as it is."""
+    if isinstance(value, bool) or (isinstance(value, EagerTensor) and _is_truth(value)):
+        return int(value)
+    return cast_number(value, dtypes.int64, weak=True) if _is_truth(value) else value
+
+
+def _add_operator(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """``x + y``: a list and a vector of another length are not broadcast.
+
+    Who writes ``done + rest`` of a list means to join them, and an empty list would
+    take the vector with it.
+    """
+    for items, vector in ((x, y), (y, x)):
+        is_list = isinstance(items, Sequence) and not isinstance(items, (tuple, str))
+        if is_list and is_tensor(vector) and vector.shape.rank == 1:
+            if not isinstance(items, list):
+                raise InvalidArgumentError(_JOINING.format(""))
+            if not items or vector.shape[0] not in (None, len(items)):
+                lengths = f" of the lengths {len(items)} and {vector.shape[0]}"
+                raise InvalidArgumentError(_JOINING.format(lengths))
+            if vector.shape[0] is None:
+                checked = apply("EnsureShape", as_tensor(vector), shape=(len(items),))
+                x, y = (items, checked) if vector is y else (checked, items)
+            break
+    return apply_binary(op, x, y, name, reflected)
+
+
+_JOINING = (
+    "`+` of a list and a tensor of rank 1{} adds their elements and joins nothing: to "
+    "join them, write `items + list(tensor)`, or tf.concat([items, tensor], axis=0)"
+)
+
+
+def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
+    """``x * y``: a list, tuple or text times an integer is repeated, as in Python."""
+    for items, times in ((x, y), (y, x)):
+        if _is_sequence(items) and _is_count(times):
+            if current_graph() is not None and not isinstance(times, EagerTensor):
+                times = times if isinstance(times, Tensor) else as_tensor(times)
+                return SymbolicTensor.repeated(items, times)
+            return items * int(times)
+    return apply_binary(op, x, y, name, reflected)
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether it is a sequence of Python's, or stands for one in a graph."""
+    if isinstance(value, SymbolicTensor):
+        return value.is_text
+    return isinstance(value, Sequence)
+
+
+def _is_count(value: Any) -> bool:
+    if isinstance(value, int):
+        return True
+    if not is_tensor(value) or value.shape.rank != 0:
+        return False
+    return bool(value.dtype.is_integer or value.dtype.is_bool)
+
+
+def _equal_operator(x: Any, y: Any) -> Any:
+    """``x == y``: nothing equals None, nor a tensor that it does not broadcast with."""
+    for one, other in ((x, y), (y, x)):
+        parts = optional_parts(one)
+        if parts is not None:
+            return _equal_or_none(*parts, other)
+    if x is None or y is None:
+        return False
+    try:
+        return equal(x, y)
+    except DTypeMismatchError:
+        raise
+    except InvalidArgumentError:
+        return constant(False)
+
+
+def _equal_or_none(value: Tensor, some: Tensor, other: Any) -> Any:
+    """``x == other`` of a tensor `value` that is None where `some` is off."""
+    if other is None:
+        return none_test(some)
+    parts = optional_parts(other)
+    if parts is None:
+        return apply("LogicalAnd", some, _equal_operator(value, other))
+    same = apply("LogicalAnd", some, _equal_operator(value, parts[0]))
+    both = apply("Equal", some, parts[1])
+    return apply("LogicalAnd", both, apply("LogicalOr", same, none_test(some)))
+
+
+def _not_equal_operator(x: Any, y: Any) -> Any:
+    """``x != y``: everything differs from None, and from a tensor of another shape."""
+    if x is None or y is None or optional_parts(x) or optional_parts(y):
+        same = _equal_operator(x, y)
+        return True if same is False else apply("LogicalNot", same)
+    try:
+        return not_equal(x, y)
+    except DTypeMismatchError:
+        raise
+    except InvalidArgumentError:
+        return constant(True)
+
+
+operators.bind(
+    add=_operator("AddV2", "add", _add_operator),
+    subtract=_operator("Sub", "sub"),
+    multiply=_operator("Mul", "mul", _multiply),
+    truediv=_operator("RealDiv", "truediv", true_divide),
+    floordiv=_operator("FloorDiv", "floordiv"),
+    mod=_operator("FloorMod", "mod"),
+    pow=_operator("Pow", "pow"),
+    less=less,
+    less_equal=less_equal,
+    greater=greater,
+    greater_equal=greater_equal,
+    equal=_equal_operator,
+    not_equal=_not_equal_operator,
+)
