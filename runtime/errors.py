@@ -16,6 +16,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import CodeType
 from typing import Any
 
 __all__ = [
@@ -386,27 +387,42 @@ def _is_of_runtime(error: BaseException) -> bool:
     return traceback.tb_frame.f_code.co_filename.startswith(_FOLDER)
 
 
-def _is_raised(error: BaseException) -> bool:
-    """Whether a ``raise`` statement raised it, in no handler of a signal."""
-    codes = []
+def _frames(error: BaseException) -> list[tuple[CodeType, int]]:
+    """The code and the last instruction of the frames that an error left."""
+    found = []
     traceback = error.__traceback__
     while traceback is not None:
-        last = traceback
-        codes.append(traceback.tb_frame.f_code)
+        found.append((traceback.tb_frame.f_code, traceback.tb_lasti))
         traceback = traceback.tb_next
-    handler = signal.getsignal(signal.SIGINT)
-    if not codes or getattr(handler, "__code__", None) in codes:
+    return found
+
+
+def _is_of_signal(error: BaseException) -> bool:
+    """Whether the handler of a signal raised an error, which is of no branch then."""
+    handlers = map(signal.getsignal, signal.valid_signals())
+    codes = {getattr(handler, "__code__", None) for handler in handlers}
+    return any(code in codes for code, _ in _frames(error))
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Whether a ``raise`` statement raised an error."""
+    frames = _frames(error)
+    if not frames:
         return False
-    return codes[-1].co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    code, last = frames[-1]
+    return code.co_code[last] == dis.opmap["RAISE_VARARGS"]
 
 
 def ends_trace(error: BaseException) -> bool:
     """Whether an error raised while a branch is traced is about staging itself.
 
     Errors of the compiler are told by the ``diagnostics`` that they carry. Tracing that
-    calls itself without end says so, or Python does. Ctrl-C ends a trace, too, and so
-    do the signals within this package, which are no exceptions to Python.
+    calls itself without end says so, or Python does. Ctrl-C ends a trace, too, as does
+    what any other handler of a signal raises, a time limit for one; and so do the
+    signals within this package, which are no exceptions to Python.
     """
+    if _is_of_signal(error):
+        return True
     if isinstance(error, KeyboardInterrupt):
         return not _is_raised(error)
     if not isinstance(error, Exception):

@@ -60,6 +60,29 @@ def test_ctrl_c_ends_the_trace():
         f(tf.constant(1))
 
 
+class TakesTooLong(BaseException):
+    """What the alarm of a time limit raises."""
+
+
+@pytest.mark.parametrize("kind", [TakesTooLong, TimeoutError])
+def test_a_time_limit_ends_the_trace(kind):
+    def ring(*_):
+        raise kind
+
+    @tf.function
+    def f(n):
+        if n > 3:
+            signal.raise_signal(signal.SIGALRM)
+        return n
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        with pytest.raises(kind):
+            f(tf.constant(1))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_a_clause_that_would_catch_it_is_refused():
     @tf.function
     def f(n):
