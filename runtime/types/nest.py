@@ -36,7 +36,6 @@ __all__ = [
     "outline",
     "pack_sequence_as",
     "rebuild",
-    "rebuild_whole",
     "with_attributes",
     "with_parts",
     "with_parts_beside",
@@ -295,7 +294,11 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def rebuild(structure: Any, values: list[Any]) -> Any:
-    """A structure of the same kind with other values, in the order of `children`."""
+    """A structure of the same kind with other values, in the order of `children`.
+
+    Of dataclasses and attrs classes no constructor is called, which could compute
+    fields anew: their other attributes are those of `structure`.
+    """
     kind = type(structure)
     if defines(kind, "__like_me__"):
         return structure.__like_me__(rebuild(structure.__plain__(), values))
@@ -311,20 +314,8 @@ def rebuild(structure: Any, values: list[Any]) -> Any:
     assert names is not None
     if defines(kind, "__tf_unflatten__"):
         return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(values))
-    if dataclasses.is_dataclass(kind):
-        return dataclasses.replace(structure, **dict(zip(names, values)))
-    # attrs strips the underscores of private fields from the constructor's arguments.
-    return kind(**{name.lstrip("_"): value for name, value in zip(names, values)})
-
-
-def rebuild_whole(structure: Any, values: list[Any]) -> Any:
-    """As `rebuild`; an object keeps the attributes that no constructor takes."""
-    names = field_names(type(structure))
-    if names is not None and not defines(type(structure), "__tf_flatten__"):
-        others = other_attributes(structure, names)
-        if others:
-            return with_attributes(structure, {**dict(zip(names, values)), **others})
-    return rebuild(structure, values)
+    others = other_attributes(structure, names)
+    return with_attributes(structure, {**dict(zip(names, values)), **others})
 
 
 def with_parts(structure: Any, change: Callable[[Any], Any]) -> Any:
@@ -338,7 +329,7 @@ def with_parts(structure: Any, change: Callable[[Any], Any]) -> Any:
         return structure
     parts = [change(part) for _, part in inside]
     same = all(new is old for new, (_, old) in zip(parts, inside))
-    return structure if same else rebuild_whole(structure, parts)
+    return structure if same else rebuild(structure, parts)
 
 
 def with_parts_beside(
