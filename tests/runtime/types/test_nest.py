@@ -207,3 +207,27 @@ def test_round_trip(structure: Any) -> None:
     assert nest.pack_sequence_as(structure, leaves) == structure
     assert [leaf for _, leaf in nest.flatten_with_paths(structure)] == leaves
     nest.assert_same_structure(structure, structure)
+
+
+@dataclasses.dataclass
+class Scaled:
+    """A class whose constructor computes its fields."""
+
+    x: Any
+    factor: dataclasses.InitVar[int] = 1
+    count: int = dataclasses.field(init=False, default=2)
+
+    def __post_init__(self, factor: int) -> None:
+        self.x = self.x * factor
+
+
+def test_an_object_is_made_anew_by_no_constructor() -> None:
+    scaled = Scaled(tf.constant(3), 5)
+    scaled.count = 7
+
+    @tf.function
+    def f(scaled: Scaled) -> Any:
+        return scaled.x * scaled.count
+
+    assert int(f(scaled)) == 105
+    assert nest.rebuild(scaled, [4]).count == 7
