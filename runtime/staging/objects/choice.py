@@ -294,7 +294,7 @@ def choose(values: Sequence[Any], index: Any) -> Any:
     if any(map(is_open, values)):
         parts = _alike(values)
         if parts is not None:
-            return nest.rebuild_whole(first, [choose(part, index) for part in parts])
+            return nest.rebuild(first, [choose(part, index) for part in parts])
     return StagedList.of(list(values), "items", None)[index]
 
 

@@ -402,7 +402,7 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
             return value
         parts = [copy(part) for _, part in inside]
         same = all(map(is_, parts, (part for _, part in inside)))
-        return value if same else nest.rebuild_whole(value, parts)
+        return value if same else nest.rebuild(value, parts)
     made = _made(_CLASS_OF[copies](cls), value, copy)
     object.__setattr__(made, "_watch", watch)
     return made
