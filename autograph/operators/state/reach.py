@@ -155,17 +155,19 @@ def leaving_before(where: Identity | None) -> Leaving:
     for frame in user_frames() if cls is StateVariable else ():
         found[frame] = None
         if name not in frame.f_code.co_freevars:
-            return found if _keeps_result(frame.f_code, name) else {}
+            return found if _keeps_result(found, name) else {}
     return {}
 
 
-def _keeps_result(code: CodeType, name: Hashable) -> bool:
+def _keeps_result(frames: Iterable[FrameType], name: Hashable) -> bool:
     """Whether the converter keeps in a variable what is returned at the end.
 
     It has two variables for that (`converters.exits`), whose names are longer than
-    names like them in the user's function.
+    names like them in the user's function. The two may be those of different functions
+    among the ones that the frames run: of a body and of what is around it.
     """
-    names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    codes = [frame.f_code for frame in frames]
+    names = {n for c in codes for n in (*c.co_varnames, *c.co_cellvars, *c.co_freevars)}
     results = (n for n in names if n.rstrip("_") == "return_value")
     has_flag = any(n.rstrip("_") == "did_return" for n in names)
     return has_flag and name == max(results, key=len, default=None)

@@ -495,3 +495,24 @@ def named_as_what_is_returned(n):
 def test_a_variable_is_not_told_by_its_name_alone():
     with pytest.raises(StagedStateError, match=r"AG205.*return_value"):
         tf.function(named_as_what_is_returned)(tf.constant(9))
+
+
+def returned_from_a_loop_in_a_branch(rows, n):
+    def complete(path):
+        if len(path) == n:
+            return path + [0] if rows[path[-1]][0] else None
+        for vertex in range(1, n):
+            if rows[path[-1]][vertex] and vertex not in path:
+                if (cycle := complete(path + [vertex])) is not None:
+                    return cycle
+        return None
+
+    return complete([0])
+
+
+@pytest.mark.parametrize("rows", [[[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[0, 1], [1, 0]]])
+def test_a_result_may_be_kept_beside_another_function_s_flag(rows):
+    given = [[tf.constant(v) for v in row] for row in rows]
+    found = tf.function(returned_from_a_loop_in_a_branch)(given, len(rows))
+    expected = returned_from_a_loop_in_a_branch(rows, len(rows))
+    assert found == expected if expected is None else list(map(int, found)) == expected
