@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys as _sys
 from typing import TYPE_CHECKING, Any
 
+import runtime.ops.elementwise.operators as _operators  # noqa: F401  (binds them)
 from runtime import (
     compat,
     compiler,
@@ -121,7 +122,6 @@ from runtime.ops.convert import (
     register_tensor_conversion_function,
     type_spec_from_value,
 )
-from runtime.ops.elementwise import operators as _operators  # noqa: F401  (binds them)
 from runtime.ops.elementwise.arithmetic import (
     add,
     clip_by_value,

@@ -15,15 +15,17 @@ OTHERWISE = {
     "data_structures.merge": "list += tensor adds elements when eager, as TensorFlow's",
     "generators.coroutine": "gives a coroutine, which no graph can",
     "numeric.bisection": "does not end in single precision",
-    "strings.evaluated_in_order": "shows a list of Python numbers as one of tensors",
 }
+#: What shows tensors when eager; staged, their texts are those of the numbers.
+AS_PYTHON = {"comprehensions.consumers", "strings.evaluated_in_order", "strings.report"}
 COMPARED = [entry for entry in entries() if entry.name not in OTHERWISE]
 
 
 @pytest.mark.parametrize("entry", COMPARED, ids=lambda entry: str(entry.name))
 def test_staged_is_eager(entry: Entry) -> None:
     arguments = entry.cases[0]
-    eager = modes.run(entry.function, arguments, "eager")
+    reference = "plain" if entry.name in AS_PYTHON else "eager"
+    eager = modes.run(entry.function, arguments, reference)
     for mode in ("staged", "interpreted"):
         found = modes.run(entry.function, arguments, mode)
         if found.code is not None or eager.code is not None:
@@ -39,4 +41,4 @@ def _kind(result: modes.Result) -> str | None:
 
 
 def test_what_is_not_compared_is_there() -> None:
-    assert OTHERWISE.keys() <= {entry.name for entry in entries()}
+    assert OTHERWISE.keys() | AS_PYTHON <= {entry.name for entry in entries()}
