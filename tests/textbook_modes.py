@@ -250,7 +250,13 @@ def main() -> None:
     parser.add_argument("--program", help="a part of the names of programs to compare")
     parser.add_argument("--show", action="store_true", help="say what is not equal")
     parser.add_argument("--record", action="store_true", help="write results.json")
+    parser.add_argument("--pairs", help="compare first calls: NAME:MODE,…; print JSON")
     options = parser.parse_args()
+    if options.pairs:
+        named = {program.name: program for program in programs()}
+        pairs = [pair.split(":") for pair in options.pairs.split(",")]
+        print(json.dumps([compare(named[name], 0, mode) for name, mode in pairs]))
+        return
     results: dict[str, dict[str, list[str]]] = {}
     for program in programs(*options.subjects):
         if options.program and options.program not in program.name:
