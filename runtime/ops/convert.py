@@ -187,7 +187,10 @@ def constant(
             f"{dims.num_elements()} elements"
         )
     if array.size == 1:
-        return make_constant(np.full(dims.as_list(), array.item(), array.dtype), name)
+        lengths: list[Any] = dims.as_list()
+        repeated = np.zeros(lengths, array.dtype)
+        repeated.fill(array.item())  # `np.full` drops the NULs at the end of a text
+        return make_constant(repeated, name)
     return make_constant(array.reshape(dims.as_list()), name)
 
 

@@ -60,6 +60,8 @@ def to_array(value: Any, dtype: DType | None = None) -> tuple[Array, bool]:
         return _number(value, dtype), True
     if kind is list:
         return _from_sequence(value, dtype)
+    if isinstance(value, (np.str_, np.bytes_)):  # as an array, without NULs at its end
+        return _checked(np.array(_encode(value), dtype=object), value, dtype), True
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(value), dtype), isinstance(value, np.generic)
     if isinstance(value, (str, bytes)):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -367,6 +368,8 @@ def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:
     pairs = [(key, found[key]) for key in structure]
     factory = getattr(structure, "default_factory", None)
     kind: Any = type(structure)
+    if isinstance(structure, Counter):
+        return kind(dict(pairs))  # of pairs it would count each
     return kind(factory, pairs) if factory is not None else kind(pairs)
 
 

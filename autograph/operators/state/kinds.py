@@ -16,7 +16,7 @@ import warnings
 import zlib
 from _random import Random  # which that of `random` is derived from
 from array import array
-from collections import ChainMap, UserDict, UserList, deque
+from collections import ChainMap, OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from io import BytesIO, StringIO
@@ -520,6 +520,14 @@ _RANDOM = Kind(
 _BOUND = Kind(
     lambda value: [value.__self__, getattr(value, "__func__", None)], fixed=True
 )
+#: What `d.keys()` and the like give: it refers to the dict alone.
+_VIEW = Kind(gc.get_referents, step=lambda key: " (of a dict)", fixed=True)
+#: The methods that give such views, by the classes of these.
+VIEWS: dict[type, str] = {
+    type(getattr(cls(), name)()): name
+    for cls in (dict, OrderedDict)
+    for name in ("keys", "values", "items")
+}
 _PARTIAL = Kind(lambda p: [p.func, p.args, p.keywords], fixed=True)
 _WRAPPED = Kind(lambda value: list(functions_of(value)), fixed=True)
 
@@ -545,6 +553,7 @@ _EXACT: dict[type, tuple[Kind, ...]] = {
     StringIO: (_STREAM,),
     BytesIO: (_STREAM,),
     ContextVar: (_CONTEXT,),
+    **dict.fromkeys(VIEWS, (_VIEW,)),
     functools.partial: (_PARTIAL,),
     property: (_WRAPPED,),
     staticmethod: (_WRAPPED,),

@@ -20,7 +20,17 @@ from ...diagnostics import Diagnostic
 from ...errors import StagingError
 from ...ownership import user_location
 from ..dispatch import UNBOUND
-from .kinds import ATOMS, DICT, TUPLE, Kind, Parts, kinds_of, pairs_of, reachable_names
+from .kinds import (
+    ATOMS,
+    DICT,
+    TUPLE,
+    VIEWS,
+    Kind,
+    Parts,
+    kinds_of,
+    pairs_of,
+    reachable_names,
+)
 from .slots import ContentsSlot, PartSlot, Slot, put_in_order
 
 __all__ = ["Change", "KeyOrders", "Snapshot", "reachable_names"]
@@ -203,8 +213,16 @@ class Snapshot:
     def places(self, value: Any) -> Iterator[tuple[str, Slot | None]]:
         """The places that held an object, by name; None for one that cannot change."""
         for seen, key in self._holders.get(id(value), ()):
+            if type(seen.value) in VIEWS:
+                continue  # see `views`
             name, slot = seen.name_of(key), seen.kind.slot
             yield name, None if slot is None else slot(name, seen.value, key)
+
+    def views(self, value: Any) -> Iterator[tuple[Any, str]]:
+        """The views of a dict that held it, and the methods that give such views."""
+        for seen, _ in self._holders.get(id(value), ()):
+            if type(seen.value) in VIEWS:
+                yield seen.value, VIEWS[type(seen.value)]
 
     def slots(
         self, wanted: Collection[tuple[Hashable, str]]

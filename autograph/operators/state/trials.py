@@ -274,9 +274,11 @@ def all_opened(values: Sequence[Any], makes: Sequence[Callable[[], Any]]) -> lis
 
 def _exchange(old: Any, new: Any) -> Any:
     check_not_iterated(old)
-    places = replace(old, new, Snapshot(trace_variables()))
-    places += replace_in_frames(old, new)
+    known = Snapshot(trace_variables())
+    views = [(view, getattr(new, method)()) for view, method in known.views(old)]
     around = current.get()
-    if around is not None:
-        around.stand_in(new, old, places)
+    for one, other in ((old, new), *views):
+        places = replace(one, other, known) + replace_in_frames(one, other)
+        if around is not None:
+            around.stand_in(other, one, places)
     return new

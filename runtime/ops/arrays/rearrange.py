@@ -234,7 +234,8 @@ def _framed(x: Array, paddings: Any, value: Any) -> Array:
     if value == 0 and x.dtype.kind != "O":
         result: Array = np.zeros(lengths, x.dtype)
     else:
-        result = np.full(lengths, value, x.dtype)
+        result = np.empty(lengths, x.dtype)
+        result.fill(value)  # `np.full` drops the NULs at the end of a text
     result[tuple(inner)] = x
     return result
 
@@ -288,7 +289,9 @@ def pad(
         widths = as_tensor(paddings)
     if mode != "CONSTANT":
         return run("MirrorPad", x, paddings=widths, mode=mode, name=name)
-    if x.dtype.kind == "O" and constant_values == 0:
+    if x.dtype.kind == "O" and isinstance(constant_values, str):
+        constant_values = constant_values.encode()
+    elif x.dtype.kind == "O" and constant_values == 0:
         constant_values = b""
     return run("PadV2", x, paddings=widths, mode=mode, value=constant_values, name=name)
 

@@ -17,6 +17,7 @@ from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
 from runtime.ops.elementwise.arithmetic import equal, maximum
 from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.staging.library.ordinary import Ordinary, with_item
+from runtime.staging.library.views import TableView
 from runtime.staging.lists.elements import Element, holds_none, taken_apart
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
@@ -31,7 +32,6 @@ from runtime.where.user_code import state_error
 __all__ = [
     "StagedDict",
     "StagedTable",
-    "TableView",
     "default_of",
     "missing",
     "python_key",
@@ -42,26 +42,6 @@ __all__ = [
 ]
 
 # --- What dicts and sets in graphs are made of: lists of keys and values, and defaults
-
-
-class TableView(StagedList):
-    """A list of what is in a dict or set, as it was when it was asked for."""
-
-    __slots__ = ("view_of",)
-
-    view_of: Any
-
-    @classmethod
-    def of_table(cls, table: Any, items: StagedList) -> TableView:
-        """The items, as those of a table."""
-        items._check()
-        view = cls(items._element, items._buffers, items._count, items.name)
-        view.view_of = table
-        items._shared.pass_on(view._shared)
-        return view
-
-    def __autograph_type__(self) -> type:
-        raise self._cannot("be asked for its type", "the graph has a list of it")
 
 
 def missing(key: Any) -> KeyError:
@@ -320,7 +300,7 @@ class StagedTable(Untold):
 
     def keys(self) -> StagedList:
         """The keys, in the order in which they were added."""
-        return TableView.of_table(self, self._keys)
+        return TableView.of_table(self, lambda: self._keys)
 
     def sequence(self) -> StagedSequence:
         """What a loop over the keys, as they are now, iterates over."""
@@ -466,10 +446,13 @@ class StagedDict(StagedTable):
 
     def values(self) -> StagedList:
         """The values, in the order of their keys."""
-        return TableView.of_table(self, self._values)
+        return TableView.of_table(self, lambda: self._values)
 
     def items(self) -> StagedList:
         """The keys and values, as tuples."""
+        return TableView.of_table(self, self._pairs)
+
+    def _pairs(self) -> StagedList:
         keys, values = self._lists
         elements = keys._element, values._element
         structure = tuple(element.structure for element in elements)
@@ -479,7 +462,7 @@ class StagedDict(StagedTable):
         for part in self._lists:
             part._check()
             part._shared.pass_on(pairs._shared)
-        return TableView.of_table(self, pairs)
+        return pairs
 
     def update(self, *others: Any, **named: Any) -> None:
         """Set the keys of other dicts, or of pairs."""

@@ -37,6 +37,7 @@ from runtime.where.user_code import state_error
 
 __all__ = [
     "Parts",
+    "Shared",
     "emit",
     "in_its_place",
     "in_their_places",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 from typing import Any
 
 import pytest
@@ -231,3 +231,9 @@ def test_an_object_is_made_anew_by_no_constructor() -> None:
 
     assert int(f(scaled)) == 105
     assert nest.rebuild(scaled, [4]).count == 7
+
+
+def test_a_counter_keeps_its_counts() -> None:
+    counts = nest.map_structure(lambda count: count + 1, Counter("aab"))
+
+    assert counts == Counter({"a": 3, "b": 2})

@@ -42,6 +42,20 @@ def test_defaults_are_float32() -> None:
     assert tf.zeros(3).dtype is tf.ones(3).dtype is tf.eye(3).dtype is tf.float32
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.constant("a\0", shape=[2]),
+        lambda: tf.fill([2], "a\0"),
+        lambda: tf.stack([np.str_("a\0"), np.bytes_(b"a\0")]),
+        lambda: tf.pad(tf.constant([], tf.string), [[1, 1]], constant_values="a\0"),
+        lambda: tf.repeat("a\0", 2),
+    ],
+)
+def test_texts_keep_the_nuls_at_their_end(make: Any) -> None:
+    assert make().numpy().tolist() == [b"a\0", b"a\0"]
+
+
 def test_strings() -> None:
     assert tf.zeros([2], tf.string).numpy().tolist() == [b"", b""]
     with pytest.raises(
