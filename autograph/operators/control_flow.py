@@ -39,6 +39,20 @@ Until = Callable[[], Any] | None
 #: stops: each is staged on its own.
 UNROLL_LIMIT = 10_000
 
+#: Told, after a loop that Python has run, what it was over.
+_Unrolled = Callable[[Any], None]
+_unrolling: Callable[[], _Unrolled | None] = lambda: None  # noqa: E731
+
+
+def set_unrolling(unrolling: Callable[[], _Unrolled | None]) -> None:
+    """Let a tensor library count what loops add to a graph that Python runs.
+
+    ``unrolling()`` is called before such a loop, and gives what to call after it, or
+    None where no graph is built.
+    """
+    global _unrolling
+    _unrolling = unrolling
+
 
 def cond(
     test: Any, if_true: Body | None, if_false: Body | None = None, *, state: str = ""
@@ -172,26 +186,40 @@ def for_loop(
             _loop_over_generator(iterated, body, until, state)
         elif backend is not None:
             _staged_for(backend, iterated, body, until, state)
-        elif until is None:
-            for item in iterated:
-                body(item)
         else:
-            iterated = iter(iterated)
-            for item in iterated:
-                body(item)
-                stop = until()
-                if stop is not False:
-                    if backend_of(stop) is not None:
-                        staged_rest(iterated, body, until, state)
-                        return
-                    if stop:
-                        return
+            _python_for(iterated, body, until, state)
     except NameError as error:
         raise_as_python(error, sys._getframe())
         raise
     finally:
         # An exception keeps this frame alive: a generator must be closed all the same.
         del iterated
+
+
+@loops_over_items
+def _python_for(iterated: Any, body: ItemBody, until: Until, state: str) -> None:
+    """A loop over a Python iterable."""
+    done = _unrolling()
+    try:
+        if until is None:
+            for item in iterated:
+                body(item)
+        else:
+            items = iter(iterated)
+            for item in items:
+                body(item)
+                stop = until()
+                if stop is not False:
+                    if backend_of(stop) is not None:
+                        staged_rest(items, body, until, state)
+                        break
+                    if stop:
+                        break
+        if done is not None:
+            done(iterated)
+    finally:
+        # As in `for_loop`.
+        iterated = items = None
 
 
 def holds(test: Any, message: Callable[[], Any] | str | None = None) -> Any:

@@ -12,6 +12,7 @@ from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.activity import has_written_form
 from autograph.operators.builtins import aware
+from autograph.operators.control_flow import set_unrolling
 from autograph.operators.state.trials import all_opened, set_listener
 from runtime import graph_export
 from runtime.compiler.backend import LISTS, OPTIONAL, STAGING
@@ -38,6 +39,7 @@ from runtime.staging.state.optional import StagedOptional, is_same
 from runtime.staging.texts import method_of_text
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tracing.effects import set_observer
+from runtime.tracing.unrolled import unrolling
 from runtime.variable import Variable
 
 __all__ = ["install"]
@@ -116,6 +118,8 @@ def _compiler() -> None:
     # A choice that is opened by the compiler stands in other objects, too.
     set_exchange(all_opened)
     set_listener(note_replaced)
+    # Loops that Python runs make graphs long.
+    set_unrolling(unrolling)
 
 
 install()

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from runtime.errors import TracingWarning
 from runtime.graph.context import watch_variables, watcher
-from runtime.tracing.impure import collecting
+from runtime.tracing.notes import collecting
 from runtime.where.handlers import statements_around
 
 __all__ = ["Changed", "observing", "set_observer"]
@@ -80,10 +80,10 @@ def observing(function: Any, arguments: Any, name: str) -> Iterator[None]:
         if outer is not None:
             outer(variable)
 
-    with watch_variables(note), collecting() as calls:
+    with watch_variables(note), collecting() as notes:
         yield
     if not created:
-        calls.warn(name)
+        notes.warn(name)
         places: set[tuple[str, int]] = set()
         for change in changes():
             place = _place(change)

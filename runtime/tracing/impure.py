@@ -7,17 +7,13 @@ has the answer as a constant, and all calls share it. A file is written by the t
 from __future__ import annotations
 
 import functools
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any
 
-from runtime.errors import TracingWarning
 from runtime.graph.context import current_graph
-from runtime.where.user_code import user_frame
+from runtime.tracing.notes import note
 
-__all__ = ["Calls", "collecting", "noting_calls"]
+__all__ = ["noting_calls"]
 
 _BY_OP = "draw it with tf.random, "
 _CONSTANT = (
@@ -31,45 +27,6 @@ _EFFECT = (
 )
 
 
-class Calls:
-    """The calls of impure functions in a trace, by their lines."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, int], tuple[str, dict[str, Any]]] = {}
-
-    def add(self, function: Any) -> None:
-        """Note a call by the line of the user's that is running."""
-        frame = user_frame()
-        if frame is not None:
-            place = frame.f_code.co_filename, frame.f_lineno
-            self._found.setdefault(place, (_text(function), frame.f_globals))
-
-    def warn(self, name: str) -> None:
-        """Warn of each line once."""
-        for (filename, lineno), (text, variables) in self._found.items():
-            warnings.warn_explicit(
-                TracingWarning(f"AG322: tracing {name!r} calls {text}", "AG322"),
-                None,  # the warning says its class
-                filename,
-                lineno,
-                registry=variables.setdefault("__warningregistry__", {}),
-            )
-
-
-_calls: ContextVar[Calls | None] = ContextVar("impure calls", default=None)
-
-
-@contextmanager
-def collecting() -> Iterator[Calls]:
-    """Within the block calls of impure functions are noted."""
-    calls = Calls()
-    token = _calls.set(calls)
-    try:
-        yield calls
-    finally:
-        _calls.reset(token)
-
-
 def noting_calls(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which notes that it is called where a graph is being built.
 
@@ -78,10 +35,9 @@ def noting_calls(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def noted(*args: Any, **kwargs: Any) -> Any:
-        calls = _calls.get()
-        if calls is not None and current_graph() is not None:
+        if current_graph() is not None:
             if function is not open or _writes(*args, **kwargs):
-                calls.add(function)
+                note("AG322", f"calls {_text(function)}")
         return function(*args, **kwargs)
 
     return noted
