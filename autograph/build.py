@@ -11,14 +11,14 @@ from os import PathLike
 __all__ = ["encode_module", "write_atomically", "write_module"]
 
 
-def write_module(text: str, path: str | PathLike[str]) -> None:
+def write_module(text: str, path: str | PathLike[str], line_end: str = "\n") -> None:
     """Write the text of a converted module to `path`, whole or not at all.
 
     The written module imports `autograph.operators` and nothing else of this package.
     It is encoded as its coding declaration says. A link is followed, and what is not an
     ordinary file (a terminal, a pipe) is written to directly. Raises OSError.
     """
-    data = encode_module(text)
+    data = encode_module(text, line_end)
     path = os.path.realpath(path)
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         with open(path, "wb") as file:
@@ -51,11 +51,15 @@ def write_atomically(path: str, data: bytes, mode: int | None = None) -> None:
         raise
 
 
-def encode_module(text: str) -> bytes:
-    """The bytes of a source text, in the encoding that its first lines declare."""
+def encode_module(text: str, line_end: str = "\n") -> bytes:
+    r"""The bytes of a source text, in the encoding that its first lines declare.
+
+    >>> encode_module("a = 1\nb = 2\n", "\r\n")
+    b'a = 1\r\nb = 2\r\n'
+    """
     import tokenize  # not at once: a program's first call needs `write_atomically`
 
     head = "\n".join(text.split("\n", 2)[:2])
     line = io.BytesIO(head.encode("utf-8", "replace")).readline
     encoding, _ = tokenize.detect_encoding(line)
-    return text.encode(encoding)
+    return text.replace("\n", line_end).encode(encoding)

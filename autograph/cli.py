@@ -15,17 +15,17 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._version import __version__
 from .build import write_module
-from .cli_target import excerpt, parse_target, read_target, spans
+from .cli_target import excerpt, files_in, parse_target, read_target, spans
 from .diagnostics import Diagnostic
 from .errors import AutographError, TargetError
 from .options import ConversionOptions, patterns
-from .report import Reporter, as_json, side_by_side, unified_diff
+from .report import Reporter, as_record, side_by_side, unified_diff
 
 if TYPE_CHECKING:
     from .lang.source import Source
@@ -34,9 +34,10 @@ __all__ = ["Explanation", "explanation", "explanations", "main"]
 
 _DESCRIPTION = "Convert Python control flow to functional operators, readably."
 _SHOW = """\
-Print what TARGET becomes. TARGET is not executed. It is one of
+Print what each TARGET becomes. It is not executed. A TARGET is one of
 
   file.py                   a file
+  folder                    all Python files in it
   file.py::function         one function of it
   file.py::Class.method     one method
   package.module            an importable module
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     show.set_defaults(command=_show)
-    show.add_argument("target", metavar="TARGET", type=_unspaced)
+    show.add_argument("targets", metavar="TARGET", nargs="+", type=_unspaced)
     views = show.add_mutually_exclusive_group()
     views.add_argument(
         "--side-by-side", action="store_true", help="original left, converted right"
@@ -109,7 +110,8 @@ def _parser() -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the converted module to FILE; - is standard output",
+        help="write the converted module to FILE, several to a folder; - is standard "
+        "output",
     )
     for name, what in (("include", "convert"), ("exclude", "do not convert")):
         show.add_argument(
@@ -124,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         help="say what an error code means and what to do about it",
         description="Say what an error code means; without a code, list all of them.",
     )
-    explain.set_defaults(command=_explain, target="")
+    explain.set_defaults(command=_explain)
     explain.add_argument("codes", metavar="CODE", nargs="*", help="such as AG101")
     explain.add_argument("--json", action="store_true", help="the same as JSON")
     for command in (show, explain):
@@ -140,27 +142,85 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     try:
         status: int = arguments.command(arguments, reporter)
-    except AutographError as error:
-        if getattr(arguments, "json", False):
-            reporter.result(as_json(arguments.target, "", None, error.diagnostics))
-        else:
-            reporter.diagnostics(error.diagnostics)
-        return 2 if isinstance(error, TargetError) else 1
     except OSError:
         raise  # our own output; files that were asked for have their own errors
     except Exception as error:
-        reporter.diagnostics([_internal_error(error)])
-        return 1
+        status, diagnostics = _failure(error)
+        if getattr(arguments, "json", False):
+            record = as_record("", "", None, diagnostics)
+            reporter.result(json.dumps(record, indent=2))
+        else:
+            reporter.diagnostics(diagnostics)
     return status
 
 
+def _failure(error: Exception) -> tuple[int, Sequence[Diagnostic]]:
+    """The status after an error, and what is to be said of it."""
+    if isinstance(error, AutographError):
+        return 2 if isinstance(error, TargetError) else 1, error.diagnostics
+    return 1, [_internal_error(error)]
+
+
+class _Shown(NamedTuple):
+    """A module, or the part of it that a target names, before and after."""
+
+    source: Source
+    qualname: str
+    before: str
+    after: str
+    diagnostics: list[Diagnostic]
+
+
 def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Show each target; the status is the worst of theirs."""
+    options, output = _options(arguments), arguments.output
+    several = len(arguments.targets) > 1 or os.path.isdir(arguments.targets[0])
+    status, records, written = 0, [], set[str]()
+    for target, place in _expanded(arguments.targets):
+        try:
+            shown = _converted(target, options)
+            if output not in (None, "", "-"):
+                place = place or os.path.basename(shown.source.filename)
+                path = os.path.join(output, place) if several else output
+                _write(shown, path, several, written)
+        except OSError:
+            raise  # our own output
+        except Exception as error:
+            of_target, diagnostics = _failure(error)
+            status = max(status, of_target)
+            records.append(as_record(target, "", None, diagnostics))
+        else:
+            diagnostics = shown.diagnostics
+            status = max(status, 1 if diagnostics else 0)
+            filename = shown.source.filename
+            records.append(as_record(target, filename, shown.after, diagnostics))
+            _view(shown, arguments, reporter, several)
+        if not arguments.json:
+            reporter.diagnostics(diagnostics)
+    if arguments.json:
+        found = records if several else records[0]
+        reporter.result(json.dumps(found, indent=2))
+    return status
+
+
+def _expanded(targets: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The targets, each file of a folder by itself, with its place in the output."""
+    for target in targets:
+        if os.path.isdir(target):
+            root = os.path.abspath(target)
+            above = root if len(targets) == 1 else os.path.dirname(root)
+            for file in files_in(target) or [target]:
+                yield file, os.path.relpath(file, above)
+        else:
+            yield target, ""
+
+
+def _converted(target: str, options: ConversionOptions) -> _Shown:
     from .pipeline import convert_module
 
-    name = parse_target(arguments.target)
+    name = parse_target(target)
     source = read_target(name)
-    _check_output(arguments.output, name.qualname, source)
-    conversion = convert_module(source, _options(arguments))
+    conversion = convert_module(source, options)
     before, after = source.text, conversion.text
     diagnostics = list(conversion.diagnostics)
     if name.qualname:
@@ -168,29 +228,48 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
         before = excerpt(before, name.qualname)
         after = excerpt(after, name.qualname)
         diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
-    if arguments.output == "-":  # printed like any other
-        arguments.output = None
-    if arguments.output:
-        try:
-            write_module(conversion.text, arguments.output)
-        except (OSError, UnicodeEncodeError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise _cannot_write(arguments.output, why) from error
+    return _Shown(source, name.qualname, before, after, diagnostics)
+
+
+def _view(
+    shown: _Shown, arguments: argparse.Namespace, reporter: Reporter, several: bool
+) -> None:
     if arguments.json:
-        text = as_json(arguments.target, source.filename, after, diagnostics)
-        reporter.result(text)
-        return 1 if diagnostics else 0
+        return
     if arguments.diff:
-        color = reporter.color_out
-        reporter.result(unified_diff(before, after, source.filename, color))
-    elif arguments.side_by_side:
-        reporter.result(side_by_side(before, after, color=reporter.color_out))
-    elif name.qualname:
-        reporter.result(after)
-    elif not arguments.output:
-        reporter.module(after)
-    reporter.diagnostics(diagnostics)
-    return 1 if diagnostics else 0
+        diff = unified_diff(
+            shown.before, shown.after, shown.source.filename, reporter.color_out
+        )
+        reporter.result(diff)
+        return
+    if arguments.output not in (None, "", "-") and not arguments.side_by_side:
+        return
+    if several:
+        reporter.result(f"# --- {shown.source.filename}")
+    if arguments.side_by_side:
+        columns = side_by_side(shown.before, shown.after, color=reporter.color_out)
+        reporter.result(columns)
+    elif shown.qualname:
+        reporter.result(shown.after)
+    else:
+        end = "\n" if several and shown.after[-1:] not in ("", "\n") else ""
+        reporter.module(shown.after + end, shown.source.line_end)
+
+
+def _write(shown: _Shown, path: str, several: bool, written: set[str]) -> None:
+    """Write a converted module; ``written`` are the files of this command so far."""
+    _check_output(path, shown.qualname, shown.source)
+    real = os.path.realpath(path)
+    if real in written:
+        raise _cannot_write(path, "another target was written there")
+    written.add(real)
+    try:
+        if several:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_module(shown.after, path, shown.source.line_end)
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise _cannot_write(path, why) from error
 
 
 def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -213,9 +292,7 @@ def _options(arguments: argparse.Namespace) -> ConversionOptions:
     )
 
 
-def _check_output(output: str | None, qualname: str, source: Source) -> None:
-    if output in (None, "", "-"):
-        return
+def _check_output(output: str, qualname: str, source: Source) -> None:
     if qualname:
         raise _cannot_write(
             output,

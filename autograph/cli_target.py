@@ -1,5 +1,6 @@
-"""What a command-line target names: a file, standard input or an importable module, or
-one function or class in it. Nothing here executes the code it looks at.
+"""What a command-line target names: a file, the files of a folder, standard input or an
+importable module, or one function or class in it. Nothing here executes the code it
+looks at.
 
 >>> parse_target("pkg/clip.py::Clip.apply")
 TargetName(kind='file', name='pkg/clip.py', qualname='Clip.apply')
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TargetName",
     "excerpt",
+    "files_in",
     "find_module_spec",
     "parse_target",
     "read_target",
@@ -40,6 +42,7 @@ __all__ = [
 Span = tuple[int, int]
 """The first and the last line of a definition, from 1, decorators included."""
 
+_LINE_END = re.compile(rb"\r\n|\r|\n")
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -65,6 +68,26 @@ def parse_target(text: str) -> TargetName:
     if _MODULE.fullmatch(module):
         return TargetName("module", module, qualname)
     return TargetName("file", path)
+
+
+def files_in(folder: str) -> list[str]:
+    """The Python files in a folder and in those inside it, in order of their names.
+
+    What is hidden (``.venv``) is left out. A folder that cannot be listed is given
+    itself, as what cannot be read.
+    """
+    found: list[str] = []
+    unread: list[OSError] = []
+    for path, folders, files in os.walk(folder, onerror=unread.append):
+        folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
+        found += [
+            os.path.join(path, file) for file in sorted(files) if _is_python(file)
+        ]
+    return [*map(os.path.normpath, found), *(error.filename for error in unread)]
+
+
+def _is_python(file: str) -> bool:
+    return file.endswith(tuple(SOURCE_SUFFIXES)) and not file.startswith(".")
 
 
 def read_target(target: TargetName) -> Source:
@@ -141,7 +164,7 @@ def _read_file(path: str) -> Source:
         fix = ""
         outer, _, qualname = path.rpartition(":")
         if os.path.isdir(path):
-            fix = "give a file, or a module as `package.module`"
+            fix = "it has no Python files" if os.access(path, os.R_OK) else ""
         elif os.path.isfile(outer):
             fix = f"a part of a file has two colons: write `{outer}::{qualname}`"
         diagnostic = Diagnostic(
@@ -151,13 +174,17 @@ def _read_file(path: str) -> Source:
 
 
 def _decode(data: bytes, filename: str) -> Source:
+    ends = _LINE_END.search(data)
+    line_end = "\n" if ends is None else ends[0].decode()
     try:
-        return _source(importlib.util.decode_source(data), filename)
+        return _source(importlib.util.decode_source(data), filename, line_end)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         reason, location = str(error), Location(filename, line)
     except SyntaxError as error:  # an unknown coding declaration
         reason, location = error.msg, Location(filename, 1)
+    except (LookupError, UnicodeError) as error:  # "hex", which is none for texts
+        reason, location = str(error), Location(filename, 1)
     raise SourceError(
         Diagnostic(
             "AG100", "the source is not valid Python", reason, location, source=""
@@ -165,10 +192,10 @@ def _decode(data: bytes, filename: str) -> Source:
     )
 
 
-def _source(text: str, filename: str) -> Source:
+def _source(text: str, filename: str, line_end: str = "\n") -> Source:
     from .lang.source import Source
 
-    return Source(text, filename)
+    return Source(text, filename, line_end)
 
 
 def spans(source: Source, qualname: str) -> tuple[Span, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 import shutil
@@ -14,7 +13,7 @@ from typing import Any, TextIO
 from .build import encode_module
 from .diagnostics import Diagnostic, render
 
-__all__ = ["Reporter", "as_json", "side_by_side", "unified_diff", "wants_color"]
+__all__ = ["Reporter", "as_record", "side_by_side", "unified_diff", "wants_color"]
 
 _STYLES = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m", "|": "\x1b[33m"}
 _RESET = "\x1b[0m"
@@ -34,18 +33,18 @@ class Reporter:
         """Print a result; a line end is added if it has none."""
         _write(self._out, text)
 
-    def module(self, text: str) -> None:
+    def module(self, text: str, line_end: str = "\n") -> None:
         """Print a whole module: into a file or a pipe as the bytes that it would have.
 
-        Its own coding declaration decides, not the encoding of the terminal.
+        Its own coding declaration and line ends decide, not those of the terminal.
         """
         binary = getattr(self._out, "buffer", None)
         if binary is None or self._out.isatty():
             self.result(text)
             return
         try:
-            data = encode_module(text)
-        except UnicodeEncodeError:
+            data = encode_module(text, line_end)
+        except UnicodeError:
             self.result(text)
             return
         self._out.flush()
@@ -220,17 +219,16 @@ def _width(text: str) -> int:
     )
 
 
-def as_json(
+def as_record(
     target: str, filename: str, text: str | None, diagnostics: Sequence[Diagnostic]
-) -> str:
+) -> dict[str, Any]:
     """The result of `show` for programs; `text` is null if there is none."""
-    record = {
+    return {
         "target": target,
         "filename": filename,
         "text": text,
         "diagnostics": [_record(diagnostic) for diagnostic in diagnostics],
     }
-    return json.dumps(record, indent=2) + "\n"
 
 
 def _record(diagnostic: Diagnostic) -> dict[str, Any]:

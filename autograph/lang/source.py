@@ -22,6 +22,8 @@ __all__ = ["Source", "code_of", "source_of"]
 class _Source(NamedTuple):
     text: str
     filename: str = "<string>"
+    #: The line ends of the file, which the text itself has as "\n".
+    line_end: str = "\n"
 
 
 class Source(_Source):

@@ -269,6 +269,96 @@ def test_a_printed_module_has_the_encoding_that_it_declares(clip: Path) -> None:
     assert done.stdout.decode("latin-1").replace(os.linesep, "\n") == text
 
 
+ENDS = [b"\n", b"\r\n", b"\r"]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_line_ends_stay(clip: Path, end: bytes) -> None:
+    clip.write_bytes(clip.read_bytes().replace(b"\n", end))
+    command = [sys.executable, "-m", "autograph", "show", str(clip)]
+    shown = subprocess.run(command, capture_output=True, check=True, cwd=ROOT).stdout
+    assert main(["show", "clip.py", "-o", "out.py"]) == 0
+
+    assert Path("out.py").read_bytes() == shown
+    assert shown.count(end) == len(shown.splitlines()) > 5
+    assert not {b"\n"[0], b"\r"[0]} & set(shown.replace(end, b""))
+
+
+# --- several targets ------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(clip: Path) -> Path:
+    """A folder with two modules, one of which is not valid Python, beside `clip.py`."""
+    inner = clip.parent / "lib" / "inner"
+    inner.mkdir(parents=True)
+    (inner.parent / "broken.py").write_text("def f(x):\n    if x\n")
+    (inner / "first.py").write_text("def first(xs):\n    return xs[0] if xs else None")
+    (inner / "__init__.py").write_text("")
+    return inner.parent
+
+
+def test_several_targets(folder: Path, capsys: Captured) -> None:
+    assert main(["show", "clip.py::clip", "lib/inner/first.py", "none.py"]) == 2
+    captured = capsys.readouterr()
+
+    assert captured.out == (
+        "# --- clip.py\n"
+        "def clip(x):\n"
+        "    x = ag.cond(x > 10, lambda: 10, lambda: x)  # too much\n"
+        "    return x\n"
+        "# --- lib/inner/first.py\n"
+        "import autograph.operators as ag\n\n\n"
+        "def first(xs):\n"
+        "    return ag.cond(xs, lambda: xs[0], lambda: None)\n"
+    ).replace("lib/inner/first.py", os.path.join("lib", "inner", "first.py"))
+    assert "AG401 cannot read `none.py`" in captured.err
+
+
+def test_a_folder(folder: Path, capsys: Captured) -> None:
+    """What is wrong in one file does not keep others from being shown."""
+    assert main(["show", "lib", "--json"]) == 1
+    records = json.loads(capsys.readouterr().out)
+
+    assert [Path(record["target"]).name for record in records] == [
+        "broken.py",
+        "__init__.py",
+        "first.py",
+    ]
+    assert [record["text"] is None for record in records] == [True, False, False]
+    assert records[0]["diagnostics"][0]["code"] == "AG100"
+
+
+def test_several_targets_into_a_folder(folder: Path, capsys: Captured) -> None:
+    assert main(["show", "lib", "clip.py", "-o", "out"]) == 1
+    assert capsys.readouterr().out == ""
+
+    written = [p.relative_to("out").as_posix() for p in Path("out").rglob("*.py")]
+    assert sorted(written) == [
+        "clip.py",
+        "lib/inner/__init__.py",
+        "lib/inner/first.py",
+    ]
+    assert "ag.cond" in Path("out/lib/inner/first.py").read_text()
+    assert main(["show", "lib", "-o", "alone"]) == 1
+    assert Path("alone/inner/first.py").exists()
+
+
+def test_two_targets_of_one_name(folder: Path, capsys: Captured) -> None:
+    (folder / "clip.py").write_text("x = 1\n")
+    assert main(["show", "clip.py", "lib/clip.py", "-o", "out"]) == 2
+
+    assert "another target was written there" in capsys.readouterr().err
+    assert "def clip" in Path("out/clip.py").read_text()
+
+
+def test_a_folder_is_not_written_over_itself(folder: Path, capsys: Captured) -> None:
+    assert main(["show", "lib/inner", "-o", "lib/inner"]) == 2
+
+    assert capsys.readouterr().err.count("it is the source itself") == 2
+    assert "ag." not in (folder / "inner" / "first.py").read_text()
+
+
 @pytest.mark.parametrize(
     ("target", "fix"),
     [

@@ -13,6 +13,7 @@ import pytest
 from autograph.cli_target import (
     TargetName,
     excerpt,
+    files_in,
     find_module_spec,
     parse_target,
     read_target,
@@ -121,19 +122,19 @@ def test_modules_in_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_standard_input_is_decoded_as_python_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data = "# coding: latin-1\nx = 'é'\r\n".encode("latin-1")
+    data = "# coding: latin-1\r\nx = 'é'\r\n".encode("latin-1")
 
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     source = read_target(TargetName("stdin", "-"))
 
-    assert source == Source("# coding: latin-1\nx = 'é'\n", "<stdin>")
+    assert source == Source("# coding: latin-1\nx = 'é'\n", "<stdin>", "\r\n")
 
 
 @pytest.mark.parametrize(
     ("target", "message"),
     [
         ("missing.py", "AG401 cannot read `missing.py`\n  why: No such file"),
-        (".", "AG401 cannot read `.`\n  why: Is a directory\n  fix: give a file"),
+        (".", "AG401 cannot read `.`\n  why: Is a directory\n  fix: it has no"),
         ("no_such_module", "AG402 there is no module `no_such_module`"),
         ("json.decoder.JSONDecoder", "write `json.decoder:JSONDecoder`"),
         ("sys", "AG402 module `sys` has no Python source"),
@@ -157,6 +158,9 @@ def test_what_cannot_be_read(
     [
         (b"a = 1\nb = '\xff'\n", ":2:1: AG100", "can't decode byte 0xff"),
         (b"# coding: no-such-code\n", ":1:1: AG100", "unknown encoding"),
+        (b"# coding: hex\n", ":1:1: AG100", "not a text encoding"),
+        (b"# coding: undefined\n", ":1:1: AG100", "undefined"),
+        ("x = 1\n".encode("utf-16"), ":1:1: AG100", "encoding declaration"),
     ],
 )
 def test_what_cannot_be_decoded(
@@ -169,6 +173,17 @@ def test_what_cannot_be_decoded(
 
     assert str(caught.value).startswith(f"{path}{place}")
     assert why in str(caught.value)
+
+
+def test_files_in_a_folder(tmp_path: Path) -> None:
+    names = ["b.py", "a/z.py", "a/__init__.py", ".venv/x.py", "notes.txt", "a/.x.py"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+
+    found = [Path(file).relative_to(tmp_path).as_posix() for file in files_in(tmp_path)]
+
+    assert found == ["b.py", "a/__init__.py", "a/z.py"]
 
 
 def test_find_module_spec() -> None:

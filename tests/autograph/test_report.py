@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograph.diagnostics import Diagnostic, Location
-from autograph.report import Reporter, as_json, side_by_side, unified_diff, wants_color
+from autograph.report import (
+    Reporter,
+    as_record,
+    side_by_side,
+    unified_diff,
+    wants_color,
+)
 
 BEFORE = "def f(x):\n    if x:\n        g(x)\n    return x\n"
 AFTER = """\
@@ -133,13 +139,12 @@ def test_streams_that_cannot_write_everything() -> None:
     assert raw.getvalue() == b"x = '\\xe9'\n"
 
 
-def test_json() -> None:
+def test_record() -> None:
     place = Location("f.py", 2, 4, 2, 9)
-    record = json.loads(
-        as_json("f.py", "f.py", "x\n", [Diagnostic("AG101", "t", "m", place, "do")])
-    )
+    found = [Diagnostic("AG101", "t", "m", place, "do")]
+    record = as_record("f.py", "f.py", "x\n", found)
 
-    assert record == {
+    assert json.loads(json.dumps(record)) == {
         "target": "f.py",
         "filename": "f.py",
         "text": "x\n",
