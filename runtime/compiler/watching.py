@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import FunctionType, MethodType
 from typing import Any
@@ -18,7 +18,8 @@ import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
-from autograph.operators.state.reach import is_reached
+from autograph.operators.state.kinds import objects_in
+from autograph.operators.state.reach import seen_by_callers
 from autograph.operators.state.recursion import CallVariables, is_shared
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
@@ -113,19 +114,19 @@ class _Watch:
         """The places that calls of the function change."""
         return CallVariables(self._function, self._arguments)
 
-    def knows(self, value: Any) -> bool:
-        """Whether an object was there before."""
-        return self._before.has(value)
+    def knows_part(self, value: Any) -> bool:
+        """Whether a value is, or contains, an object that was there before."""
+        return any(map(self._before.has, objects_in(value).values()))
+
+    @staticmethod
+    def seen_by_callers(values: Sequence[Any]) -> AbstractContextManager[None]:
+        """A block in which the program can still reach some objects."""
+        return seen_by_callers(values)
 
     @staticmethod
     def is_shared(value: Any) -> bool:
         """Whether a value is an object that a call may change for its caller."""
         return is_shared(value)
-
-    @staticmethod
-    def is_reached(values: Sequence[Any]) -> bool:
-        """Whether the program can still reach one of some objects."""
-        return is_reached(values)
 
 
 # --- what a trace changes -------------------------------------------------------------

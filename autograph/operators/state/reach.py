@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import takewhile
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -23,6 +25,21 @@ _NO_NAMES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE")
 _LIMIT = 100_000
 #: Variables of running functions; None for all.
 Leaving = dict[FrameType, "frozenset[str] | None"]
+
+
+#: What calls that are traced as bodies of their own are given: their callers, of which
+#: the frames may be gone or not there yet, can still see it.
+_given: ContextVar[tuple[Any, ...]] = ContextVar("given to calls", default=())
+
+
+@contextmanager
+def seen_by_callers(values: Iterable[Any]) -> Iterator[None]:
+    """Within the block count some values among those that can be reached."""
+    token = _given.set((*_given.get(), *values))
+    try:
+        yield
+    finally:
+        _given.reset(token)
 
 
 def user_frames() -> Iterator[FrameType]:
@@ -130,6 +147,7 @@ def is_reached(
 
 
 def _roots(leaving: Leaving) -> Iterator[tuple[str, Any]]:
+    yield from (("", value) for value in _given.get())
     for frame in user_frames():
         names = leaving.get(frame, frozenset())
         if names is not None:

@@ -56,6 +56,7 @@ __all__ = [
     "referred",
     "register",
     "same_kind",
+    "settled",
     "where_one",
 ]
 
@@ -215,6 +216,15 @@ def choice_among(value: Any, rows: Sequence[Any], graph: Graph) -> Choice | None
     with building(graph):
         choice: Choice = kind(rows, convert.constant(place, dtypes.int32))
     return choice
+
+
+def settled(value: Any) -> Any:
+    """A value, or a tuple of values, with the object for a choice of only one."""
+    if isinstance(value, tuple):
+        return nest.with_parts(value, settled)
+    if isinstance(value, Choice) and len(distinct([value])) == 1:
+        return value._rows[0]
+    return value
 
 
 def _place_in(rows: Sequence[Any], row: Any) -> int | None:

@@ -15,7 +15,7 @@ from runtime.errors import ends_trace
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
-from runtime.staging.objects.choice import NewObjects, WithNew
+from runtime.staging.objects.choice import NewObjects, WithNew, settled
 from runtime.staging.objects.copy import BranchCopies
 from runtime.staging.state.common_form import Side, absent, common_form
 from runtime.staging.state.optional import alike, composed, opened, under
@@ -82,7 +82,7 @@ def stage_cond(
     merge.set_outputs()
     outputs = emit_if(test, then_graph, else_graph, names=merge.names, promote=True)
     result, *new_state = [build(outputs) for build in rebuild if build is not None]
-    return result, tuple(new_state)
+    return settled(result), tuple(new_state)
 
 
 def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 __all__ = ["State", "Watch"]
@@ -61,13 +62,13 @@ class Watch(Protocol):
     def variables(self) -> State:
         """The places that calls of the function change."""
 
-    def knows(self, value: Any) -> bool:
-        """Whether an object was there before."""
+    def knows_part(self, value: Any) -> bool:
+        """Whether a value is, or contains, an object that was there before."""
 
     @staticmethod
     def is_shared(value: Any) -> bool:
         """Whether a value is an object that a call may change for its caller."""
 
     @staticmethod
-    def is_reached(values: Sequence[Any]) -> bool:
-        """Whether the program can still reach one of some objects."""
+    def seen_by_callers(values: Sequence[Any]) -> AbstractContextManager[None]:
+        """A block in which the program can still reach some objects."""

@@ -23,7 +23,7 @@ from typing import Any, cast
 from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
-from runtime.staging.objects.copy import chosen
+from runtime.staging.objects.choice import settled
 from runtime.staging.state.call_state import State, Watch
 from runtime.staging.state.call_values import Arguments, Leaves, with_dtype
 from runtime.staging.state.common_form import Side, common_form
@@ -32,7 +32,6 @@ from runtime.staging.state.running_calls import may_end
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.signature import Signature
 from runtime.tracing.subgraph import set_outputs
-from runtime.types import nest
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import swallowed
 from runtime.where.user_code import state_error
@@ -62,8 +61,8 @@ class _Wider(BaseException):
         self.level = level
 
 
-class _Changes(Exception):
-    """A call that is being traced changes more than its own variables."""
+class _NeedsState(Exception):
+    """A call that is being traced changes or gives objects of its caller's."""
 
 
 class _Level:
@@ -97,8 +96,6 @@ class _Level:
         self.found: Side | None = None
         #: Says what the function can reach that has changed since it was traced.
         self.changed: Callable[[], str | None] = lambda: None
-        #: Whether it may give what it was given, of which a graph gives a copy.
-        self.gives_known = False
         #: Whether calls are the same that are given the same objects, whatever is in
         #: them, and the arguments of another call that the graph is made for, too.
         self.shares = False
@@ -142,6 +139,11 @@ class _Level:
         found = arguments.sharing(self.watch.is_shared).values
         return found._replace(leaves=list(map(self.state.original, found.leaves)))
 
+    def run(self, args: Any, kwargs: Any) -> Any:
+        """Call the function. Its callers, which are not running, see what it is given."""
+        with self.watch.seen_by_callers((self.function, *args, *kwargs.values())):
+            return settled(self.function(*args, **kwargs))
+
     def repeat(self, arguments: Arguments) -> Any:
         """The same call, made within itself."""
         if not self.as_graph:
@@ -161,20 +163,9 @@ class _Level:
         """Add the call of the graph to the graph being built."""
         assert self.results is not None
         tensors = self.arguments.values.tensors(arguments.values.leaves)
-        result = self.results.pack(
+        return self.results.pack(
             self._call((*tensors, *captured), self.results.specs)
         )
-        return self._watched(result, arguments) if self.gives_known else result
-
-    def _watched(self, result: Any, arguments: Arguments) -> Any:
-        """A result that may be a copy of an argument, such that this is noticed."""
-        if isinstance(result, tuple):
-            return nest.with_parts(result, lambda part: self._watched(part, arguments))
-        leaves = arguments.sharing(self.watch.is_shared).values.leaves
-        sources = list(filter(self.watch.is_shared, leaves))
-        if not self.watch.is_shared(result) or not sources:
-            return result
-        return chosen(result, lambda: self.watch.is_reached(sources), sources)
 
     def emit_with_state(
         self, arguments: Arguments, captured: Sequence[Tensor], state: tuple[Any, ...]
@@ -356,7 +347,7 @@ def _as_graph(level: _Level, given: Arguments, before: Watch) -> Any:
         mark = level.outer.mark()
         try:
             return _without_state(level, given)
-        except _Changes:
+        except _NeedsState:
             level.outer.roll_back(mark)
     level.state = state = before.variables()
     return state.stage(lambda: _with_state(level, given, state))
@@ -472,23 +463,13 @@ def _trace(level: _Level) -> Any:
         )
         level.changed = watch.change
         try:
-            result = level.function(*args, **kwargs)
+            result = level.run(args, kwargs)
         except UnknownResultError:
             result = None  # every way through the function calls it again
-    if watch.change() is not None:
+    if watch.change() is not None or watch.knows_part(result):
         watch.restore()
-        raise _Changes
-    known = _objects_in(result, level.watch)
-    level.gives_known = level.gives_known or any(map(watch.knows, known))
+        raise _NeedsState
     return result
-
-
-def _objects_in(value: Any, watch: type[Watch]) -> list[Any]:
-    """The objects in a result that calls may change for their callers."""
-    if watch.is_shared(value):
-        return [value]
-    parts = value if isinstance(value, tuple) else ()
-    return [found for part in parts for found in _objects_in(part, watch)]
 
 
 def _trace_with_state(level: _Level, state: State) -> tuple[Leaves, tuple[Any, ...]]:
@@ -511,7 +492,7 @@ def _trace_with_state(level: _Level, state: State) -> tuple[Leaves, tuple[Any, .
             ]
         )
         try:
-            result = level.function(*args, **kwargs)
+            result = level.run(args, kwargs)
         except UnknownResultError:
             result = None
         if state.shares(before, result):

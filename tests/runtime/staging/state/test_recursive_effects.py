@@ -196,7 +196,51 @@ def popped(n):
     return sum_popped([i * i for i in range(n)])
 
 
-FUNCTIONS = [filled, captured_total, attribute, appended, popped]
+def handed_on(n, xs):
+    if n == 0:
+        return xs
+    return handed_on(n - 1, xs)
+
+
+def given_back(n):
+    xs = [1, 2]
+    r = handed_on(n, xs)
+    r.append(5)
+    return xs, r is xs
+
+
+def given_back_in_a_tuple(n):
+    def go(m):
+        return (m, xs) if m == 0 else go(m - 1)
+
+    xs = [1, 2]
+    m, r = go(n)
+    xs[0] = 7
+    return r, m
+
+
+def given_back_to_itself(n, xs):
+    if n == 0:
+        return xs
+    r = given_back_to_itself(n - 1, xs)
+    r[0] += n
+    return xs
+
+
+def filled_by_the_result(n):
+    return given_back_to_itself(n, [0])
+
+
+FUNCTIONS = [
+    given_back,
+    given_back_in_a_tuple,
+    filled_by_the_result,
+    filled,
+    captured_total,
+    attribute,
+    appended,
+    popped,
+]
 SLOWER = [
     reversed_in_place,
     notes,
