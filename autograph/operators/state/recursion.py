@@ -17,7 +17,14 @@ from .kinds import objects_in, parts_of
 from .refusals import check_not_iterated
 from .slots import ContentsSlot, Slot
 from .snapshot import Snapshot
-from .trials import BodyRun, Discovery, current, replace, replace_in_frames
+from .trials import (
+    BodyRun,
+    Discovery,
+    Restage,
+    current,
+    replace,
+    replace_in_frames,
+)
 from .variables import Variables
 
 __all__ = ["CallVariables"]
@@ -72,6 +79,25 @@ class CallVariables(Variables):
         """Whether an object was there before the call that is tried."""
         runs = self._runs()
         return bool(runs) and runs[-1].knows(self.original(value))
+
+    def note_changes(self) -> str | None:
+        """Have the call that is tried staged again with what it has changed so far.
+
+        A call within it begins with that, even if all is put back after it. Gives what
+        cannot be part of the state, in words.
+        """
+        running = self._runs()[-1]
+        known = {slot.identity for slot in self._discovery.slots}
+        found: dict[Any, Slot] = {}
+        for change in running.changes():
+            slots = {slot.identity: slot for slot in change.slots(running.stands_for)}
+            if not change.can_be_state(self._opens):
+                return change.describe()
+            found.update(slots)
+        if found.keys() <= known:
+            return None
+        self._discovery.slots += [found[key] for key in found.keys() - known]
+        raise Restage(self)
 
     def unbound(self) -> str | None:
         """The name of a place that has no value."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..dispatch import State
 from .aliases import Sharing
+from .contents import Contents
 from .reach import LOCAL, trace_variables, user_frames, variables_of
 from .refusals import check_not_iterated, used_elsewhere
 from .slots import Identity, PartSlot, Slot
@@ -109,11 +110,19 @@ class BodyRun:
         self.around = current.get()
         #: What the body can reach, as it is before the trial.
         self.before: Snapshot | None = None
+        #: What was in the state before the trial.
+        self.contents: Contents | None = None
         self.count: Counter[Any] = Counter()
         #: Lists and what stands for them, by the ids of these, and those by the lists'.
         self._originals: dict[int, tuple[Any, Any]] = {}
         self._stand_ins: dict[int, Any] = {}
         self._places: list[tuple[Slot, Any, Any]] = []
+
+    def changes(self) -> list[Change]:
+        """What the body has changed by now, besides the contents of the state."""
+        if self.before is None or self.contents is None:
+            return []
+        return [c for c in self.before.changes() if not self.contents.holds(c.seen)]
 
     def knows(self, value: Any) -> bool:
         """Whether an object was there before the body."""

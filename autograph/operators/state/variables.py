@@ -202,6 +202,7 @@ class Variables:
         for place, value in zip(self._state(), old, strict=True):
             if place.identity not in self._discovery.rebound:
                 contents.save(value)
+        running.contents = contents
         items = Contents({}, before)
         for value in self._lists_of_items():
             items.save(value)

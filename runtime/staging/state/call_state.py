@@ -41,6 +41,12 @@ class State(Protocol):
     def knows(self, value: Any) -> bool:
         """Whether an object was there before the call."""
 
+    def note_changes(self) -> str | None:
+        """Have the call that is tried staged again with what it has changed so far.
+
+        Gives what cannot be part of the state, in words.
+        """
+
     def unbound(self) -> str | None:
         """The name of a place that has no value."""
 

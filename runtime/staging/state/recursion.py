@@ -61,8 +61,11 @@ class _Wider(BaseException):
         self.level = level
 
 
-class _NeedsState(Exception):
+class _NeedsState(BaseException):
     """A call that is being traced changes or gives objects of its caller's."""
+
+    def __init__(self, level: _Level) -> None:
+        self.level = level
 
 
 class _Level:
@@ -140,7 +143,7 @@ class _Level:
         return found._replace(leaves=list(map(self.state.original, found.leaves)))
 
     def run(self, args: Any, kwargs: Any) -> Any:
-        """Call the function. Its callers, which are not running, see what it is given."""
+        """Call the function, of which the callers can still see what they gave it."""
         with self.watch.seen_by_callers((self.function, *args, *kwargs.values())):
             return settled(self.function(*args, **kwargs))
 
@@ -153,7 +156,12 @@ class _Level:
             raise UnknownResultError
         captured = [self.graph.captures[tensor] for tensor in self.captures]
         if self.state is None:
+            if self.changed() is not None:
+                raise _NeedsState(self)
             return self.emit(arguments, captured)
+        changed = self.state.note_changes()
+        if changed is not None:
+            raise _refused(self, f"{changed} is not as it was before")
         now = self.state.read()
         if not self.entering.take(Leaves.of_state(now)):
             now = self._widened(now)
@@ -163,9 +171,7 @@ class _Level:
         """Add the call of the graph to the graph being built."""
         assert self.results is not None
         tensors = self.arguments.values.tensors(arguments.values.leaves)
-        return self.results.pack(
-            self._call((*tensors, *captured), self.results.specs)
-        )
+        return self.results.pack(self._call((*tensors, *captured), self.results.specs))
 
     def emit_with_state(
         self, arguments: Arguments, captured: Sequence[Tensor], state: tuple[Any, ...]
@@ -347,7 +353,9 @@ def _as_graph(level: _Level, given: Arguments, before: Watch) -> Any:
         mark = level.outer.mark()
         try:
             return _without_state(level, given)
-        except _NeedsState:
+        except _NeedsState as signal:
+            if signal.level is not level:
+                raise
             level.outer.roll_back(mark)
     level.state = state = before.variables()
     return state.stage(lambda: _with_state(level, given, state))
@@ -466,9 +474,12 @@ def _trace(level: _Level) -> Any:
             result = level.run(args, kwargs)
         except UnknownResultError:
             result = None  # every way through the function calls it again
+        except _NeedsState:
+            watch.restore()
+            raise
     if watch.change() is not None or watch.knows_part(result):
         watch.restore()
-        raise _NeedsState
+        raise _NeedsState(level)
     return result
 
 

@@ -231,7 +231,52 @@ def filled_by_the_result(n):
     return given_back_to_itself(n, [0])
 
 
+def change_that_is_taken_back(n):
+    depth = 0
+
+    def go(m):
+        nonlocal depth
+        depth += 1
+        deepest = depth if m == 0 else go(m - 1)
+        depth -= 1
+        return deepest
+
+    return go(n)
+
+
+class Level:
+    def __init__(self):
+        self.depth = 0
+
+    def down(self, n):
+        self.depth += 1
+        deepest = self.depth if n == 0 else self.down(n - 1)
+        self.depth -= 1
+        return deepest
+
+
+def attribute_that_is_taken_back(n):
+    return Level().down(n)
+
+
+def lengths_of_subsets(n):
+    lengths = []
+
+    def go(i, chosen):
+        if i == n:
+            lengths.append(len(chosen))
+            return
+        go(i + 1, chosen)
+        chosen.append(i)
+        go(i + 1, chosen)
+        chosen.pop()
+
+    go(n - n, [])
+    return lengths
+
+
 FUNCTIONS = [
+    change_that_is_taken_back,
     given_back,
     given_back_in_a_tuple,
     filled_by_the_result,
@@ -242,6 +287,8 @@ FUNCTIONS = [
     popped,
 ]
 SLOWER = [
+    attribute_that_is_taken_back,
+    lengths_of_subsets,
     reversed_in_place,
     notes,
     memoised,
