@@ -327,6 +327,10 @@ class ImmutableTensorError(TypeError):
     code = "AG314"
 
 
+class TensorMethodError(ImmutableTensorError, AttributeError):
+    """A method of lists that changes its list was asked of a tensor."""
+
+
 class UnsavableError(ValueError):
     """What is to be saved refers to what is no data (AG340)."""
 

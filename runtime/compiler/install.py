@@ -30,6 +30,7 @@ from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists import staged_list
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.items import repeated
+from runtime.staging.lists.list_methods import method_of_list
 from runtime.staging.lists.parts import set_exchange
 from runtime.staging.lists.sequences import StagedSequence
 from runtime.staging.lists.staged_list import StagedList
@@ -83,6 +84,7 @@ def _staging() -> None:
 def _tensors() -> None:
     """Operators of tensors that give lists, texts or answers of the compiler."""
     SymbolicTensor.method_of_text = staticmethod(method_of_text)
+    SymbolicTensor.method_of_list = staticmethod(method_of_list)
     SymbolicTensor.repeated = staticmethod(repeated)
     SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
     SymbolicTensor.has_written_form = staticmethod(has_written_form)

@@ -312,7 +312,7 @@ def _copy(node: Node, body: Graph, inner: dict[SymbolicTensor, SymbolicTensor]) 
 
 
 def _tensor(body: Graph, node: Node, tensor: SymbolicTensor) -> SymbolicTensor:
-    return SymbolicTensor(body, node, tensor.index, tensor.spec)
+    return SymbolicTensor(body, node, tensor.value_index, tensor.spec)
 
 
 # --- writing --------------------------------------------------------------------------

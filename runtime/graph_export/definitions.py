@@ -243,7 +243,7 @@ class _Writer:
         self._add(node.name, _op_of(node, effects), inputs, attrs)
         self.nodes[-1].device = node.device
         for tensor in node.outputs:
-            text = self._text(node.name, form.output, tensor.index)
+            text = self._text(node.name, form.output, tensor.value_index)
             if node.op in _BRANCHES:
                 text = self.identity(node.name, text, tensor.dtype)
             self.texts[tensor] = text

@@ -111,7 +111,7 @@ class _Painter:
                 if last is not None:
                     found.edges.append(Edge(last, 0, index, 0, is_order=True))
                 last = index
-            places.update({t: (index, t.index) for t in node.outputs})
+            places.update({t: (index, t.value_index) for t in node.outputs})
         if shown < len(graph.nodes):
             found.boxes.append(_note(len(graph.nodes) - shown, len(graph.nodes)))
             if shown:

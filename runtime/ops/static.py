@@ -115,4 +115,6 @@ def _computed(tensor: SymbolicTensor, values: list[Any]) -> Any:
     except Exception:
         # It fails when it runs, if it runs at all: not a matter of this shape.
         return None
-    return plain(np.asarray(result if len(node.outputs) == 1 else result[tensor.index]))
+    return plain(
+        np.asarray(result if len(node.outputs) == 1 else result[tensor.value_index])
+    )

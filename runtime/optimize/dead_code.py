@@ -69,7 +69,7 @@ def _narrow(node: Node, bodies: tuple[Live, ...], reads: frozenset[int]) -> int:
     node.inputs = tuple(_at(node.inputs, reads))
     node.outputs = tuple(_at(node.outputs, kept))
     for index, tensor in enumerate(node.outputs):
-        tensor.index = index
+        tensor.value_index = index
     return 1
 
 

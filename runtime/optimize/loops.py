@@ -93,7 +93,7 @@ def _settle_loop(node: Node, editor: Editor, used: set[int]) -> None:
     editor.keep_alive.append(node.outputs)
     node.outputs = tuple([node.outputs[i] for i in kept])
     for index, tensor in enumerate(node.outputs):
-        tensor.index = index
+        tensor.value_index = index
 
 
 # --- code -----------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def _problems(graph: Graph, seen: set[Graph]) -> Iterator[str]:
             if tensor not in known:
                 yield f"{node.name!r} uses {tensor.name!r} before it is computed"
         for index, tensor in enumerate(node.outputs):
-            if (tensor.graph, tensor.node, tensor.index) != (graph, node, index):
+            if (tensor.graph, tensor.node, tensor.value_index) != (graph, node, index):
                 yield f"output {index} of {node.name!r} does not know its place"
             known.add(tensor)
         yield from _node_problems(node)

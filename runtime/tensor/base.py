@@ -9,6 +9,7 @@ from runtime.errors import (
     TracedArgumentError,
     UnhashableTensorError,
 )
+from runtime.tensor.attributes import no_attribute
 from runtime.tensor.operators import OperatorMixin
 from runtime.types.dtypes import DType, string
 from runtime.types.shapes import TensorShape
@@ -21,14 +22,7 @@ def _part_method(name: str, doc: str) -> Any:
     """A method of the part of a variable that an index read: ``v[0].assign(x)``."""
 
     def method(self: Tensor) -> Any:
-        try:
-            part = self._part
-        except AttributeError:
-            raise AttributeError(
-                f"'Tensor' object has no attribute {name!r}: variables have, and what "
-                f"an index reads of one, as in v[0].{name}(x)"
-            ) from None
-        return getattr(part, name)
+        return getattr(self._part, name)
 
     return property(method, doc=doc)
 
@@ -49,6 +43,11 @@ class Tensor(OperatorMixin):
         def numpy(self) -> Any:
             """The value of an eager tensor."""
 
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name)
+
     @property
     def shape(self) -> TensorShape:
         """The static shape."""
@@ -67,7 +66,7 @@ class Tensor(OperatorMixin):
     @property
     def name(self) -> str:
         """The name in the graph. Eager tensors have none: AttributeError."""
-        raise AttributeError("an eager tensor has no name")
+        raise no_attribute(self, "name")
 
     @property
     def device(self) -> str:
@@ -106,10 +105,12 @@ class Tensor(OperatorMixin):
     assign_sub = _part_method("assign_sub", "Of ``v[i]``: subtract from that part.")
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        is_matrix = (self.shape.rank or 1) > 1
+        as_list = "[list(row) for row in x]" if is_matrix else "list(x)"
         raise ImmutableTensorError(
             "AG314: a tensor does not support item assignment, because it never "
-            "changes; use x = tf.tensor_scatter_nd_update(x, [[i]], [v]), a list, or a "
-            "tf.Variable"
+            f"changes; make a list of it first, `x = {as_list}`, a new tensor, `x = "
+            "tf.tensor_scatter_nd_update(x, [[i]], [v])`, or use a tf.Variable"
         )
 
     def __hash__(self) -> int:

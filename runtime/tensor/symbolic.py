@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn
 from runtime.errors import SymbolicTensorError, TracingError
 from runtime.graph import Graph, Node, leak_error
 from runtime.graph.context import current_graph
+from runtime.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.tensor.base import Tensor
 from runtime.types.dtypes import DType, string
 from runtime.types.shapes import TensorShape
@@ -84,11 +85,12 @@ class SymbolicTensor(Tensor):
     with it or iterate over it; each try is a `SymbolicTensorError`.
     """
 
-    __slots__ = ("_spec", "graph", "index", "node")
+    __slots__ = ("_spec", "graph", "node", "value_index")
 
     graph: Graph
     node: Node
-    index: int
+    #: Which of the results of the node it is; the name is TensorFlow's.
+    value_index: int
 
     #: What a pattern that is being matched is told about the truth of a tensor; None
     #: for a tensor that no pattern asks about. Set by `compiler.install`.
@@ -102,6 +104,10 @@ class SymbolicTensor(Tensor):
     #: of the name. Set by `compiler.install`.
     method_of_text: ClassVar[Any] = staticmethod(lambda tensor, name: None)
 
+    #: A method of a Python list, for tensors that stand for one, if the list does not
+    #: change by it. Set by `compiler.install`.
+    method_of_list: ClassVar[Any]
+
     #: ``items * times`` of a list or text in a graph. Set by `compiler.install`.
     repeated: ClassVar[Any]
 
@@ -111,7 +117,7 @@ class SymbolicTensor(Tensor):
     def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:
         self.graph = graph
         self.node = node
-        self.index = index
+        self.value_index = index
         self._spec = spec
 
     @property
@@ -147,7 +153,7 @@ class SymbolicTensor(Tensor):
     @property
     def name(self) -> str:
         """The name of the node and the number of the output, as ``add:0``."""
-        return f"{self.node.name}:{self.index}"
+        return f"{self.node.name}:{self.value_index}"
 
     @property
     def device(self) -> str:
@@ -258,11 +264,12 @@ class SymbolicTensor(Tensor):
             method: Any = self.method_of_text(self, name)
             if method is not None:
                 return method
-        # The text is TensorFlow's; the class is not told apart from eager tensors.
-        text = f"'Tensor' object has no attribute {name!r}"
+        if name in METHODS_OF_LISTS and self._spec.shape.rank:
+            return self.method_of_list(self, name)
+        error = no_attribute(self, name)
         if hasattr(str, name) and self._spec.dtype is string:
-            text += "; for strings in a graph see tf.strings (tf.strings.split, …)"
-        error = AttributeError(text)
+            text = "; for strings in a graph see tf.strings (tf.strings.split, …)"
+            error = AttributeError(str(error) + text)
         if name == "numpy" and hasattr(error, "add_note"):
             error.add_note(
                 f"{self} was made while tracing {self.graph.name!r} and has no value; "

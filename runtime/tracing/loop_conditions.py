@@ -130,7 +130,7 @@ class _Expression:
             inputs = inputs[::-1]
         elif one.op != other.op:
             return False
-        if before.index != after.index or len(one.outputs) != 1:
+        if before.value_index != after.value_index or len(one.outputs) != 1:
             return False
         if one.op == "Placeholder" or any(True for _ in one.subgraphs()):
             return False

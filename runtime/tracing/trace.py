@@ -12,11 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from runtime.errors import (
-    ConversionError,
     EndlessRecursionError,
-    ImmutableTensorError,
-    OpError,
-    UnhashableTensorError,
     ends_trace,
     is_python_limit,
     noting,
@@ -33,17 +29,9 @@ from runtime.tracing.loop_conditions import tidy
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import begins_trace, swallowed, unhandled
-from runtime.where.user_code import raise_location, raise_place, user_frames
+from runtime.where.user_code import raise_location, show_place, user_frames
 
 __all__ = ["Trace", "trace"]
-
-#: Errors that are raised where nothing is known of the user's code.
-_WITHOUT_PLACE = (
-    OpError,
-    ConversionError,
-    ImmutableTensorError,
-    UnhashableTensorError,
-)
 
 
 class Trace(NamedTuple):
@@ -98,7 +86,7 @@ def trace(
                 raise_error(error)  # a call knows the text
                 result = None
             else:
-                _show_place(error)
+                show_place(error)
                 error.__traceback__ = user_frames(error.__traceback__)
                 raise
         lost = swallowed(errors)
@@ -118,17 +106,6 @@ def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
     # No line of the user's made it: not the one that called the function.
     output.node.location = None
     return output
-
-
-def _show_place(error: Exception) -> None:
-    """Say in the message where an operation was written that cannot be staged."""
-    is_ours = isinstance(error, _WITHOUT_PLACE)
-    place = raise_place(error)
-    if not is_ours or place is None or error.args != (str(error.args[0]),):
-        return
-    code = getattr(error, "code", "")
-    where = f"{place.filename}:{place.lineno}"
-    error.args = (f"{error.args[0]}\n  {code} at {where}{place.excerpt()}",)
 
 
 def _endless(name: str, error: RecursionError) -> RecursionError:

@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.errors import StagedStateError
+from runtime.errors import (
+    ConversionError,
+    ImmutableTensorError,
+    OpError,
+    StagedStateError,
+    UnhashableTensorError,
+)
 
 __all__ = [
     "Location",
@@ -23,6 +29,7 @@ __all__ = [
     "place_of",
     "raise_location",
     "raise_place",
+    "show_place",
     "state_error",
     "user_frame",
     "user_frames",
@@ -183,6 +190,28 @@ def raise_place(error: BaseException) -> Place | None:
             found = place_of(traceback)
         traceback = traceback.tb_next
     return found
+
+
+#: Errors that are raised where nothing is known of the user's code.
+_WITHOUT_PLACE = (
+    OpError,
+    ConversionError,
+    ImmutableTensorError,
+    UnhashableTensorError,
+)
+
+
+def show_place(error: BaseException) -> None:
+    """Say in the message where an operation was written that cannot be staged."""
+    is_ours = isinstance(error, _WITHOUT_PLACE)
+    place = raise_place(error)
+    if not is_ours or place is None or error.args != (str(error.args[0]),):
+        return
+    code = getattr(error, "code", "")
+    if f"\n  {code} at " in error.args[0]:
+        return
+    where = f"{place.filename}:{place.lineno}"
+    error.args = (f"{error.args[0]}\n  {code} at {where}{place.excerpt()}",)
 
 
 def user_frames(traceback: TracebackType | None) -> TracebackType | None:

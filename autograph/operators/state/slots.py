@@ -277,6 +277,14 @@ def is_whole(value: Any) -> bool:
     return defines(type(value), "__autograph_parts__")
 
 
+def _keeps_items(owner: Any) -> bool:
+    """Whether items of it are state: not those of a value of a library, which is state
+    itself, nor those of what never changes. An assignment to these raises at its line.
+    """
+    cls = type(owner)
+    return not defines(cls, "__autograph_backend__") and defines(cls, "__setitem__")
+
+
 class StateVariable(Slot):
     """A variable, attribute or item, read as the user's code would read it.
 
@@ -344,7 +352,8 @@ class StateVariable(Slot):
         if isinstance(step, str):
             self._write_attribute(owner, step, value)
         elif not isinstance(owner, list):
-            self._write_item(owner, step, value)
+            if _keeps_items(owner):
+                self._write_item(owner, step, value)
         elif value is not UNBOUND:
             # Of a list that becomes shorter, all of it becomes state.
             with contextlib.suppress(IndexError):

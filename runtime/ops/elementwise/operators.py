@@ -24,7 +24,9 @@ from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
 from runtime.types import dtypes
 
 
-def _operator(op: str, node_name: str, general: Any = apply_binary) -> Any:
+def _operator(
+    op: str, node_name: str, general: Any = apply_binary, asks_slices: bool = False
+) -> Any:
     """The function behind the Python operator called `node_name`."""
 
     def of_numbers(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
@@ -33,7 +35,9 @@ def _operator(op: str, node_name: str, general: Any = apply_binary) -> Any:
         return general(op, x, y, name, reflected)
 
     reflected = f"__r{node_name}__"
-    return binary_function(node_name, op, "", node_name, reflected, of_numbers)
+    return binary_function(
+        node_name, op, "", node_name, reflected, of_numbers, asks_slices
+    )
 
 
 def _is_truth(value: Any) -> bool:
@@ -48,31 +52,108 @@ def _as_number(value: Any) -> Any:
     return cast_number(value, dtypes.int64, weak=True) if _is_truth(value) else value
 
 
+# --- x + y ----------------------------------------------------------------------------
+
+
 def _add_operator(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
-    """``x + y``: a list and a vector of another length are not broadcast.
+    """``x + y``: what a program may mean to join is not broadcast.
 
     Who writes ``done + rest`` of a list means to join them, and an empty list would
-    take the vector with it.
+    take the vector with it. So do slices of one tensor, as in ``xs[1:] + xs[:1]``.
     """
-    for items, vector in ((x, y), (y, x)):
+    for items, tensor in ((x, y), (y, x)):
         is_list = isinstance(items, Sequence) and not isinstance(items, (tuple, str))
-        if is_list and is_tensor(vector) and vector.shape.rank == 1:
+        if is_list and is_tensor(tensor) and _may_be_joined(items, tensor):
             if not isinstance(items, list):
                 raise InvalidArgumentError(_JOINING.format(""))
-            if not items or vector.shape[0] not in (None, len(items)):
-                lengths = f" of the lengths {len(items)} and {vector.shape[0]}"
+            if not items or tensor.shape[0] not in (None, len(items)):
+                lengths = f" of the lengths {len(items)} and {tensor.shape[0]}"
                 raise InvalidArgumentError(_JOINING.format(lengths))
-            if vector.shape[0] is None:
-                checked = apply("EnsureShape", as_tensor(vector), shape=(len(items),))
-                x, y = (items, checked) if vector is y else (checked, items)
+            if tensor.shape[0] is None:
+                shape = (len(items), *tensor.shape[1:])
+                checked = apply("EnsureShape", as_tensor(tensor), shape=shape)
+                x, y = (items, checked) if tensor is y else (checked, items)
             break
+    if isinstance(x, EagerTensor) and isinstance(y, EagerTensor):
+        if _are_unequal_slices(x._array, y._array):
+            raise _joins_slices(x.shape[0], y.shape[0])
+    elif isinstance(x, SymbolicTensor) and isinstance(y, SymbolicTensor):
+        _check_slices(x, y)
     return apply_binary(op, x, y, name, reflected)
 
 
+def _may_be_joined(items: Sequence[Any], tensor: Any) -> bool:
+    """Whether a list and a tensor may be two lists: of numbers, or of rows."""
+    if tensor.shape.rank == 1 or not tensor.shape.rank:
+        return bool(tensor.shape.rank)
+    if not isinstance(items, list):
+        return False
+    return all(is_tensor(item) and item.shape.rank for item in items)
+
+
+def _are_unequal_slices(a: Any, b: Any) -> bool:
+    """Whether two arrays are slices of one, along its first axis, of other lengths."""
+    if a.base is None or a.base is not b.base or not a.ndim == b.ndim == a.base.ndim:
+        return False
+    if not a.ndim or a.shape[0] == b.shape[0]:
+        return False
+    return bool(a.shape[1:] == b.shape[1:] == a.base.shape[1:])
+
+
+def _check_slices(x: SymbolicTensor, y: SymbolicTensor) -> None:
+    """As `_are_unequal_slices` of tensors in a graph; it asks, if the lengths are open.
+
+    Raises InvalidArgumentError.
+    """
+    ends = _slice_of(x), _slice_of(y)
+    if None in ends or x.node.inputs[0] is not y.node.inputs[0]:
+        return
+    one, other = x.shape[0], y.shape[0]
+    if one is None or other is None:
+        if _same_length(*ends):
+            return
+        lengths = [apply("Shape", t, out_type=dtypes.int32) for t in (x, y)]
+        template = (_JOINING_SLICES.format("different lengths"),)
+        apply("Assert", apply("Equal", *lengths), template=template, summarize=3)
+    elif one != other:
+        raise _joins_slices(one, other)
+
+
+def _joins_slices(*lengths: Any) -> InvalidArgumentError:
+    one, other = lengths
+    return InvalidArgumentError(
+        _JOINING_SLICES.format(f"the lengths {one} and {other}")
+    )
+
+
+def _slice_of(tensor: SymbolicTensor) -> Any:
+    """The slice ``start:stop:step`` that gave the tensor; None if none did."""
+    if tensor.op_name != "StridedSlice":
+        return None
+    key = tensor.node.attrs["key"]
+    return key[0] if len(key) == 1 and isinstance(key[0], tuple) else None
+
+
+def _same_length(one: Any, other: Any) -> bool:
+    """Whether two slices are equally long, whatever they are slices of."""
+    if not all(part is None or isinstance(part, int) for part in (*one, *other)):
+        return False
+    wholes = map(range, (*range(8), 1000))
+    return all(len(w[slice(*one)]) == len(w[slice(*other)]) for w in wholes)
+
+
 _JOINING = (
-    "`+` of a list and a tensor of rank 1{} adds their elements and joins nothing: to "
-    "join them, write `items + list(tensor)`, or tf.concat([items, tensor], axis=0)"
+    "`+` of a list and a tensor{} adds their elements and joins nothing: to join them, "
+    "write `items + list(tensor)`, or tf.concat([items, tensor], axis=0)"
 )
+_JOINING_SLICES = (
+    "`+` of slices of one tensor, of {}, adds their elements and joins "
+    "nothing: to join them, write tf.concat([x, y], axis=0), and to add them "
+    "tf.add(x, y)"
+)
+
+
+# --- x * y ----------------------------------------------------------------------------
 
 
 def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
@@ -143,7 +224,7 @@ def _not_equal_operator(x: Any, y: Any) -> Any:
 
 
 operators.bind(
-    add=_operator("AddV2", "add", _add_operator),
+    add=_operator("AddV2", "add", _add_operator, asks_slices=True),
     subtract=_operator("Sub", "sub"),
     multiply=_operator("Mul", "mul", _multiply),
     truediv=_operator("RealDiv", "truediv", true_divide),

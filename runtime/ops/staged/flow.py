@@ -20,7 +20,7 @@ from runtime.ops.staged.python_text import shown_values
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import check_raise
-from runtime.where.user_code import raise_location
+from runtime.where.user_code import raise_location, show_place
 
 __all__ = [
     "as_read",
@@ -226,6 +226,7 @@ def raise_error(exception: BaseException) -> None:
     is raised at once. If the exception has been raised already, it points there again.
     Tensors among its arguments and attributes have their values then.
     """
+    show_place(exception)
     if not isinstance(exception, UnknownResultError):
         check_raise(exception)
     location = raise_location(exception)

@@ -10,11 +10,13 @@ from typing import Any
 
 from runtime.ops.convert import is_tensor
 from runtime.staging.builtins.functions import BUILTINS
+from runtime.staging.library.ordering import listed
 from runtime.staging.lists.assignments import delitem, inserted, taken_out
 from runtime.staging.lists.staged_list import StagedList
+from runtime.tensor import Tensor
 from runtime.where.user_code import state_error
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "method_of_list"]
 
 
 def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
@@ -66,6 +68,24 @@ def _extend(items: list[Any], values: Any) -> None:
 
 def _searched(items: list[Any]) -> StagedList:
     return StagedList.of(items, "items", None)
+
+
+def method_of_list(tensor: Tensor, name: str) -> Callable[..., Any]:
+    """``tensor.name`` of a tensor that stands for a list: of the list of its items.
+
+    The method is one that leaves the list as it is.
+    """
+
+    def method(*args: Any) -> Any:
+        items = listed(tensor)
+        if isinstance(items, StagedList):
+            return getattr(items, name)(*args)
+        if name == "copy":
+            return items.copy(*args)
+        return METHODS[f"list.{name}"](items, *args)
+
+    method.__name__ = method.__qualname__ = name
+    return method
 
 
 #: By the names that the compiler asks for.

@@ -80,19 +80,23 @@ class _Row(SymbolicTensor):
         return "ListItem"
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("graph", "index", "node"):
+        if name not in ("graph", "node", "value_index"):
             return super().__getattr__(name)
         rows = self._rows
         attrs = {"index": self._place}
         (made,) = rows.graph.add("ListItem", (rows.buffer,), attrs, (self._spec,))
-        self.graph, self.index, self.node = made.graph, made.index, made.node
+        self.graph, self.value_index, self.node = (
+            made.graph,
+            made.value_index,
+            made.node,
+        )
         for recorder in recorders():
             recorder.extended(self.node, (self,))
         self.node.outputs = (self,)
         return getattr(self, name)
 
     def _left_out(self) -> None:
-        del self.graph, self.index, self.node
+        del self.graph, self.value_index, self.node
 
 
 def row_at(buffer: Any, place: int) -> Any:

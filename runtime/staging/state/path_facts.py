@@ -68,6 +68,6 @@ def _consequences(test: SymbolicTensor, holds: bool) -> Iterator[tuple[Any, bool
             (node.attrs["else_graph"], True),
             (node.attrs["then_graph"], False),
         ):
-            other = graph.outputs[test.index].node
+            other = graph.outputs[test.value_index].node
             if other.op == "Const" and bool(other.attrs["value"].all()) is not holds:
                 yield node.inputs[0], taken

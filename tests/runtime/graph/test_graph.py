@@ -40,7 +40,7 @@ def test_nodes_in_program_order() -> None:
     assert double.op is graph.nodes[1]
     assert double.op.type == "Mul"
     assert repr(double.op) == "<tf.Operation 'mul' type=Mul>"
-    assert (double.graph, double.index, double.name) == (graph, 0, "mul:0")
+    assert (double.graph, double.value_index, double.name) == (graph, 0, "mul:0")
     assert [n.op for n in graph.get_operations()] == [
         "Placeholder",
         "Placeholder",
@@ -274,7 +274,7 @@ def test_nodes_and_tensors_by_name() -> None:
     assert total.inputs[0] is graph.get_tensor_by_name("x:0")
     assert total.outputs[0] is graph.get_tensor_by_name("total:0")
     assert graph.get_operation_by_name("x").type == "Placeholder"
-    assert graph.get_tensor_by_name("split:1").index == 1
+    assert graph.get_tensor_by_name("split:1").value_index == 1
     assert total.graph is graph
 
 

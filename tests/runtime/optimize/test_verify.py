@@ -60,7 +60,7 @@ def lose_an_output(graph: Graph) -> None:
 
 
 def misplace_an_output(graph: Graph) -> None:
-    node_of(graph, "Greater").outputs[0].index = 1
+    node_of(graph, "Greater").outputs[0].value_index = 1
 
 
 def change_a_spec(graph: Graph) -> None:
