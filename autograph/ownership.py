@@ -14,6 +14,7 @@ import os
 import site
 import sys
 import sysconfig
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -418,6 +419,8 @@ def takes_tensors(obj: Any) -> bool:
 
     It takes numbers, or lists whose items it compares.
     """
+    if obj is Counter or obj is deque:
+        return True
     if not isinstance(obj, (BuiltinFunctionType, FunctionType)):
         return False
     return obj.__module__ in _TAKING_TENSORS

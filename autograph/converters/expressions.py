@@ -119,7 +119,8 @@ class Expressions(Values):
                 continue
             if new is not value:
                 changes[field] = new
-        return clone(node, **changes) if changes else node
+        made = clone(node, **changes) if changes else node
+        return self.with_unpacking(made, node) if type(node) is gast.Assign else made
 
     def _is_operator(self, node: Any, name: str) -> bool:
         return (

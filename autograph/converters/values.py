@@ -27,6 +27,7 @@ from .bindings import comprehension_targets, suspends_or_binds, unhidden
 #: Methods of lists that may meet tensors in their arguments, or among the items.
 _ASKING_METHODS = frozenset({"count", "index", "remove", "sort"})
 _LIST_METHODS = _ASKING_METHODS | {"extend", "insert", "pop"}
+_TUPLE_METHODS = frozenset({"count", "index"})
 #: Methods of dicts and sets that are given keys.
 _KEYED_METHODS = frozenset(
     {"add", "discard", "get", "pop", "remove", "setdefault", "update"}
@@ -178,6 +179,25 @@ class Values(Transformer):
         new.ctx = node.ctx
         return new
 
+    def with_unpacking(self, new: Any, node: Any) -> Any:
+        """``a, *rest = xs`` as ``a, rest = ag.unpacked(xs, 1, 0)``.
+
+        ``new`` is the statement with its own expressions rewritten.
+        """
+        target = new.targets[0]
+        if len(node.targets) > 1 or not isinstance(target, (gast.Tuple, gast.List)):
+            return new
+        stars = [i for i, e in enumerate(target.elts) if isinstance(e, gast.Starred)]
+        if not stars or self._is_no_tensor(node.value):
+            return new
+        (before,) = stars
+        after = len(target.elts) - before - 1
+        counts = [nodes.constant(count, node) for count in (before, after)]
+        names = [e.value if isinstance(e, gast.Starred) else e for e in target.elts]
+        unstarred = clone(target, elts=names)
+        value = self.operator("unpacked", [new.value, *counts], node.value)
+        return clone(new, targets=[unstarred], value=value)
+
     # Displays ----------------------------------------------------------------------
 
     def visit_List(self, node: Any) -> Any:
@@ -248,7 +268,9 @@ class Values(Transformer):
         """A method of a value of a builtin type: those that may meet tensors."""
         kind, method = self._type_of(old.func.value), old.func.attr
         values = (*old.args, *(keyword.value for keyword in old.keywords))
-        if kind is list and method in _LIST_METHODS:
+        if (kind is list and method in _LIST_METHODS) or (
+            kind is tuple and method in _TUPLE_METHODS
+        ):
             if method in _ASKING_METHODS:
                 values = (*values, old.func.value)
             if all(map(self._holds_no_tensor, values)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ownership import user_location
 from .activity import Staging, staging
-from .builtins import dict_of, list_of, set_of
+from .builtins import dict_of, list_of, set_of, unpacked
 from .builtins import functions as _builtin_functions
 from .calls import call, scoped, set_converter
 from .classes import class_of
@@ -92,6 +92,7 @@ __all__ = [
     "target",
     "unbound_local_error",
     "unbound_locals",
+    "unpacked",
     "unregister",
     "unrolled",
     "user_location",

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Set
-from typing import Any
+from typing import Any, NoReturn
 
 from ..ownership import is_registered
 from . import classes, text
-from .calls import call
-from .comprehensions import generator, list_comp
+from .calls import call, constructors
+from .comprehensions import generator, list_comp, unpacking
 from .consumers import consumed
+from .control_flow import cond
 from .dispatch import PYTHON, Backend, backend_of
-from .generators import is_generator
+from .generators import is_generated, is_generator, unrolled_items
 from .items import backend_within, key_backend, with_item
 from .protocols import METHODS, calling_methods
 
@@ -141,7 +143,8 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         except Exception:
             # Perhaps a tensor in a list was asked whether it is true.
-            backend = _asked_backend(args, kwargs.get("key"))
+            is_staged = any(map(backend_of, args))
+            backend = None if is_staged else _asked_backend(args, kwargs.get("key"))
             staged = None if backend is None else backend.builtin(name)
             if staged is None:
                 raise
@@ -223,6 +226,27 @@ functions: dict[str, Callable[..., Any]] = {
 NAMES = frozenset(functions)
 
 
+# --- `Counter(items)` and `deque(items)`, of items that a graph has
+
+
+def _constructor(cls: type) -> Callable[..., Any]:
+    def made(*args: Any, **options: Any) -> Any:
+        if len(args) != 1 or options:
+            return cls(*args, **options)
+        (items,) = args
+        if is_generated(items):
+            items = list_comp(_same, items)
+        backend = backend_within(items)
+        name = f"collections.{cls.__name__}"
+        instead = None if backend is None else backend.builtin(name)
+        return (cls if instead is None else instead)(items)
+
+    return made
+
+
+constructors.update({cls: _constructor(cls) for cls in (Counter, deque)})
+
+
 # --- displays: `{k: v, **d}` and `{a, b}` with tensors for keys, `[*items, x]` --------
 
 
@@ -267,6 +291,29 @@ def set_of(*members: Any) -> Any:
         else:
             result = with_item(backend, result, "add", member)
     return result
+
+
+def unpacked(items: Any, before: int, after: int) -> tuple[Any, ...]:
+    """What ``a, *rest, b = items`` assigns: ``before`` items, a list, ``after`` items.
+
+    >>> unpacked("abcd", 1, 2)
+    ('a', ['b'], 'c', 'd')
+    """
+    if backend_of(items) is None or unrolled_items(items) is not None:
+        names = [f"x{index}" for index in range(before + after)]
+        target = ", ".join([*names[:before], "*rest", *names[before:]])
+        return unpacking(f"{target},")(items)
+    whole = functions["list"](items)
+    length = functions["len"](whole)
+    cond(length < before + after, lambda: _too_few(before + after, length))
+    first = [whole[index] for index in range(before)]
+    last = [whole[index] for index in range(-after, 0)]
+    return (*first, whole[before : length - after], *last)
+
+
+def _too_few(expected: int, length: Any) -> NoReturn:
+    message = "not enough values to unpack (expected at least {}, got {})"
+    raise ValueError(text.fstring(message, expected, length))
 
 
 def list_of(*parts: Any) -> Any:

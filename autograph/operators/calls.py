@@ -51,6 +51,9 @@ _BUILTIN_CLASSES = frozenset(
     {bool, bytes, complex, dict, float, frozenset, int, list, object, set, str, tuple}
 )
 
+#: What makes containers of some classes of the library where one traces.
+constructors: dict[type, Callable[..., Any]] = {}
+
 #: The codes of functions that are converted already, whoever asks, by their ids as
 #: long as they live. (The hash of a code is that of all its parts.)
 _converted_codes: dict[int, ref[CodeType]] = {}
@@ -105,6 +108,8 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     if kind is type:
         if function in _BUILTIN_CLASSES:
             return function
+        if _watcher is not None and function in constructors:
+            return constructors[function]
         if id(function) in _as_they_are and options is DEFAULT and _watcher is None:
             _, new, initialize = _as_they_are[id(function)]
             if new == id(function.__new__) and initialize == id(function.__init__):

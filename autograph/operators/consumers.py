@@ -18,6 +18,7 @@ from .dispatch import UNBOUND
 from .generators import (
     StagedGenerator,
     Stream,
+    is_generated,
     is_generator,
     refused,
 )
@@ -85,6 +86,31 @@ def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
     if stream.rest is not None:
         loop_on(stream.rest, body, lambda: found, "found")
     return found
+
+
+def _next(items: Any, default: Any = UNBOUND) -> Any:
+    """The first item. What follows it is nobody's, where a graph computes it."""
+    found: Any = False
+    first: Any
+
+    def body(item: Any) -> None:
+        nonlocal found, first
+        found, first = True, item
+
+    def otherwise() -> Any:
+        if default is UNBOUND:
+            raise StopIteration
+        return default
+
+    if not is_generated(items):
+        return next(items) if default is UNBOUND else next(items, default)
+    stream = Stream(items)
+    for item in stream:
+        return item
+    if stream.rest is None:
+        return otherwise()
+    loop_on(stream.rest, body, lambda: found, "found, first")
+    return cond(found, lambda: first, otherwise)
 
 
 def _sum(items: Any, start: Any = 0) -> Any:
@@ -194,6 +220,7 @@ _CONSUMERS: dict[str, Callable[..., Any]] = {
     "list": _list,
     "max": _max,
     "min": _min,
+    "next": _next,
     "sum": _sum,
     "tuple": _tuple,
 }

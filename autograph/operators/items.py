@@ -7,7 +7,7 @@ dict or set becomes one of the tensor library's where it is changed (see
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -200,12 +200,20 @@ def backend_within(value: Any) -> Backend | None:
 _COUNTING = frozenset({"extend", "insert", "pop"})
 _ASKING = frozenset({"count", "index", "remove", "sort"})
 LIST_METHODS = _COUNTING | _ASKING
+#: What finds an item in a sequence that stays as it is.
+_FINDING = frozenset({"count", "index"})
+_METHODS: dict[type, frozenset[str]] = {
+    list: LIST_METHODS,
+    tuple: _FINDING,
+    deque: _FINDING,
+}
 #: Modules of functions that take numbers, or lists the items of which they compare.
 _MODULES = frozenset({"bisect", "heapq", "math", "operator"})
 
 
 def list_method(function: Any) -> Any:
-    """A builtin function or method, such that it takes tensors if it is one of a list.
+    """A builtin function or method, such that it takes tensors if it is one of a list,
+    a tuple or a deque.
 
     >>> items = [3, 1]
     >>> list_method(items.sort)()
@@ -215,7 +223,7 @@ def list_method(function: Any) -> Any:
     items = function.__self__
     if type(items) is ModuleType:
         return module_function(function)
-    if type(items) is not list or function.__name__ not in LIST_METHODS:
+    if function.__name__ not in _METHODS.get(type(items), frozenset()):
         return _keyed_method(function) if type(items) in KEYED else function
 
     def staged(*args: Any, **options: Any) -> Any:
@@ -228,7 +236,7 @@ def list_method(function: Any) -> Any:
             if whole is not None:
                 whole.extend(*args)
                 return None
-        name = f"list.{function.__name__}"
+        name = f"{type(items).__name__}.{function.__name__}"
         instead = None if backend is None else backend.builtin(name)
         if instead is None:
             return function(*args, **options)

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .classes import defines
 from .dispatch import Backend, State, backend_of
-from .protocols import call_bool
+from .protocols import call_bool, truth_of
 from .state.variables import Variables
 from .unbound import raise_as_python
 
@@ -99,17 +100,26 @@ def _first(
     try:
         for position, right in enumerate(rest):
             if truth:
-                left = call_bool(left)
+                left = call_bool(_asked(left))
             backend = backend_of(left)
             if backend is not None:
                 return _staged(backend, end, left, rest[position:], truth, state)
             if bool(left) is end:
                 return end if truth else left
             left = right()
-        return left
+        return _asked(left) if truth else left
     except NameError as error:
         raise_as_python(error, sys._getframe(1))  # of `and_`, which has the operands
         raise
+
+
+def _asked(value: Any) -> Any:
+    """A value of which only the truth is asked: of a library's container that alone.
+
+    A graph chooses among two containers by making a copy.
+    """
+    is_container = defines(type(value), "__autograph_parts__")
+    return truth_of(value, merged=True) if is_container else value
 
 
 def staged_and(backend: Backend, left: Any, right: Operand) -> Any:

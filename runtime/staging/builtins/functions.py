@@ -427,7 +427,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
 Builtin = Callable[..., Any]
 _OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "reference", "setitem"})
 #: Modules whose functions know lists themselves.
-_MODULES = ("bisect.", "heapq.")
+_MODULES = ("bisect.", "collections.", "heapq.")
 
 
 def for_lists(name: str, staged: Builtin | None) -> Builtin | None:

@@ -19,6 +19,7 @@ from runtime.ops.reduce.reductions import reduce_prod
 from runtime.ops.staged import python_math
 from runtime.staging.builtins.functions import folded
 from runtime.staging.builtins.membership import contains
+from runtime.staging.library.dict_conversion import counter_of, deque_of
 from runtime.staging.library.ordering import listed
 from runtime.staging.lists.items import getitem
 from runtime.staging.lists.sequences import StagedSequence, weakened
@@ -96,6 +97,8 @@ def _get(items: Any, index: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "collections.Counter": counter_of,
+    "collections.deque": deque_of,
     **{f"math.{name}": _of_math(name) for name in python_math.FUNCTIONS},
     "math.prod": _prod,
     "operator.contains": lambda items, x: contains(x, items),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime.graph.context import building
 from runtime.ops import convert
-from runtime.staging.library.dict_kinds import class_of
+from runtime.staging.library.deques import StagedDeque
+from runtime.staging.library.dict_kinds import class_of, count_each
+from runtime.staging.library.ordering import listed
 from runtime.staging.library.sets import StagedSet, set_of
 from runtime.staging.library.tables import (
     StagedDict,
@@ -29,6 +32,8 @@ from runtime.tensor import Tensor
 
 __all__ = [
     "contains_key",
+    "counter_of",
+    "deque_of",
     "dict_from",
     "keyed",
     "opening",
@@ -148,6 +153,42 @@ def set_from(items: Any) -> StagedSet:
     if not isinstance(items, StagedList):
         items = StagedList.of(list(items), "set", None)
     return set_of(items)
+
+
+def counter_of(items: Any) -> Any:
+    """``Counter(items)`` of a text, a tensor, or a list with tensors in it."""
+    whole = _listed(items)
+    if isinstance(whole, list):
+        if not whole:
+            return Counter()
+        whole = StagedList.of(whole, "items", None)
+    count = taken_apart(0, "counts")[0]
+    counts = table_of(Counter(), whole.element, count)
+    count_each(counts, whole, 1)
+    return counts
+
+
+def deque_of(items: Any) -> Any:
+    """``deque(items)``: one of the graph where its length is not known."""
+    items = _listed(items)
+    if isinstance(items, list):
+        return deque(items)
+    columns = items._columns()
+    return StagedDeque(items.element, columns, items._count, items.name)
+
+
+def _listed(items: Any) -> Any:
+    """The items as a list, of Python where it is known how many there are."""
+    if isinstance(items, (list, tuple)):
+        return list(items)
+    if isinstance(items, StagedTable):
+        items = items.keys()
+    if isinstance(items, StagedList):
+        return items
+    sequence = as_sequence(items)
+    if isinstance(sequence.length, int):
+        return [sequence.item(index) for index in range(sequence.length)]
+    return listed(sequence)
 
 
 def dict_from(items: Any) -> Any:

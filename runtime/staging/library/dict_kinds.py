@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from runtime.ops.elementwise.arithmetic import maximum
+from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.library.ordinary import Ordinary, with_item
 from runtime.staging.library.tables import StagedDict, zero
 from runtime.staging.lists.parts import index_tensor
@@ -44,6 +45,16 @@ def count_each(counts: Any, items: Any, sign: int) -> None:
         counts = with_item(counts, item, counts[item] + sign)
 
 
+@Ordinary
+def has_counts(pairs: Any, counts: Any) -> Any:
+    """Whether a Counter counts the keys of another one as often; what it lacks, 0."""
+    same = True
+    for key, times in pairs:
+        if same:
+            same = counts[key] == times
+    return same
+
+
 class StagedCounter(StagedDict):
     """A Counter in a graph."""
 
@@ -63,6 +74,16 @@ class StagedCounter(StagedDict):
 
     def __delitem__(self, key: Any) -> None:
         self.pop(key, 0)
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, (Counter, StagedCounter)):
+            return super().__eq__(other)
+        beside: Any = self.like(other)
+        if not self._same_elements(beside):
+            raise self._cannot("be compared with ==", "the other one is of other kinds")
+        return logical_and(
+            has_counts(self.items(), beside), has_counts(beside.items(), self)
+        )
 
     def update(self, *others: Any, **named: Any) -> None:
         """Add the counts of other dicts, or count the items of others."""

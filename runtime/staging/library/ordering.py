@@ -7,11 +7,13 @@ from typing import Any
 
 from runtime.ops.containers.list_tables import ORDER, TAKE
 from runtime.ops.elementwise.arithmetic import equal
-from runtime.ops.elementwise.logical import logical_and, logical_or
+from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
+from runtime.ops.reduce.reductions import reduce_all
 from runtime.staging.library.ordinary import Ordinary, is_ordered
-from runtime.staging.lists.elements import Fixed, Row, holds_none
+from runtime.staging.lists.elements import Fixed, MaybeNone, Row, holds_none
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.state.branches import raise_if
 from runtime.tensor import SymbolicTensor
 from runtime.types import nest
 
@@ -60,6 +62,13 @@ def _order(items: StagedList, keys: Any, reverse: bool) -> None:
 def _places(keys: StagedList, items: StagedList, reverse: bool) -> Any:
     """The places of the items in their order."""
     structure = keys._element.structure
+    if type(structure) is MaybeNone:  # as the values that `counts.get` gives for keys
+        values, some = keys._columns()
+        raise_if(
+            logical_and(keys._count > 1, logical_not(reduce_all(some))),
+            TypeError("'<' not supported between instances with 'NoneType'"),
+        )
+        return emit(ORDER, values, weak=False, descending=bool(reverse))
     if holds_none(structure) or not is_ordered(structure):
         raise items._cannot("be sorted", "None and dicts have no order")
     columns = [

@@ -335,6 +335,16 @@ def set_pairs(table: Any, pairs: Any) -> None:
         table = with_item(table, key, value)
 
 
+@Ordinary
+def has_pairs(pairs: Any, table: Any) -> Any:
+    """Whether a dict gives for all keys of another one what that gives."""
+    same = True
+    for key, value in pairs:
+        if same:
+            same = key in table and table[key] == value
+    return same
+
+
 class StagedDict(StagedTable):
     """A dict in a graph. ``default`` makes the value of a key that is not there."""
 
@@ -473,7 +483,16 @@ class StagedDict(StagedTable):
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, (dict, StagedDict)):
             return False
-        raise self._cannot("be compared with ==", "compare sorted(items.items())")
+        beside: Any = self.like(other)
+        if not self._same_elements(beside):
+            raise self._cannot("be compared with ==", "the other one is of other kinds")
+        same_count = equal(self._count, beside._count)
+        return logical_and(same_count, has_pairs(self.items(), beside))
+
+    def _same_elements(self, other: StagedDict) -> bool:
+        """Whether the keys and values of both can be compared."""
+        pairs = zip(self._lists, other._lists)
+        return all(one._element.is_like(two._element) for one, two in pairs)
 
     def __or__(self, other: Any) -> StagedDict:
         if not isinstance(other, (dict, StagedDict)):

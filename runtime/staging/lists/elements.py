@@ -27,6 +27,7 @@ from runtime.where.user_code import state_error
 __all__ = [
     "Element",
     "Fixed",
+    "MaybeNone",
     "Row",
     "fitted",
     "flagged",

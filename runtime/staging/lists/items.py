@@ -23,7 +23,7 @@ from runtime.staging.objects.choice import choose, is_open, item_at
 from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import stage_cond
-from runtime.staging.texts import Values, characters, is_text
+from runtime.staging.texts import BUILTINS, Values, characters, is_text
 from runtime.tensor import Tensor
 from runtime.where.user_code import state_error, user_frame
 
@@ -107,6 +107,19 @@ def _raise_if(test: Any, error: Exception) -> None:
         return None, ()
 
     stage_cond(test, fail, lambda _: (None, ()), (), ())
+
+
+def _unpacked(items: StagedList, count: int) -> list[Any]:
+    """The items of ``a, b = items``; ValueError if there are more or fewer."""
+    got = BUILTINS["fstring"]("got {}", weakened(items._count))
+    few = f"not enough values to unpack (expected {count}, "
+    _raise_if(items._count < count, ValueError(few + got + ")"))
+    many = f"too many values to unpack (expected {count})"
+    _raise_if(items._count > count, ValueError(many))
+    return [items[place] for place in range(count)]
+
+
+StagedList.unpacked = _unpacked
 
 
 # --- ``[0] * n``, ``(x, y) * n`` and ``"-" * n``, where a tensor says how often

@@ -5,7 +5,7 @@ The list stays the object that it is: it gets the items that it has afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime.ops.convert import is_tensor
@@ -23,13 +23,16 @@ def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     items[:] = BUILTINS["sorted"](items, key=key, reverse=reverse)
 
 
-def _index(items: list[Any], value: Any, *within: Any) -> Any:
-    if within or not items:
+def _index(items: Sequence[Any], value: Any, *within: Any) -> Any:
+    if not items:
         return items.index(value, *within)
-    return _searched(items).index(value)
+    message = None
+    if isinstance(items, tuple):
+        message = "tuple.index(x): x not in tuple"
+    return _searched(items).index(value, *within, message=message)
 
 
-def _count(items: list[Any], value: Any) -> Any:
+def _count(items: Sequence[Any], value: Any) -> Any:
     return _searched(items).count(value) if items else 0
 
 
@@ -66,8 +69,8 @@ def _extend(items: list[Any], values: Any) -> None:
     )
 
 
-def _searched(items: list[Any]) -> StagedList:
-    return StagedList.of(items, "items", None)
+def _searched(items: Sequence[Any]) -> StagedList:
+    return StagedList.of(list(items), "items", None)
 
 
 def method_of_list(tensor: Tensor, name: str) -> Callable[..., Any]:
@@ -90,6 +93,8 @@ def method_of_list(tensor: Tensor, name: str) -> Callable[..., Any]:
 
 #: By the names that the compiler asks for.
 METHODS: dict[str, Callable[..., Any]] = {
+    "deque.count": _count,
+    "deque.index": _index,
     "list.count": _count,
     "list.extend": _extend,
     "list.index": _index,
@@ -97,4 +102,6 @@ METHODS: dict[str, Callable[..., Any]] = {
     "list.pop": _pop,
     "list.remove": _remove,
     "list.sort": _sort,
+    "tuple.count": _count,
+    "tuple.index": _index,
 }

@@ -7,7 +7,7 @@ it is a buffer of rows for each tensor of an element, and the count of the eleme
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -38,7 +38,12 @@ from runtime.staging.lists.parts import (
 )
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.objects.copy import ELEMENT, element_copy
-from runtime.staging.objects.kinds import Kind, is_in_place, register
+from runtime.staging.objects.kinds import (
+    Kind,
+    is_in_place,
+    register,
+    unpacked_count,
+)
 from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
@@ -98,8 +103,9 @@ def _places(items: Any, key: slice) -> tuple[Any, Any]:
 
 def _clamped(items: Any, index: Any) -> Any:
     place = index_tensor(index)
-    negative = convert.cast(place < 0, dtypes.int32)
-    return minimum(maximum(place + negative * items._count, 0), items._count)
+    size = convert.cast(items._count, place.dtype)
+    place = place + convert.cast(place < 0, place.dtype) * size
+    return convert.cast(minimum(maximum(place, 0), size), dtypes.int32)
 
 
 class StagedList(Parts):
@@ -168,6 +174,17 @@ class StagedList(Parts):
     def shown(self, *columns: list[Any]) -> Any:
         """What Python shows for such a list, when it is known."""
         return self.kind(*columns)
+
+    #: The items for so many targets of an assignment; `items` sets it.
+    unpacked: ClassVar[Callable[[Any, int], list[Any]]]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The items, if as many of them are assigned: ``a, b = items``."""
+        count = unpacked_count(sys._getframe(1))
+        if count is None:
+            return super().__iter__()
+        self._check()
+        return iter(type(self).unpacked(self, count))
 
     # --- reading ----------------------------------------------------------------------
 
@@ -257,11 +274,17 @@ class StagedList(Parts):
         weak = column.spec.weak and total.spec.weak
         return emit("ListSum", total, column, weak=weak)
 
-    def index(self, value: Any) -> Any:
-        """The first place of a value; ValueError if there is none."""
-        what = "x" if isinstance(value, Tensor) else repr(value)
-        message = f"{what} is not in list"
-        return weakened(emit("ListFind", self._found(value), message=message))
+    def index(self, value: Any, *within: Any, message: str | None = None) -> Any:
+        """The first place of a value, from a start to a stop; ValueError if none."""
+        found = self._found(value)
+        if within:
+            places = range_of(self._count)
+            start, stop = _places(self, slice(*(*within, None)[:2]))
+            found = logical_and(found, logical_and(places >= start, places < stop))
+        if message is None:
+            what = "x" if isinstance(value, Tensor) else repr(value)
+            message = f"{what} is not in {self.kind.__name__}"
+        return weakened(emit("ListFind", found, message=message))
 
     def count(self, value: Any) -> Any:
         """How often a value is in the list."""

@@ -43,6 +43,7 @@ __all__ = [
     "register",
     "set_around",
     "unlike",
+    "unpacked_count",
 ]
 
 STALE = (
@@ -289,3 +290,9 @@ def is_in_place(frame: FrameType) -> bool:
     name = dis.opname[operation]
     is_assigned = name == "BINARY_OP" and argument >= _INPLACE_ADD
     return name.startswith("INPLACE_") or is_assigned
+
+
+def unpacked_count(frame: FrameType) -> int | None:
+    """The number of targets where a function is at ``a, b = items``; None elsewhere."""
+    operation, argument = frame.f_code.co_code[frame.f_lasti :][:2]
+    return argument if dis.opname[operation] == "UNPACK_SEQUENCE" else None

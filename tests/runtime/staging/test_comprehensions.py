@@ -16,6 +16,7 @@ import runtime as tf
 from autograph.errors import ConversionError, StagingError
 from runtime.execute import interpreter
 from runtime.optimize.verify import verify
+from tests import modes
 
 Program = Callable[..., Any]
 
@@ -303,9 +304,24 @@ def consumed_after_a_search(x):
     return any(items), list(items)
 
 
+@pytest.mark.parametrize("xs", [[3, 4, 3], [1, 2]])
+def test_the_first_item_as_python(xs) -> None:
+    def first(xs):
+        place = next((i for i, x in enumerate(xs) if x > 3), -1)
+        return place, next((x for x in xs if x > 9), None), next(x for x in xs)
+
+    def first_or_error(xs):
+        return next(x for x in xs if x > 3)
+
+    for program in (first, first_or_error):
+        expected = modes.run(program, (xs,), "plain")
+        for mode in modes.MODES[1:]:
+            assert modes.run(program, (xs,), mode)[:2] == expected[:2]
+
+
 def taken_one_by_one(x):
     items = (v for v in x)
-    return next(items)
+    return next(items) + next(items)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""What finds an item: `index` and `count` of lists, tuples and deques."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import pytest
+
+from tests import modes
+
+
+def of_a_tuple(a, b):
+    items = (b, a, b)
+    return items.count(a), items.index(a), items.index(b, 1), (a, b, 7).count(7)
+
+
+def of_a_deque(a, b):
+    items = deque([b, a, b])
+    return items.count(b), items.index(a), items.index(b, 1, 3)
+
+
+def missing_in_a_tuple(a, b):
+    return (a, a).index(b)
+
+
+def missing_behind_a_start(a, b):
+    return [a, b].index(a, 1)
+
+
+def within(a, b):
+    items = []
+    for i in range(b):
+        items.append(i % 2)
+    found = items.index(1, a + 1), items.index(0, -2), items.index(0, 1, b)
+    return found, items.index(0, a - 1)
+
+
+def missing_within(a, b):
+    items = []
+    for _ in range(b):
+        items.append(a)
+    return items.index(a, 1, 1)
+
+
+PROGRAMS = [
+    *((program, (1, 5)) for program in (of_a_tuple, of_a_deque, within)),
+    *((program, (1, 5)) for program in (missing_in_a_tuple,)),
+]
+
+
+@pytest.mark.parametrize("mode", modes.MODES[1:])
+@pytest.mark.parametrize(("program", "arguments"), PROGRAMS)
+def test_as_python(program, arguments, mode):
+    expected = modes.run(program, arguments, "plain")
+    found = modes.run(program, arguments, mode)
+
+    assert (found.error, found.message) == (expected.error, expected.message)
+    assert modes.same(found.value, expected.value)
+
+
+@pytest.mark.parametrize("program", [missing_behind_a_start, missing_within])
+def test_missing(program):
+    for mode in modes.MODES:
+        assert modes.run(program, (1, 5), mode).error == "ValueError"
