@@ -50,6 +50,7 @@ fuzz: .venv/.ready
 	$(BIN)/python -m tests.modes_fuzz $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.number_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.edge_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
+	$(BIN)/python -m tests.effect_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 
 keras: .venv/.ready
 	$(BIN)/python -m tests.keras_suite $(FOLDERS)

@@ -5,10 +5,10 @@
 >>> map_structure(lambda x: x + 1, {"b": 1, "a": [2, (3,)]})
 {'b': 2, 'a': [3, (4,)]}
 
-Dicts are walked in the order of their sorted keys. A dataclass with the methods
-``__tf_flatten__`` (which gives metadata and components) and ``__tf_unflatten__`` is
-made of its components; its metadata belong to its type. Everything else, ``None`` and
-strings among it, is a leaf.
+Dicts are walked in the order of their sorted keys, class by class. A dataclass with the
+methods ``__tf_flatten__`` (which gives metadata and components) and
+``__tf_unflatten__`` is made of its components; its metadata belong to its type.
+Everything else, ``None`` and strings among it, is a leaf.
 
 `expand_composites` is accepted everywhere, without effect: no tensor is made of others.
 """
@@ -288,6 +288,10 @@ def with_attributes(structure: Any, attributes: dict[str, Any]) -> Any:
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
+    except TypeError:
+        pass
+    try:  # those of one class beside each other: a Counter of numbers and texts
+        return sorted(mapping, key=lambda key: (type(key).__qualname__, key))
     except TypeError:
         raise TypeError(
             f"the keys of a dict in a structure must be sortable: {list(mapping)!r}"

@@ -131,7 +131,7 @@ class Contents:
         return new if _alike(parts, new) else tuple_like(old, parts)
 
     def result(self, value: Any) -> Any:
-        """The value, or a copy of it if its contents are not what was saved."""
+        """The value, or a copy of it if its contents are not what they were before."""
         if id(value) in self._copies:
             return self._copies[id(value)]
         if isinstance(value, tuple):
@@ -146,7 +146,8 @@ class Contents:
             for key, part in list(pairs_of(now)):
                 now[key] = self.result(part)
                 changed |= now[key] is not part
-        before = self._saved.get(id(value))
+        # One in a place that is rebound is not saved, and is put back all the same.
+        before = self._saved.get(id(value)) or self._before.seen(value, kind)
         if changed or (before is not None and not _alike(before.parts, now)):
             copied = self._copies[id(value)] = copy.copy(value)
             kind.fill(copied, now)

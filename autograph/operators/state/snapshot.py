@@ -163,10 +163,15 @@ class Snapshot:
         for seen in self._seen:
             self._first.setdefault(id(seen.value), seen)
 
+    def seen(self, value: Any, kind: Kind) -> Seen | None:
+        """An object as it was; None for one that was not reached."""
+        seen = self._first.get(id(value))
+        return None if seen is None or seen.kind.read is not kind.read else seen
+
     def look_at(self, value: Any, kind: Kind) -> Seen:
         """An object as it was; as it is now, if it was not among those reached."""
-        seen = self._first.get(id(value))
-        if seen is None or seen.kind.read is not kind.read:
+        seen = self.seen(value, kind)
+        if seen is None:
             seen = Seen(value, kind, kind.read(value), None, type(value).__name__)
             self._seen.append(seen)
             self._first.setdefault(id(value), seen)

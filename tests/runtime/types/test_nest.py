@@ -112,7 +112,11 @@ def test_differences_are_named() -> None:
     with pytest.raises(ValueError, match="has 2 leaves, but 1 values"):
         nest.pack_sequence_as([1, 2], [1])
     with pytest.raises(TypeError, match="must be sortable"):
-        nest.flatten({1: 1, "a": 2})
+        nest.flatten({1j: 1, 2j: 2})
+
+
+def test_keys_of_several_classes_are_sorted_class_by_class() -> None:
+    assert nest.flatten({"b": 4, 2: 2, "a": 3, 1: 1}) == [1, 2, 3, 4]
 
 
 def test_arguments_that_are_wrong() -> None:

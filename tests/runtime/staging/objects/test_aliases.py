@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter, defaultdict, deque
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pytest
@@ -366,6 +367,21 @@ def kept_or_replaced(n):
     return best
 
 
+@dataclass
+class Ends:
+    a: Any
+    b: Any
+
+
+def changed_or_replaced(n):
+    ends = Ends(n, 6)
+    if n == 1:
+        ends = Ends(ends.b, 2)
+    else:
+        ends.a, ends.b = ends.b, ends.a
+    return ends.a, ends.b
+
+
 def kept_in_a_loop(n):
     current = [0, 0]
     best = list(current)
@@ -428,6 +444,7 @@ ALLOWED = [
     returned_by_a_helper,
     assigned_by_a_helper,
     kept_or_replaced,
+    changed_or_replaced,
     kept_in_a_loop,
     rows_of_a_table,
     longest_run,
