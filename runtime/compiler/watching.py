@@ -28,6 +28,7 @@ from autograph.ownership import is_impure, needs_no_conversion
 from runtime.staging.state import recursion
 from runtime.staging.state.running_calls import is_staged_again
 from runtime.tensor import SymbolicTensor
+from runtime.tracing.arguments import other_attributes
 from runtime.tracing.effects import Changed
 from runtime.tracing.impure import noting_calls
 from runtime.tracing.signature import Signature
@@ -165,13 +166,17 @@ def observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
     return lambda: _changed(snapshot, functions, arguments)
 
 
-def _structures(value: Any) -> Iterator[Any]:
+def _structures(arguments: Any) -> Iterator[Any]:
     """The lists, dicts and the like that a trace has in place of the caller's."""
-    parts = nest.children(value)
-    if parts is not None:
-        yield value
-        for _, part in parts:
-            yield from _structures(part)
+    met: set[int] = set()
+    pending = [arguments]
+    for value in pending:
+        parts = nest.children(value)
+        if parts is not None and id(value) not in met:
+            met.add(id(value))
+            yield value
+            pending += (part for _, part in parts)
+            pending += other_attributes(value).values()
 
 
 def _changed(

@@ -25,6 +25,7 @@ from runtime.ops.containers.array_parts import Kind
 from runtime.ops.containers.tensor_array import TensorArray
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tracing.arguments import Again, restored, taken_apart
 from runtime.types import nest
 from runtime.types.classes import defines
 from runtime.types.specs import TensorSpec
@@ -97,7 +98,7 @@ class Call(NamedTuple):
         """
         written = _with_own_arrays(args, kwargs, takes_numpy=not inputs.has_specs)
         bound = inputs.bind(*written)
-        structure = with_array_parts(bound)
+        structure = with_array_parts(taken_apart(bound))
         keys: list[Hashable] = []
         shapeless: list[Hashable] = []
         leaves: list[Any] = []
@@ -151,7 +152,7 @@ def _with_own_arrays(
             return convert_to_tensor(leaf)
         return leaf
 
-    found: Specs = nest.map_structure(own, (args, kwargs))
+    found: Specs = restored(nest.map_structure(own, taken_apart((args, kwargs))))
     return found
 
 
@@ -188,17 +189,22 @@ def _tensor_spec(leaf: Any, name: str, arrays: list[Array | None]) -> TensorSpec
 
 def _leaf_key(leaf: Any, objects: list[Any]) -> tuple[Hashable, Any]:
     """The key of a Python value, and what a trace keeps of it."""
-    if isinstance(leaf, PRIMITIVES):
+    if isinstance(leaf, PRIMITIVES) and not _has_attributes(leaf):
         if isinstance(leaf, (float, complex)):
             # 0.0 equals -0.0 and NaN nothing at all, but their texts tell them apart.
             return (type(leaf), repr(leaf)), leaf
         return (type(leaf), leaf), leaf
     if isinstance(leaf, slice):
         return (slice, leaf.start, leaf.stop, leaf.step), leaf
-    if isinstance(leaf, (range, np.dtype)):
+    if isinstance(leaf, (range, np.dtype, Again)):
         return (type(leaf), leaf), leaf
     objects.append(leaf)
     return ("object", id(leaf)), ObjectRef(leaf)
+
+
+def _has_attributes(value: Any) -> bool:
+    """Whether it is more than its value: one of a class of the user's."""
+    return type(value) not in PRIMITIVES and bool(getattr(value, "__dict__", None))
 
 
 def _structure_key(structure: Any) -> Hashable:

@@ -27,6 +27,7 @@ from runtime.optimize import chosen_passes, optimize
 from runtime.optimize.dump import PassDump, dump_passes
 from runtime.optimize.editing import copy_graph, nested_graphs, note_captures
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tracing.arguments import restored, taken_apart
 from runtime.tracing.signature import Signature
 from runtime.tracing.trace import Trace
 from runtime.types import nest
@@ -118,7 +119,7 @@ class ConcreteFunction:
             for leaf in nest.flatten(self._specs)
         ]
         signature: Specs
-        signature = nest.pack_sequence_as(self._specs, leaves)
+        signature = restored(nest.pack_sequence_as(self._specs, leaves))
         return signature
 
     @property
@@ -305,6 +306,8 @@ class ConcreteFunction:
             bound = parameters.bind_partial(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self._call_text()}: {error}") from None
+        args, kwargs = taken_apart((bound.args, bound.kwargs))
+        bound = parameters.bind_partial(*args, **kwargs)
         known = parameters.bind_partial(*self._specs[0], **self._specs[1])
         for name, value in known.arguments.items():
             bound.arguments.setdefault(name, value)

@@ -15,6 +15,7 @@ import numpy as np
 
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import EagerTensor
+from runtime.tracing.arguments import other_attributes
 from runtime.types import nest
 from runtime.types.classes import defines, remembered
 
@@ -46,6 +47,7 @@ def fast_key(
     """
     key: list[Any] = []
     arrays: list[Array] = []
+    met: set[int] = set()
     try:
         for value in args:
             # Tensors here and not in `_add` alone: most arguments are, and a call
@@ -55,11 +57,11 @@ def fast_key(
                 key.append(array.dtype)
                 key.append(array.shape)
                 arrays.append(array)
-            elif not _add((value,), key, arrays):
+            elif not _add((value,), key, arrays, met):
                 return None
         if kwargs:
             key.append(tuple(kwargs))
-            if not _add(kwargs.values(), key, arrays):
+            if not _add(kwargs.values(), key, arrays, met):
                 return None
     except RecursionError:  # an argument contains itself
         return None
@@ -71,8 +73,13 @@ def objects_of(key: Sequence[Any]) -> set[int]:
     return {key[i + 1] for i, part in enumerate(key) if part is _OBJECT}
 
 
-def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
-    """Append what tells the values apart, and their arrays; False: a closer look."""
+def _add(
+    values: Iterable[Any], key: list[Any], arrays: list[Array], met: set[int]
+) -> bool:
+    """Append what tells the values apart, and their arrays; False: a closer look.
+
+    That is needed, too, where an object comes again: `met` has the ids of all.
+    """
     append = key.append
     for value in values:
         kind = type(value)
@@ -87,17 +94,24 @@ def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
         elif kind is list or kind is tuple:
             append(kind)
             append(len(value))
-            if not _add(value, key, arrays):
+            if kind is list:
+                if id(value) in met:
+                    return False
+                met.add(id(value))
+            if not _add(value, key, arrays, met):
                 return False
         elif kind in _DICTS:
             names = tuple(value)
+            if id(value) in met:
+                return False
+            met.add(id(value))
             append(kind)
             append(names)
             if not _STR.issuperset(map(type, names)):
                 if not _PLAIN.issuperset(map(type, names)):
                     return False
                 append(tuple(map(type, names)))  # 1 equals True
-            if not _add(value.values(), key, arrays):
+            if not _add(value.values(), key, arrays, met):
                 return False
         elif kind is float:
             append(kind)
@@ -110,24 +124,30 @@ def _add(values: Iterable[Any], key: list[Any], arrays: list[Array]) -> bool:
             append(tensor._array.dtype)
             append(tensor._array.shape)
             arrays.append(tensor._array)
-        else:
-            if defines(kind, "_argument_key"):
-                # Data sets and iterators are known by the specs of their elements.
-                spec, array = value._argument_key()
-                append(kind)
-                append(spec)
-                arrays.append(array)
-                continue
-            parts = _parts(value, kind)
-            if parts is None:
-                append(_OBJECT)
-                append(id(value))
-            else:
-                append(kind)
-                append(len(parts))
-                if not _add(parts, key, arrays):
-                    return False
+        elif not _add_object(value, key, arrays, met):
+            return False
     return True
+
+
+def _add_object(value: Any, key: list[Any], arrays: list[Array], met: set[int]) -> bool:
+    """As `_add`, for an object of another kind."""
+    kind = type(value)
+    if defines(kind, "_argument_key"):
+        # Data sets and iterators are known by the specs of their elements.
+        spec, array = value._argument_key()
+        key += (kind, spec)
+        arrays.append(array)
+        return True
+    parts = _parts(value, kind)
+    if parts is None:
+        key += (_OBJECT, id(value))
+        return True
+    if not issubclass(kind, tuple):
+        if id(value) in met:
+            return False
+        met.add(id(value))
+    key += (kind, len(parts))
+    return _add(parts, key, arrays, met)
 
 
 def _parts(value: Any, kind: type) -> Sequence[Any] | None:
@@ -138,7 +158,23 @@ def _parts(value: Any, kind: type) -> Sequence[Any] | None:
     else:
         return None
     names = _names(kind)
-    return None if names is None else [getattr(value, name) for name in names]
+    if names is None:
+        return None
+    found = [getattr(value, name) for name in names]
+    attributes = getattr(value, "__dict__", None)
+    if attributes is None and issubclass(kind, tuple):
+        return found
+    if attributes is not None and attributes.keys() == _declared(kind):
+        return found
+    others = other_attributes(value)
+    return [*found, tuple(others), *others.values()] if others else found
+
+
+@remembered
+def _declared(kind: type) -> frozenset[str]:
+    """The attributes of an object that has no others; none where that may be so."""
+    names = frozenset(_names(kind) or ())
+    return names if names >= {*nest.declared(kind)} else frozenset()
 
 
 @remembered

@@ -17,6 +17,7 @@ from runtime.graph.context import watch_variables
 from runtime.guards import Guards, Places, note, watching
 from runtime.ops.staged.python_calls import called_functions
 from runtime.tensor import EagerTensor
+from runtime.tracing.arguments import classes_in
 from runtime.tracing.signature import Signature
 from runtime.tracing.trace import Trace, trace
 from runtime.types import nest
@@ -176,8 +177,8 @@ class Tracer:
         for name, argument in self._signature.named(args, kwargs):
             for path, leaf in nest.flatten_with_paths(argument):
                 yield name + path, leaf
-            if nest.is_nested(argument):
-                yield type(argument).__name__, type(argument)
+            for kind in classes_in(argument):
+                yield kind.__name__, kind
 
     def _made(
         self,

@@ -23,6 +23,7 @@ from runtime.ops.apply import apply
 from runtime.ops.containers.array_parts import check_used
 from runtime.ops.staged.flow import raise_error, tells_of
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tracing.arguments import restored
 from runtime.tracing.effects import observing
 from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.loop_conditions import tidy
@@ -72,7 +73,8 @@ def trace(
         else leaf
         for leaf in nest.flatten((tuple(args), kwargs))
     ]
-    arguments, keywords = nest.pack_sequence_as((tuple(args), kwargs), leaves)
+    packed = nest.pack_sequence_as((tuple(args), kwargs), leaves)
+    arguments, keywords = restored(packed)
     for tensor in captured:
         graph.differentiate(tensor, graph.add_input(tensor.spec, "captured"))
     watched = observing(fn, (arguments, keywords), name)

@@ -17,16 +17,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MemberDescriptorType
 from typing import Any
 
-from runtime.types.classes import defines
+from runtime.types.classes import defines, remembered
 
 __all__ = [
     "assert_same_structure",
     "check_composites",
     "children",
+    "declared",
     "endless",
     "flatten",
     "flatten_up_to",
@@ -238,10 +240,12 @@ class _Step(str):
 def _components(structure: Any, fields: list[str]) -> list[tuple[str, Any]]:
     """The components of an object that takes itself apart, by the names of fields."""
     metadata, components = structure.__tf_flatten__()
+    steps = structure.part_steps() if defines(type(structure), "part_steps") else None
     found: list[tuple[str, Any]] = []
     for index, part in enumerate(components):
         names = [name for name in fields if getattr(structure, name) is part]
         text = f".{names[0]}" if names else f".__tf_flatten__()[1][{index}]"
+        text = steps[index] if steps else text
         step = _Step(text)
         step.metadata = metadata
         found.append((step, part))
@@ -266,8 +270,7 @@ def other_attributes(structure: Any, names: Iterable[str]) -> dict[str, Any]:
     Those that a ``cached_property`` computes again are left out.
     """
     kind = type(structure)
-    fields = getattr(kind, "__dataclass_fields__", ())
-    found = {n: getattr(structure, n) for n in fields if hasattr(structure, n)}
+    found = {n: getattr(structure, n) for n in declared(kind) if hasattr(structure, n)}
     found.update(getattr(structure, "__dict__", {}))
     return {
         name: value
@@ -275,6 +278,20 @@ def other_attributes(structure: Any, names: Iterable[str]) -> dict[str, Any]:
         if name not in names
         and not isinstance(getattr(kind, name, None), functools.cached_property)
     }
+
+
+@remembered
+def declared(kind: type) -> list[str]:
+    """The attributes that a class says its objects have: fields, and slots."""
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    names = [field.name for field in (*fields, *getattr(kind, "__attrs_attrs__", ()))]
+    slots = (
+        name
+        for base in kind.__mro__
+        for name, member in vars(base).items()
+        if isinstance(member, MemberDescriptorType)
+    )
+    return [*dict.fromkeys((*names, *slots))]
 
 
 def with_attributes(structure: Any, attributes: dict[str, Any]) -> Any:
@@ -370,11 +387,12 @@ def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:
     """A mapping of the same type, with the keys in the order that they had."""
     found = dict(zip(_sorted_keys(structure), values))
     pairs = [(key, found[key]) for key in structure]
-    factory = getattr(structure, "default_factory", None)
     kind: Any = type(structure)
     if isinstance(structure, Counter):
         return kind(dict(pairs))  # of pairs it would count each
-    return kind(factory, pairs) if factory is not None else kind(pairs)
+    if isinstance(structure, defaultdict):
+        return kind(structure.default_factory, pairs)
+    return kind(pairs)
 
 
 # --- walking --------------------------------------------------------------------------
