@@ -235,13 +235,14 @@ class ProvablyPython:
         """Whether a tensor may have selected the object that an expression gives.
 
         It selects no constants, functions, classes or modules, and no markers: globals
-        and attributes in capitals that the code around does not assign.
+        and attributes in capitals that the code around does not assign. Those of what
+        has the name of a class may be members of an `Enum`.
         """
         kind = expr.__class__
         if kind is gast.Name:
             return not self._is_fixed_name(expr)
         if kind is gast.Attribute:
-            if _is_marker(expr.attr):
+            if _is_marker(expr.attr) and not _is_class_name(expr.value):
                 return expr.attr in self._facts.assigned_attributes
             return not expr.attr.startswith("__")
         if kind is gast.Call and expr.func.__class__ is gast.Name:
@@ -526,6 +527,11 @@ def _statements(stmt: Any) -> Iterator[Any]:
 def _is_marker(name: str) -> bool:
     """Whether a name is one of a class or of a constant."""
     return name.lstrip("_")[:1].isupper()
+
+
+def _is_class_name(expr: Any) -> bool:
+    """Whether an expression names a class, as in ``Color.RED``."""
+    return _is_marker(getattr(expr, "id", "") or getattr(expr, "attr", ""))
 
 
 def _default_of(param: Any, function: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
+from enum import EnumMeta
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -213,9 +214,18 @@ def _note(cls: Any, options: ConversionOptions) -> None:
 def _constructor(cls: Any, options: ConversionOptions) -> Any:
     if is_marked(cls):
         return cls
+    if _watcher is not None and isinstance(cls, EnumMeta):
+        return functools.partial(_member, cls)
     if type(cls).__call__ is not type.__call__:  # of a metaclass
         return _by_method(cls, options) or cls
     return _constructor_of(cls, functools.partial(call, options=options))
+
+
+def _member(cls: Any, /, *args: Any, **options: Any) -> Any:
+    """``cls(value)`` of an enumeration, the value of which a graph may have."""
+    backend = backend_of(args[0]) if len(args) == 1 and not options else None
+    staged = None if backend is None else backend.builtin("enum.member")
+    return cls(*args, **options) if staged is None else staged(cls, *args)
 
 
 def _cached(function: Any, options: ConversionOptions) -> Any:

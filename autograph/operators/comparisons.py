@@ -17,7 +17,7 @@ from .calls import call
 from .classes import defines
 from .dispatch import PYTHON, Backend, answer_for, backend_of
 from .items import key_backend
-from .logical import and_, not_, staged_and
+from .logical import and_, not_, or_, staged_and
 from .unbound import raise_as_python
 
 #: Containers without tensors as items or keys: tensors have no hash.
@@ -217,9 +217,16 @@ def _in_python(item: Any, items: Any) -> Any:
         if not isinstance(items, Collection):
             raise
         backend = next(filter(None, map(backend_of, items)), None)
-        if backend is None:
+        is_sequence = isinstance(items, (list, tuple))
+        if backend is None and not (is_sequence and _stands_for_object(item)):
             raise
+    if backend is None:
+        return or_(False, *(functools.partial(_same, item, one) for one in items))
     return _staged(backend, item, items)
+
+
+def _stands_for_object(item: Any) -> bool:
+    return defines(type(item), "__autograph_is__")
 
 
 def _answer_of(contains: Callable[..., Any], item: Any, items: Any) -> Any:

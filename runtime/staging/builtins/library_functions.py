@@ -14,8 +14,9 @@ import numpy as np
 
 from runtime.ops.arrays.joining import stack
 from runtime.ops.convert import cast, cast_number, constant, is_tensor
+from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not
-from runtime.ops.reduce.reductions import reduce_prod
+from runtime.ops.reduce.reductions import argmax, reduce_any, reduce_prod
 from runtime.ops.staged import python_math
 from runtime.staging.builtins.functions import folded
 from runtime.staging.builtins.membership import contains
@@ -24,6 +25,9 @@ from runtime.staging.library.ordering import listed
 from runtime.staging.lists.items import getitem
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.objects.enums import StagedMember
+from runtime.staging.state.branches import raise_if
+from runtime.staging.texts import BUILTINS
 from runtime.tensor import Tensor
 from runtime.tracing.subgraph import predicate, state_tensor
 from runtime.types import dtypes
@@ -91,6 +95,18 @@ def _prod(values: Any, /, *, start: Any = 1) -> Any:
     return reduce_prod(values, axis=0) * start
 
 
+def _member(cls: Any, value: Any) -> Any:
+    """``cls(value)`` of an enumeration; ValueError if no member has the value."""
+    if not is_tensor(value) or "_missing_" in vars(cls):
+        return cls(value)
+    values = [member.value for member in cls]
+    same = equal(value, values)
+    message = BUILTINS["fstring"]("{!r} is not a valid {}", value, cls.__qualname__)
+    raise_if(logical_not(reduce_any(same)), ValueError(message))
+    place = argmax(cast(same, dtypes.int32), axis=0, output_type=dtypes.int32)
+    return StagedMember(cls, place)
+
+
 def _get(items: Any, index: Any) -> Any:
     is_python = isinstance(items, (dict, list, range, str, tuple))
     return getitem(items, index) if is_python else items[index]
@@ -99,6 +115,7 @@ def _get(items: Any, index: Any) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "collections.Counter": counter_of,
     "collections.deque": deque_of,
+    "enum.member": _member,
     **{f"math.{name}": _of_math(name) for name in python_math.FUNCTIONS},
     "math.prod": _prod,
     "operator.contains": lambda items, x: contains(x, items),

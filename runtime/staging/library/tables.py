@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from enum import Enum
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
@@ -254,6 +255,8 @@ class StagedTable(Untold):
     def _place(self, key: Any) -> Any:
         """Where a key is, or the number of the keys if it is not there."""
         keys = self._keys
+        if isinstance(key, Enum) and isinstance(key, (int, float, str)):
+            key = key.value  # they are equal
         element, tensors = taken_apart(key, self.name)
         if any(tensor.shape.rank for tensor in tensors) or isinstance(key, list):
             raise UnhashableTensorError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 from runtime.graph import Graph
@@ -27,6 +28,7 @@ from runtime.staging.objects.copy import (
     in_one_kind,
     plain_class,
 )
+from runtime.staging.objects.enums import StagedMember, member_of
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.optional import (
     NOTHING,
@@ -91,6 +93,8 @@ def common_form(one: Side, other: Side, name: str, inside: bool = False) -> Pair
     """
     if _may_be_none(one.value) or _may_be_none(other.value):
         return _as_optionals(one, other, name)
+    if _is_member(one.value) or _is_member(other.value):
+        return _as_members(one, other, name)
     if isinstance(one.value, Choice) or isinstance(other.value, Choice):
         return _with_choices(one, other, name, inside)
     pair = in_one_kind(one.value, other.value)
@@ -112,6 +116,27 @@ def common_form(one: Side, other: Side, name: str, inside: bool = False) -> Pair
         if lists is not None:
             return lists
     return _part_by_part(one, other, name)
+
+
+def _is_member(value: Any) -> bool:
+    return isinstance(value, (Enum, StagedMember))
+
+
+def _as_members(one: Side, other: Side, name: str) -> Pair:
+    """Two members of an enumeration as places in it; beside a number, as numbers."""
+    values = one.value, other.value
+    if any(map(can_be_tensor, values)):
+        members = [value for value in values if _is_member(value)]
+        if not all(isinstance(member, (int, float, str)) for member in members):
+            return None
+        return tuple(v.value if _is_member(v) else v for v in values)
+    with building(one.graph):
+        here = member_of(one.value)
+    with building(other.graph):
+        there = member_of(other.value)
+    if here is None or there is None or not here._same_structure(there):
+        return None
+    return here, there
 
 
 def _with_choices(one: Side, other: Side, name: str, inside: bool) -> Pair:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from types import FunctionType
 from typing import Any
 
@@ -37,6 +38,8 @@ RAISED = Marker("RAISED")
 
 def can_be_tensor(value: Any) -> bool:
     """Whether a value can be carried through a graph."""
+    if isinstance(value, Enum):  # of an `IntEnum`: a number would have no name
+        return False
     return isinstance(value, (Tensor, *_NUMBERS, *_TEXT))
 
 

@@ -87,7 +87,6 @@ def of_fixed_objects(a, b):
         b is math,
         a is MARKER,
         a is not NotImplemented,
-        a is Equal.KIND,
     )
 
 
@@ -98,6 +97,12 @@ def test_what_a_tensor_may_have_chosen_is_asked():
     text = autograph.to_code(asked)
 
     assert "ag.is_(a, b), ag.is_not(rows[0], a), ag.is_(a.x, b)" in text
+
+
+def test_members_of_an_enumeration_may_be_chosen():
+    text = autograph.to_code(lambda a: (a is Equal.KIND, a is pytest.Item))
+
+    assert "ag.is_(a, Equal.KIND), a is pytest.Item" in text
 
 
 def test_what_no_tensor_chooses_stays_as_it_is():
