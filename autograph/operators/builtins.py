@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Collection, Iterator, Set
 from typing import Any, NoReturn
 
 from ..ownership import is_registered
@@ -56,6 +56,7 @@ _DISPATCHING = (
 
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
+_ORDERING = frozenset({"max", "min", "sorted"})
 _KEYING = frozenset({"dict", "frozenset", "set"})
 _LISTING = frozenset({"filter", "list", "tuple"})
 
@@ -82,7 +83,7 @@ def _dispatching(name: str) -> Callable[..., Any]:
     elif name in _LISTING:
         function = _listing(builtin, function)
     elif name == "map":
-        return _named(name, lambda *args: dispatching(*map(call, args[:1]), *args[1:]))
+        return _named(name, _mapping(dispatching))
     elif name in _ASKING:
         function = _asking(name, function)
         plain = PYTHON - {list, tuple}
@@ -129,6 +130,15 @@ def _listing(
     return listing
 
 
+def _mapping(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``map``, whose function may be a builtin that is given tensors."""
+
+    def mapping(*args: Any) -> Any:
+        return function(*(call(aware(mapped)) for mapped in args[:1]), *args[1:])
+
+    return mapping
+
+
 def _same(item: Any) -> Any:
     return item
 
@@ -139,6 +149,8 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def asking(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("key") is not None:
             kwargs["key"] = call(kwargs["key"])
+        if name in _ORDERING and len(args) == 1 and _is_iterator(args[0]):
+            args = (list(args[0]),)  # it is gone through once
         try:
             return function(*args, **kwargs)
         except Exception:
@@ -151,6 +163,12 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return staged(*args, **kwargs)
 
     return asking
+
+
+def _is_iterator(items: Any) -> bool:
+    """Whether it gives its items once, as ``zip`` does; generators are asked about."""
+    is_own = is_generator(items) or backend_of(items) is not None
+    return isinstance(items, Iterator) and not is_own
 
 
 def _keying(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -34,7 +34,7 @@ from runtime.staging.lists.list_methods import method_of_list
 from runtime.staging.lists.parts import set_exchange
 from runtime.staging.lists.sequences import StagedSequence
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects import choice, list_choice, object_choice
+from runtime.staging.objects import choice, list_choice, object_choice, tensor_choice
 from runtime.staging.objects.kinds import note_replaced
 from runtime.staging.state.optional import StagedOptional, is_same
 from runtime.staging.texts import method_of_text
@@ -79,6 +79,7 @@ def _staging() -> None:
     choice.register(list_choice.choice_of_lists)
     choice.register(object_choice.choice_of_dicts)
     choice.register(object_choice.choice_of_objects)
+    choice.register(tensor_choice.choice_of_tensors)
 
 
 def _tensors() -> None:

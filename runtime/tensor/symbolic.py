@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import linecache
 import re
@@ -40,6 +41,12 @@ _WRITTEN_USE = (
 _GENERATOR_USE = (
     "used as a Python bool by a generator or coroutine, which stays Python's",
     "make a list in a loop and return it, or use a generator expression",
+)
+_COMPARING_USE = (
+    "used as a Python bool by a comparison of lists or tuples, which Python makes item "
+    "by item",
+    "write one of the two out, which == and != take (`pair == (a, b)`), or compare the "
+    "items",
 )
 _NONE_USE = (
     "used as a Python bool: a tensor decides whether what it asks about is None, and "
@@ -182,7 +189,8 @@ class SymbolicTensor(Tensor):
         answer: bool | None = self.asked_by_pattern(self)
         if answer is not None:
             return answer
-        code = _user_code()
+        frame = _user_frame()
+        code = None if frame is None else frame.f_code
         # The staged form is code of its own, but for lambdas.
         is_lambda = code is not None and code.co_name == "<lambda>"
         if code is not None and not is_lambda and self.has_written_form(code):
@@ -192,6 +200,8 @@ class SymbolicTensor(Tensor):
             raise self._no_value("AG301", *_GENERATOR_USE)
         location = user_place()
         line = linecache.getline(*location[:2]) if location else ""
+        if frame is not None and _is_comparing(frame):
+            raise self._no_value("AG301", *_COMPARING_USE)
         for pattern, use, fix in _BOOL_USES:
             if re.search(pattern, line):
                 raise self._no_value("AG301", use, fix)
@@ -328,12 +338,22 @@ class SymbolicTensor(Tensor):
 Graph.tensor_type = SymbolicTensor
 
 
-def _user_code() -> CodeType | None:
+def _user_frame() -> FrameType | None:
     """The code of the user's that runs."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
-    return None if frame is None else frame.f_code
+    return frame
+
+
+def _is_comparing(frame: FrameType) -> bool:
+    """Whether it is comparing: objects are asked for their truth within, tensors not.
+
+    From Python 3.13 on the instruction may ask its result for its truth, too.
+    """
+    operation, argument = frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2]
+    asks_result = sys.version_info >= (3, 13) and bool(argument & 16)
+    return operation == dis.opmap["COMPARE_OP"] and not asks_result
 
 
 def _is_generator(code: CodeType) -> bool:

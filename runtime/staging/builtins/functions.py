@@ -310,6 +310,9 @@ def _sorted(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if texts.is_text(values):
         values = as_sequence(values)
     if is_tensor(values):
+        tensor = state_tensor(values)
+        if tensor.shape.rank not in (0, 1, None):
+            return _sorted_rows(tensor, key or tuple, reverse)
         tensor = _vector(values, "sort")
         if key is None:
             return sort(tensor, direction=direction)
@@ -333,6 +336,14 @@ def _sorted(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
         return items_of(sorted_items(items, key, reverse), len(items))
     keys = stack([key(item) for item in items])
     return gather(tensor, argsort(_vector(keys, "sort"), direction=direction))
+
+
+def _sorted_rows(tensor: Tensor, key: Any, reverse: Any) -> Any:
+    """The rows of a tensor as a list in order; without a key by their elements."""
+    rows = listed(tensor)
+    if isinstance(rows, StagedList):
+        return _sorted_list(rows, key=key, reverse=reverse)
+    return items_of(sorted_items(rows, key, reverse), len(rows)) if rows else rows
 
 
 # --- sequences ------------------------------------------------------------------------

@@ -110,9 +110,8 @@ def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) 
     try:
         return stage(lambda found: found)
     except StagedStateError as error:
-        has_list = any(map(_is_list, values))
-        mixed = error.code == "AG206" and all(map(can_be_tensor, values))
-        if not (has_list or mixed):
+        # Of lists, deques and other objects the graph has the truth at least.
+        if error.code != "AG206" and all(map(can_be_tensor, values)):
             raise
         refusal = error
     types = [_integer_type(found) for found in values]
@@ -131,9 +130,6 @@ def _integer_type(value: Any) -> DType | None:
     return value.dtype if value.dtype.is_bool or value.dtype.is_integer else None
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list) or hasattr(type(value), "__staged_truth__")
-
-
 def _truth(value: Any) -> Any:
-    return bool(value) if isinstance(value, list) else predicate(value)
+    is_staged = can_be_tensor(value) or hasattr(type(value), "__staged_truth__")
+    return predicate(value) if is_staged else bool(value)

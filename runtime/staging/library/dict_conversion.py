@@ -8,6 +8,10 @@ from typing import Any
 
 from runtime.graph.context import building
 from runtime.ops import convert
+from runtime.ops.arrays.gather import where
+from runtime.ops.convert import cast, is_tensor
+from runtime.ops.elementwise.arithmetic import equal
+from runtime.ops.reduce.reductions import argmax, reduce_any
 from runtime.staging.library.deques import StagedDeque
 from runtime.staging.library.dict_kinds import class_of, count_each
 from runtime.staging.library.ordering import listed
@@ -22,6 +26,8 @@ from runtime.staging.library.tables import (
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.sequences import as_sequence
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.objects.choice import choose
+from runtime.staging.objects.tensor_choice import choice_of_tensors
 from runtime.staging.state.common_form import (
     Pair,
     Side,
@@ -29,6 +35,7 @@ from runtime.staging.state.common_form import (
     register_join,
 )
 from runtime.tensor import Tensor
+from runtime.types import dtypes
 
 __all__ = [
     "contains_key",
@@ -122,6 +129,10 @@ def _table_of_argument(items: Any, values: Any) -> StagedTable:
 
 def keyed(items: Any, method: str, *args: Any, **options: Any) -> Any:
     """``items.method(*args)`` of a dict or set that stays as it is."""
+    if method == "get" and type(items) is dict:
+        found = _chosen(items, *args)
+        if found is not None:
+            return found
     table = table_of(items)
     if table is not None:
         return getattr(table, _PLAIN.get(method, method))(*args, **options)
@@ -136,6 +147,22 @@ def keyed(items: Any, method: str, *args: Any, **options: Any) -> Any:
     if made is not None and method == "__getitem__":
         return made()
     raise missing(key)
+
+
+def _chosen(items: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    """``items.get(key, default)`` of lists, or tensors of several lengths.
+
+    None for other values, which a table can have.
+    """
+    values = [*items.values(), default]
+    are_lists = all(type(value) is list for value in values)
+    if not items or not (are_lists or choice_of_tensors(values)):
+        return None
+    if not (is_tensor(key) and key.shape.rank == 0):
+        return None
+    same = equal(key, list(items))
+    place = argmax(cast(same, dtypes.int32), axis=0, output_type=dtypes.int32)
+    return choose(values, where(reduce_any(same), place, len(items)))
 
 
 _PLAIN = {"__contains__": "contains", "__missing__": "__getitem__"}

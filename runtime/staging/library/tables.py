@@ -212,8 +212,10 @@ class StagedTable(Untold):
         """Become what another one was when these were its parts."""
         rest = iter(parts)
         for part in self._lists:
-            own = [next(rest) for _ in part.__autograph_parts__()]
-            part.__autograph_become__(own)
+            # It may have other buffers now: what held None alone has got values.
+            element, graph, count = next(rest), next(rest), next(rest)
+            buffers = [next(rest) for _ in element.specs]
+            part.__autograph_become__([element, graph, count, *buffers])
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
         for part in self._lists:

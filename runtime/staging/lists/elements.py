@@ -57,18 +57,37 @@ def with_none(structure: Any) -> Any:
     return value if some else None
 
 
-def flagged(items: Sequence[Any]) -> Sequence[Any]:
-    """The items of a list, as a `MaybeNone` each if they are tensors and None."""
+def flagged(
+    items: Sequence[Any], element: Element | None
+) -> tuple[Sequence[Any], Element | None]:
+    """The items of a list, as a `MaybeNone` each if they are tensors and None.
+
+    So is the ``element``, what else the list is to hold: it may be the tensor, or None.
+    """
     items = list(map(known, items))
-    if not any(item is None or optional_parts(item) for item in items):
-        return items
+    has_none = any(item is None or optional_parts(item) for item in items)
+    of_none = element is not None and element.is_none
+    may_be_none = element is not None and type(element.structure) is MaybeNone
+    if not (has_none or of_none or may_be_none):
+        return items, element
     values = [item for item in items if item is not None]
-    if not values or not all(map(can_be_tensor, values)):
-        return items
-    first = optional_parts(values[0])
-    spec = state_tensor(values[0] if first is None else first[0]).spec
+    if not all(map(can_be_tensor, values)):
+        return items, element
+    if values:
+        first = optional_parts(values[0])
+        spec = state_tensor(values[0] if first is None else first[0]).spec
+    elif element is not None and (element.is_single or may_be_none):
+        spec = element.specs[0]
+    else:
+        return items, element
     structure = MaybeNone(0, 0)
-    return [fitted(item, structure, iter((spec, spec))) for item in items]
+    if of_none:
+        element = None
+    elif element is not None and element.is_single:
+        own = element.specs[0]
+        nothing = fitted(None, structure, iter((own, own)))
+        element = taken_apart(nothing, "items")[0]
+    return [fitted(item, structure, iter((spec, spec))) for item in items], element
 
 
 def holds_none(structure: Any) -> bool:
@@ -140,6 +159,11 @@ class Element:
     def specs(self) -> list[TensorSpec]:
         """The specs of the tensors in an element."""
         return [leaf for leaf in self.leaves if isinstance(leaf, TensorSpec)]
+
+    @property
+    def is_none(self) -> bool:
+        """Whether an element is None and nothing else."""
+        return self.leaves == (Fixed(None),) and not self.is_nested
 
     @property
     def is_scalar(self) -> bool:

@@ -52,7 +52,7 @@ def getitem(items: Any, index: Any) -> Any:
     place = _place(as_tensor(index), items)
     if isinstance(items, range):
         return weakened(place) * items.step + items.start
-    return _staged(items)[place]
+    return choose(list(items), place)
 
 
 def _row(items: Any, index: Any) -> Any:

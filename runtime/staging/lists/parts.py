@@ -16,7 +16,6 @@ from runtime.ops.staged.flow import optional_parts
 from runtime.ops.values import to_array
 from runtime.staging.lists.elements import (
     Element,
-    Fixed,
     MaybeNone,
     fitted,
     flagged,
@@ -154,7 +153,8 @@ class Parts(Untold):
             if element is not None:
                 numbers._widen(element)
             return numbers
-        parts = [taken_apart(item, name) for item in flagged(items)]
+        flags, element = flagged(items, element)
+        parts = [taken_apart(item, name) for item in flags]
         for found, _ in parts:
             element = found if element is None else element.joined(found, name)
         if element is None:
@@ -243,12 +243,17 @@ class Parts(Untold):
         """Refuse to go on where an element would have to change with a list."""
         self._shared.check(self.name)
 
-    def _cannot(self, what: str, why: str) -> StagedStateError:
+    def _cannot(
+        self,
+        what: str,
+        why: str,
+        fix: str = "docs/limitations.md says what such lists can do",
+    ) -> StagedStateError:
         return state_error(
             "AG210",
             f"the list {self.name!r}, whose length a tensor decides, cannot {what}: "
             f"{why}",
-            "docs/limitations.md says what such lists can do",
+            fix,
         )
 
     # --- inside -----------------------------------------------------------------------
@@ -283,7 +288,7 @@ class Parts(Untold):
 
     @property
     def _holds_only_none(self) -> bool:
-        return self._element.leaves == (Fixed(None),) and not self._element.is_nested
+        return self._element.is_none
 
     @property
     def all_elements(self) -> tuple[Element, ...]:

@@ -307,6 +307,10 @@ class StagedList(Parts):
         return result
 
     def __eq__(self, other: object) -> Any:
+        if isinstance(other, Tensor) and other.shape.rank != 0:
+            why = "it would be compared as a list, and the tensor element by element"
+            fix = "compare it with `list(tensor)`, or make a tensor of it, tf.stack"
+            raise self._cannot("be compared with a tensor", why, fix)
         if not isinstance(other, (list, StagedList)):
             return False
         beside = self._like(other)

@@ -28,6 +28,7 @@ from runtime.staging.state.values import (
     checked_name,
     checked_parts,
     describe,
+    list_of_tensor,
     missing_keys,
     placeholder,
     same_object,
@@ -286,6 +287,7 @@ def _different(one: Any, other: Any, name: str) -> Exception:
         f"{there} where it does not, and a graph cannot choose between them",
         missing_keys(one, other, name)
         or _assigned_before(one, other, name)
+        or list_of_tensor(one, other)
         or "give values of the same kind in both branches",
     )
 

@@ -34,6 +34,7 @@ from runtime.staging.state.values import (
     can_be_tensor,
     checked_parts,
     describe,
+    list_of_tensor,
     missing_keys,
     placeholder,
     same_object,
@@ -337,6 +338,7 @@ def _refuse(slot: Slot, before: Any, after: Any) -> None:
         f"{slot.name!r} is {before_text} before an iteration of the loop and "
         f"{describe(after)} after it, which a graph cannot carry",
         missing_keys(before, after, slot.name)
+        or list_of_tensor(before, after, slot.name)
         or f"keep {slot.name!r} a value of one kind, or assign it before the loop",
     )
 

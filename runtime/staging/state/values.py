@@ -97,6 +97,18 @@ def missing_keys(one: Any, other: Any, name: str) -> str | None:
     return f"a graph adds no keys: have the {listed} in the dict before{example}"
 
 
+def list_of_tensor(one: Any, other: Any, name: str = "x") -> str | None:
+    """The advice for a tensor beside a list, which it may stand for; else None."""
+    for tensor, items in ((one, other), (other, one)):
+        is_tensor = isinstance(tensor, (Tensor, TensorSpec)) and tensor.shape.rank
+        if is_tensor and getattr(type(items), "kind", type(items)) is list:
+            name = name if name.isidentifier() else "x"
+            is_matrix = tensor.shape.rank > 1
+            made = f"[list(row) for row in {name}]" if is_matrix else f"list({name})"
+            return f"make a list of the tensor first: `{name} = {made}`"
+    return None
+
+
 def describe(value: Any) -> str:
     """What a value is, for messages."""
     if value is MISSING:
@@ -118,4 +130,7 @@ def describe(value: Any) -> str:
         return f"the function {value.__qualname__!r}"
     if isinstance(value, Variable):
         return f"the variable {value.name!r} (read_value() gives its value)"
+    kind = getattr(type(value), "kind", None)
+    if isinstance(kind, type) and hasattr(type(value), "__autograph_parts__"):
+        return f"a {kind.__name__} of an open length"
     return f"a Python object of type {type(value).__name__}"

@@ -535,3 +535,38 @@ def test_text_of_containers_is_pythons():
     texts = tf.function(shown)(tf.constant(3))
 
     assert [text.numpy().decode() for text in texts] == list(shown(3))
+
+
+# --- dicts whose first values are None ------------------------------------------------
+
+
+def reached(start, goal, edges):
+    parent = {start: None}
+    queue = deque([start])
+    while queue:
+        vertex = queue.popleft()
+        if vertex == goal:
+            break
+        for tail, head in edges:
+            if tail == vertex and head not in parent:
+                parent[head] = tail
+                queue.append(head)
+    else:
+        return -1
+    return len(parent) * 10 + len(queue)
+
+
+def put_beside_none(start, goal):
+    parent = {start: None, 1: None}
+    if start != goal:
+        parent[goal] = start
+    return len(parent), parent[start] is None
+
+
+@pytest.mark.parametrize(("start", "goal"), [(0, 3), (2, 0), (1, 1), (0, 9)])
+def test_values_that_are_none_at_first(start: int, goal: int) -> None:
+    edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    found = tf.function(reached)(tf.constant(start), tf.constant(goal), edges)
+    assert int(found) == reached(start, goal, edges)
+    found = tf.function(put_beside_none)(tf.constant(start), tf.constant(goal))
+    assert tf.nest.map_structure(int, found) == put_beside_none(start, goal)

@@ -104,3 +104,79 @@ def test_habits_of_numpy_are_told_the_function(name, instead):
         getattr(ITEMS, name)
     with pytest.raises(AttributeError, match=f"no attribute '{name}': use {instead}"):
         tf.function(lambda xs: getattr(xs, name))(ITEMS)
+
+
+ROWS = tf.constant([[3, 1], [1, 2], [1, 1], [0, 9]])
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda rows: sorted(rows), [[0, 9], [1, 1], [1, 2], [3, 1]]),
+        (
+            lambda rows: sorted(rows, key=lambda row: row[1], reverse=True),
+            [[0, 9], [1, 2], [3, 1], [1, 1]],
+        ),
+    ],
+)
+def test_rows_are_sorted_into_a_list(function, expected):
+    signature = [tf.TensorSpec([None, 2], tf.int32)]
+    opened = tf.function(function, input_signature=signature)
+    for call in (tf.function(function), opened):
+        found = tf.nest.map_structure(lambda row: row.numpy().tolist(), call(ROWS))
+        assert found == expected
+        assert call(ROWS[:0]) == []
+
+
+def compared(xs, limit):
+    return [x for x in xs if x < limit] == xs
+
+
+def test_a_list_of_the_graph_is_not_compared_with_a_tensor():
+    with pytest.raises(TypeError, match=r"AG210.*list\(tensor\)"):
+        tf.function(compared)(ITEMS, tf.constant(9))
+
+
+def becomes_list(xs, n):
+    while n > 0:
+        xs = [x + 1 for x in xs]
+        n -= 1
+    return xs
+
+
+def chosen_beside(xs, n):
+    return xs if n > 0 else [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("function", "advice"),
+    [
+        (becomes_list, r"AG202.*list of .*`xs = list\(xs\)`"),
+        (chosen_beside, r"AG201.*list of .*`x = list\(x\)`"),
+    ],
+)
+def test_a_tensor_beside_a_list_is_told_to_become_one(function, advice):
+    with pytest.raises(TypeError, match=advice):
+        tf.function(function)(ITEMS, tf.constant(2))
+    found = tf.function(lambda xs, n: function(list(xs), n))(ITEMS, tf.constant(0))
+    assert len(found) in (2, 4)
+
+
+def by_end(starts, ends):
+    return sorted(zip(starts, ends), key=lambda job: job[1])
+
+
+def column_extremes(rows):
+    return list(map(min, zip(*rows))), max(map(max, rows)), max(zip(*rows))
+
+
+def test_what_zip_and_map_give_is_ordered():
+    one, two = [3, 1, 2], [5, 9, 4]
+    for function, args in ((by_end, (one, two)), (column_extremes, ([one, two],))):
+        found = tf.function(function)(*tf.nest.map_structure(tf.constant, args))
+        assert tf.nest.map_structure(int, found) == function(*args)
+
+
+def test_a_comparison_of_tuples_is_told_to_write_one_out():
+    with pytest.raises(TypeError, match=r"AG301.*a comparison of lists or tuples"):
+        tf.function(lambda a, b: 1 if a == b else 2)((ITEMS[0], 1), (ITEMS[1], 1))
