@@ -406,10 +406,9 @@ def _with_state(level: _Level, given: Arguments, state: State) -> Any:
             level.results, level.captures = None, ()
             continue
         left = Leaves.of_state(after)
-        sides = (
-            Side(found.form.pack(found.leaves), level.graph),
-            Side(after, level.graph),
-        )
+        with building(level.graph):  # what may be None is a node more
+            value = found.form.pack(found.leaves)
+        sides = Side(value, level.graph), Side(after, level.graph)
         if level.results is None:
             level.results, level.leaving = found, left
             level.found, level.left = sides

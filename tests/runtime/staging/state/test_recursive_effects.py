@@ -275,6 +275,24 @@ def lengths_of_subsets(n):
     return lengths
 
 
+def best_move(cells, player):
+    free = [i for i, value in enumerate(cells) if value == 0]
+    if not free:
+        return 0, None
+    best, move = -2, None
+    for i in free:
+        cells[i] = player
+        value = -best_move(cells, -player)[0]
+        cells[i] = 0
+        if value > best:
+            best, move = value, i
+    return best, move
+
+
+def moves_that_may_be_none(n):
+    return best_move([n - 3, n - 3, 1], n - n + 1)
+
+
 FUNCTIONS = [
     change_that_is_taken_back,
     given_back,
@@ -289,6 +307,7 @@ FUNCTIONS = [
 SLOWER = [
     attribute_that_is_taken_back,
     lengths_of_subsets,
+    moves_that_may_be_none,
     reversed_in_place,
     notes,
     memoised,
