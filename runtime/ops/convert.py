@@ -443,9 +443,12 @@ def _target(operands: list[_Operand], op: str, keep_weak: bool) -> tuple[DType, 
         if operand.dtype is target:
             continue
         if operand.tensor is not None or not compatible(target, operand.dtype.kind):
+            pair = target, operand.dtype
+            numbers = all(dtype.is_integer or dtype.is_floating for dtype in pair)
+            wider = f", as by tf.cast(x, tf.{max(pair, key=_width).name})"
             raise DTypeMismatchError(
                 f"the operands have different dtypes, {target.name} and "
-                f"{operand.dtype.name}; cast one of them"
+                f"{operand.dtype.name}; cast one of them{wider if numbers else ''}"
             ).for_op(op)
     is_weak = not strong
     for dtype in weak:
