@@ -354,7 +354,7 @@ class TracingError(TypeError):
 class TracingWarning(UserWarning):
     """Tracing did what calls do not: it changed a Python object that outlives
     it (AG320), or asked for chance, the time or input (AG322), or it unrolled a long
-    loop of Python's (AG323).
+    loop of Python's (AG323), or read more than calls compare (AG324).
 
     It happens once for each trace, not for each call. Silence the warning where that is
     meant: ``warnings.simplefilter("ignore", tf.errors.TracingWarning)``.

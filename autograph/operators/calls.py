@@ -143,6 +143,13 @@ def _call_function(function: FunctionType, options: ConversionOptions) -> Any:
     return _watched(function if _converter is None else _converter(function, options))
 
 
+def tell(*functions: Any) -> None:
+    """Tell the watcher of functions that Python is about to call."""
+    for function in functions:
+        if _watcher is not None and isinstance(function, FunctionType):
+            _watcher(function)
+
+
 def _watched(function: Any) -> Any:
     return function if _watcher is None else _watcher(function)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from .calls import call
+from .calls import call, tell
 from .classes import attributes_of, defines
 from .comprehensions import list_comp
 from .dispatch import Backend, backend_of
@@ -122,8 +122,12 @@ def _shows_itself(value: Any) -> bool:
     kind = type(value)
     if kind in _ATOMS or defines(kind, "__dataclass_fields__"):
         return False
-    shows = (kind.__format__, kind.__str__, kind.__repr__)
-    return any(type(method) is FunctionType for method in shows)
+    return any(type(method) is FunctionType for method in _shows(kind))
+
+
+def _shows(kind: Any) -> tuple[Any, ...]:
+    """The methods by which a class says what its objects look like."""
+    return kind.__format__, kind.__str__, kind.__repr__
 
 
 def _answer_for(name: str, values: Iterable[Any]) -> Callable[..., Any] | None:
@@ -155,8 +159,10 @@ def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
     elif defines(type(value), _ALONE):
         inside = (value.__autograph_alone__(),)
     elif defines(type(value), "__dataclass_fields__"):
+        tell(*_shows(type(value)))
         inside = (attributes_of(value) or {}).values()
     elif _shows_itself(value):
+        tell(*_shows(type(value)))
         # Its own attributes will do: what it refers to may be the whole program.
         variables = attributes_of(value) or {}
         return next(filter(None, map(backend_of, variables.values())), None)

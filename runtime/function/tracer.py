@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from runtime import compiler
+from runtime.errors import TracingWarning
 from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
-from runtime.guards import Guards, Places, note, watching
+from runtime.guards import LIMIT, Guards, Places, note, watching
 from runtime.ops.staged.python_calls import called_functions
 from runtime.tensor import EagerTensor
 from runtime.tracing.arguments import classes_in
@@ -118,6 +120,7 @@ class Tracer:
         self._changed = Places()
         self._made_guards: weakref.WeakSet[Guards] = weakref.WeakSet()
         self._met: Any = None
+        self._has_warned = False
         self._converted = None if autograph else python_function
 
     @property
@@ -150,6 +153,8 @@ class Tracer:
         with watching(self.python_function, objects, tells) as watch:
             traced = self._made(args, kwargs)
         guards = watch.guards(self._changed, called_functions(traced.graph))
+        if watch.left_out is not None:
+            self._warn_of(*watch.left_out)
         for earlier in list(self._made_guards):
             # What this trace changed is no reason to make an earlier one again.
             earlier.forget(self._changed)
@@ -158,6 +163,24 @@ class Tracer:
         if guards is not None:
             self._made_guards.add(guards)
         return ConcreteFunction(traced, self._signature, specs), guards
+
+    def _warn_of(self, name: str, filename: str, line: int) -> None:
+        """Warn, once, of what no call compares with what a trace read."""
+        if self._has_warned:
+            return
+        self._has_warned = True
+        warnings.warn_explicit(
+            TracingWarning(
+                f"AG324: {self._signature.name!r} reads more of Python's values than "
+                f"the {LIMIT:,} that calls compare with what it was traced with: a "
+                f"change of `{name}`, or of what is read after it, may not be noticed. "
+                "Make it a tensor, or pass it as an argument",
+                "AG324",
+            ),
+            None,
+            filename,
+            line,
+        )
 
     def trace_capturing(
         self, specs: Specs, captured: Sequence[EagerTensor]

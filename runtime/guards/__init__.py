@@ -10,5 +10,6 @@ from __future__ import annotations
 
 from runtime.guards.active import note, watching
 from runtime.guards.checks import Change, Guards, Places
+from runtime.guards.watch import LIMIT
 
-__all__ = ["Change", "Guards", "Places", "note", "watching"]
+__all__ = ["LIMIT", "Change", "Guards", "Places", "note", "watching"]

@@ -18,6 +18,7 @@ __all__ = [
     "getter",
     "has_special_access",
     "may_be_kept",
+    "metaclasses",
     "overridden",
     "special_methods",
 ]
@@ -42,6 +43,8 @@ class Kind(Enum):
 _NOT_RUN = {"__init__", "__new__", "__del__", "__repr__", "__str__"}
 #: The attributes of properties that are their functions.
 _GETTERS = {property: "fget", cached_property: "func"}
+#: What a function has besides the attributes that it was given.
+_OF_FUNCTIONS = {"__defaults__", "__kwdefaults__", "__name__", "__qualname__"}
 _MISSING: Any = object()
 _NONE = (Kind.OTHER, None)
 #: Properties that ask many attributes, and of which only the answer is of interest.
@@ -56,10 +59,21 @@ _ANSWERS = (
 def present(owner: Any, names: set[str]) -> set[str]:
     """The names among some of which an object or its class has an attribute."""
     found = names & _variables(owner).keys()
-    for base in (owner if issubclass(type(owner), type) else type(owner)).__mro__:
+    bases: Any = type(owner).__mro__
+    if issubclass(type(owner), type):
+        bases = (*owner.__mro__, *metaclasses(owner))
+    for base in bases:
         if base is not object:
             found |= names & base.__dict__.keys()
     return found
+
+
+def metaclasses(cls: type) -> tuple[type, ...]:
+    """The classes of the user's that a class is an instance of."""
+    kind: Any = type(cls)
+    if kind is type:
+        return ()
+    return tuple(base for base in kind.__mro__ if not is_library(base))
 
 
 def find(owner: Any, name: str) -> tuple[Kind, Any]:
@@ -67,6 +81,8 @@ def find(owner: Any, name: str) -> tuple[Kind, Any]:
     cls = type(owner)
     if issubclass(cls, (ModuleType, FunctionType)):
         value = vars(owner).get(name, _MISSING)
+        if name in _OF_FUNCTIONS and cls is FunctionType:
+            value = getattr(owner, name)
         return (Kind.ABSENT, None) if value is _MISSING else (Kind.VALUE, value)
     if issubclass(cls, type):
         return _of_class(owner, name)
@@ -75,6 +91,12 @@ def find(owner: Any, name: str) -> tuple[Kind, Any]:
 
 def _of_class(cls: type, name: str) -> tuple[Kind, Any]:
     raw = _raw(cls, name)
+    behind = _raw_among(metaclasses(cls), name)
+    if behind is not _MISSING and (raw is _MISSING or hasattr(type(behind), "__set__")):
+        if isinstance(behind, FunctionType):
+            return _method(behind)
+        is_code = hasattr(type(behind), "__get__")
+        return _code(behind) if is_code else (Kind.VALUE, behind)
     if raw is _MISSING:
         return Kind.ABSENT, None
     if isinstance(raw, classmethod):
@@ -115,7 +137,11 @@ def _of_instance(owner: Any, name: str) -> tuple[Kind, Any]:
 
 def _raw(cls: type, name: str) -> Any:
     """The attribute as the class has it, not bound to anything."""
-    for base in cls.__mro__:
+    return _raw_among(cls.__mro__, name)
+
+
+def _raw_among(classes: tuple[type, ...], name: str) -> Any:
+    for base in classes:
         if name in base.__dict__:
             return base.__dict__[name]
     return _MISSING
@@ -144,8 +170,10 @@ def _code(raw: Any) -> tuple[Kind, Any]:
 
 def getter(owner: Any, name: str) -> Iterator[tuple[type, str]]:
     """The class that makes a property of the name, and where it has the function."""
-    cls: Any = owner if issubclass(type(owner), type) else type(owner)
-    for base in cls.__mro__:
+    bases: Any = type(owner).__mro__
+    if issubclass(type(owner), type):
+        bases = (*metaclasses(owner), *owner.__mro__)
+    for base in bases:
         if name in base.__dict__:
             part = _GETTERS.get(type(base.__dict__[name]))
             if part is not None and not is_library(base):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from operator import is_
 from typing import Any
 
 from runtime.guards.expected import (
     Constants,
     Difference,
     Expected,
+    Identity,
+    Method,
     Value,
     part_of,
     same_items,
@@ -16,7 +20,15 @@ from runtime.guards.expected import (
     shown,
 )
 
-__all__ = ["Items", "Mapping", "Members", "PlainItems", "PlainMapping", "Sized"]
+__all__ = [
+    "Items",
+    "Mapping",
+    "Members",
+    "PlainItems",
+    "PlainMapping",
+    "Sized",
+    "with_identity",
+]
 
 
 class PlainItems(Expected):
@@ -195,3 +207,56 @@ class Sized(Expected):
     def text(self) -> str:
         """How many are in it."""
         return f"a {self._kind.__name__} of {self._length}"
+
+
+class _Identical(Expected):
+    """A container, the same one, with the same ones in it."""
+
+    def __init__(self, expected: Expected, containers: list[Any]) -> None:
+        self._expected = expected
+        self._containers = containers
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is the same, with the same in it."""
+        return self._expected.holds(value) and self._has_same(value)
+
+    def _has_same(self, value: Any) -> bool:
+        found = _containers_in(value)
+        same = len(found) == len(self._containers)
+        return same and all(map(is_, found, self._containers))
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        return f"{constants.name(self.holds)}({value})"
+
+    @property
+    def text(self) -> str:
+        """What was expected of it."""
+        return self._expected.text
+
+    def differences(self, value: Any, name: str) -> Iterator[Difference]:
+        """What is other in it, or that it is another one."""
+        found = [*self._expected.differences(value, name)]
+        yield from found
+        if not found and not self._has_same(value):
+            yield name, self.text, "another that is equal"
+
+
+def with_identity(expected: Expected, current: Callable[[], Any]) -> Expected:
+    """What is expected of a value that may be asked whether it is another one."""
+    is_container = not isinstance(expected, (Identity, Method, _Identical))
+    containers = _containers_in(current()) if is_container else []
+    return _Identical(expected, containers) if containers else expected
+
+
+def _containers_in(value: Any) -> list[Any]:
+    """The lists, tuples, dicts and sets in a value, itself among them."""
+    found: dict[int, Any] = {}
+    pending = [value]
+    for part in pending:
+        kind = type(part)
+        if issubclass(kind, (list, tuple, deque, dict, set)) and id(part) not in found:
+            found[id(part)] = part
+            if not issubclass(kind, set):
+                pending += part.values() if issubclass(kind, dict) else part
+    return [*found.values()]

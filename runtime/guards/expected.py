@@ -21,6 +21,7 @@ __all__ = [
     "Constants",
     "Expected",
     "Identity",
+    "Instance",
     "Method",
     "Reference",
     "Value",
@@ -52,6 +53,7 @@ class Constants:
             "same_items": same_items,
             "same_mapping": same_mapping,
             "lookup": dict.get,
+            "lacks": lacks,
         }
         self._names: dict[int, str] = {}
         self._variables = 0
@@ -112,6 +114,15 @@ def same_mapping(
 ) -> bool:
     """Whether a value is a dict of this type with these keys and plain values."""
     return same_items(value, kind, keys) and _are_same(value.values(), old)
+
+
+def lacks(owner: Any, name: str) -> bool:
+    """Whether an object has no such attribute, as Python's own access finds it."""
+    try:
+        object.__getattribute__(owner, name)
+    except AttributeError:
+        return True
+    return False
 
 
 def shown(value: Any) -> str:
@@ -246,31 +257,66 @@ class Identity(Expected):
         return self._reference.text
 
 
-class Array(Identity):
-    """A small NumPy array, with what is in it."""
+class Instance(Identity):
+    """An object of a class of the user's, which may get another class."""
 
-    __slots__ = ("_content",)
+    __slots__ = ("_class",)
 
-    def __init__(self, value: np.ndarray[Any, Any]) -> None:
+    def __init__(self, value: Any) -> None:
         super().__init__(value)
-        self._content = value.tobytes()
+        self._class = Reference(type(value))
 
     def holds(self, value: Any) -> bool:
-        """Whether it is the same array with the same content."""
-        return super().holds(value) and value.tobytes() == self._content
+        """Whether it is the same object of the same class."""
+        return super().holds(value) and type(value) is self._class.get()
 
     def source(self, value: str, constants: Constants) -> str:
         """See `Expected.source`."""
         expected = super().source(value, constants)
-        content = constants.name(self._content)
-        return f"({expected} and {value}.tobytes() == {content})"
+        return f"({expected} and type({value}) is {self._class.bind(constants)})"
+
+
+class Array(Identity):
+    """A NumPy array, its form, and what is in it if that is little."""
+
+    __slots__ = ("_content", "_dtype", "_shape")
+
+    def __init__(self, value: np.ndarray[Any, Any], is_small: bool) -> None:
+        super().__init__(value)
+        self._shape, self._dtype = value.shape, value.dtype
+        self._content = value.tobytes() if is_small else None
+
+    def _has_form(self, value: Any) -> bool:
+        is_same = super().holds(value)
+        return is_same and value.shape == self._shape and value.dtype == self._dtype
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is the same array with the same form and content."""
+        if self._content is None:
+            return self._has_form(value)
+        return self._has_form(value) and value.tobytes() == self._content
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        name = constants.variable()
+        checks = [
+            super().source(f"({name} := {value})", constants),
+            f"{name}.shape == {constants.name(self._shape)}",
+            f"{name}.dtype == {constants.name(self._dtype)}",
+        ]
+        if self._content is not None:
+            checks.append(f"{name}.tobytes() == {constants.name(self._content)}")
+        return f"({' and '.join(checks)})"
 
     def differences(self, value: Any, name: str) -> Iterator[Difference]:
-        """That it is another array, or what is in it has changed."""
-        if Identity.holds(self, value) and not self.holds(value):
-            yield f"the content of {name}", self.text, "other numbers"
-        else:
+        """That it is another array, or its form or what is in it has changed."""
+        if not Identity.holds(self, value):
             yield from super().differences(value, name)
+        elif not self._has_form(value):
+            new = f"{value.dtype} of shape {value.shape}"
+            yield f"the form of {name}", f"{self._dtype} of shape {self._shape}", new
+        elif not self.holds(value):
+            yield f"the content of {name}", self.text, "other numbers"
 
 
 class Method(Expected):

@@ -20,7 +20,15 @@ from runtime.guards.containers import (
     PlainMapping,
     Sized,
 )
-from runtime.guards.expected import Array, Expected, Identity, Value, is_plain, shown
+from runtime.guards.expected import (
+    Array,
+    Expected,
+    Identity,
+    Instance,
+    Value,
+    is_plain,
+    shown,
+)
 from runtime.types.classes import remembered
 from runtime.variable import Module
 
@@ -74,14 +82,15 @@ def is_open(cls: type) -> bool:
     return argparse is not None and issubclass(cls, argparse.Namespace)
 
 
-def expect(value: Any, meet: Meet, budget: int) -> tuple[Expected | None, int]:
-    """What is expected where a value was found, and how many parts were looked at.
+def expect(value: Any, meet: Meet, budget: int) -> tuple[Expected | None, int, bool]:
+    """What is expected where a value was found, how many parts were looked at, and
+    whether these are all.
 
     None: whatever is there will do.
     """
     looking = _Looking(meet, budget)
     expected = None if _is_fixed(value) else looking.at(value, "", 0)
-    return expected, budget - looking.budget
+    return expected, budget - looking.budget, looking.is_whole
 
 
 def _is_fixed(value: Any) -> bool:
@@ -94,6 +103,7 @@ class _Looking:
 
     def __init__(self, meet: Meet, budget: int) -> None:
         self.budget = budget
+        self.is_whole = True
         self._meet = meet
 
     def at(self, value: Any, step: str, depth: int) -> Expected:
@@ -103,13 +113,14 @@ class _Looking:
         kind: Any = type(value)
         if kind is np.ndarray:
             is_small = value.nbytes <= _SMALL and not value.dtype.hasobject
-            return Array(value) if is_small else Identity(value)
+            return Array(value, is_small)
         if kind in _SETS:
             return Members(value) if all(map(is_plain, value)) else Sized(value)
         is_list, is_dict = _container(kind)
         if (is_list or is_dict) and is_open(kind):
             self._meet(value, step)  # It may have attributes, too.
         if (is_list or is_dict) and (self.budget < len(value) or depth > _DEPTH):
+            self.is_whole &= not value
             return Sized(value)
         if is_list and all(map(is_plain, value)):
             self.budget -= len(value)
@@ -125,7 +136,7 @@ class _Looking:
             self._parts(value.items(), step, depth)
             return Sized(value)
         self._meet(value, step)
-        return Identity(value)
+        return Instance(value) if is_open(kind) else Identity(value)
 
     def _parts(
         self, items: Iterable[tuple[Any, Any]], step: str, depth: int

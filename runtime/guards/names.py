@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ if sys.version_info >= (3, 11):
 if sys.version_info >= (3, 12):
     _FLAGGED |= {"LOAD_ATTR", "LOAD_SUPER_ATTR"}
 #: Functions that read attributes whose names are texts, and those that read all.
-_BY_TEXT = {"attrgetter", "getattr", "hasattr", "methodcaller"}
+_BY_TEXT = {"__getattribute__", "attrgetter", "getattr", "hasattr", "methodcaller"}
 _ALL = {"asdict", "astuple", "vars"}
 
 
@@ -49,8 +49,16 @@ class Names(NamedTuple):
     #: Those that are read otherwise than to be called at once. (Of a global variable
     #: something else may be called: `handlers["x"]()`.)
     values: frozenset[str]
-    #: The first line that reads a name.
+    #: The first line that reads a name, in the order of the code.
     lines: dict[str, int]
+    #: Whether it asks if two objects are one.
+    compares: bool
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """Some of the names, in the order of the code; those it assigns come last."""
+        found = {*names}
+        read = [name for name in self.lines if name in found]
+        return [*read, *sorted(found.difference(read))]
 
 
 @remembered
@@ -61,9 +69,13 @@ def names_of(code: CodeType) -> Names:
     >>> sorted(names.globals), sorted(names.attributes)
     (['getattr', 'model', 'scale'], ['rate'])
     """
-    sets: dict[str, set[str]] = {kind: set() for kind in Names._fields[:-1]}
+    sets: dict[str, set[str]] = {kind: set() for kind in Names._fields[:-2]}
     lines: dict[str, int] = {}
+    compares = False
     for operation, name, line, is_called in _reads(code):
+        if operation == "IS_OP":
+            compares = True
+            continue
         if operation in _STORED:
             sets[_STORED[operation]].add(name)
             continue
@@ -76,7 +88,8 @@ def names_of(code: CodeType) -> Names:
             inner = names_of(constant)
             for kind, names in sets.items():
                 names |= getattr(inner, kind)
-            lines = {**inner.lines, **lines}
+            lines = {**lines, **inner.lines, **lines}
+            compares |= inner.compares
     read = sets["globals"] | sets["attributes"]
     if read & _ALL:
         for kind in ("attributes", "values"):
@@ -85,7 +98,7 @@ def names_of(code: CodeType) -> Names:
         texts = set(_identifiers(code.co_consts))
         for kind in ("attributes", "probed", "values"):
             sets[kind] |= texts
-    return Names._make([*map(frozenset, sets.values()), lines])
+    return Names._make([*map(frozenset, sets.values()), lines, compares])
 
 
 def _reads(code: CodeType) -> Iterator[tuple[str, str, int, bool]]:
@@ -93,6 +106,7 @@ def _reads(code: CodeType) -> Iterator[tuple[str, str, int, bool]]:
     starts = {start: line for start, _, line in code.co_lines()}
     line = code.co_firstlineno
     has_pattern = False
+    last: object = ...
     for instruction in dis.get_instructions(code):
         operation = instruction.opname
         line = starts.get(instruction.offset) or line
@@ -102,7 +116,11 @@ def _reads(code: CodeType) -> Iterator[tuple[str, str, int, bool]]:
             yield operation, instruction.argval, line, is_called
         elif operation in _STORED:
             yield operation, instruction.argval, line, False
+        elif operation == "IS_OP" and last not in (None, True, False):
+            yield operation, "", line, False
         has_pattern |= operation == "MATCH_CLASS"
+        if operation != "CACHE":
+            last = instruction.argval if operation == "LOAD_CONST" else ...
     if has_pattern:
         # `case Point(x=0)` names its attributes in a constant, `Point(0)` nowhere.
         for name in (*_identifiers(code.co_consts), "__match_args__"):

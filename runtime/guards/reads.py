@@ -19,6 +19,7 @@ __all__ = [
     "Read",
     "attribute",
     "cell",
+    "class_of",
     "contents",
     "data",
     "defaults",
@@ -138,7 +139,8 @@ def attribute(owner: Reference, key: str, name: str, is_special: bool) -> Read:
     """An attribute; ``is_special`` where the class has code that is not to run."""
     if is_special:
         get: Callable[[Any], Any] = functools.partial(_plain_attribute, key)
-        return Read(owner, key, name, get, f"object.__getattribute__({{}}, {key!r})")
+        template, absent = "object.__getattribute__({}, %r)", "lacks({}, %r)"
+        return Read(owner, key, name, get, template % key, absent % key)
     is_name = key.isascii() and not keyword.iskeyword(key)
     template = f"{{}}.{key}" if is_name else f"getattr({{}}, {key!r})"
     absent = f"not hasattr({{}}, {key!r})"
@@ -203,6 +205,12 @@ def contents(value: Any, name: str) -> Read | None:
     if type(value) in (deque, set):
         return Read(reference, key, key, lambda value: value, "{}")
     return None
+
+
+def class_of(value: Any, name: str) -> Read:
+    """The class of an argument that is known by its identity."""
+    key = f"the class of `{name}`"
+    return Read(Reference(value), key, key, type, "type({})")
 
 
 def _plain_attribute(key: str, owner: Any) -> Any:

@@ -26,12 +26,14 @@ from runtime.guards.attributes import (
     getter,
     has_special_access,
     may_be_kept,
+    metaclasses,
     overridden,
     present,
     special_methods,
 )
 from runtime.guards.checks import Guards, Places
-from runtime.guards.expected import Expected, Method, Reference, is_plain
+from runtime.guards.containers import with_identity
+from runtime.guards.expected import Expected, Method, Reference
 from runtime.guards.kinds import expect, is_enum, is_library, is_open, is_ours
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Owner, Read
@@ -60,7 +62,7 @@ class Watch:
         self._roots: list[Owner] = []
         self._objects: dict[int, Owner] = {}
         #: The attributes to look at, and those that may be missing.
-        self._names: set[str] = set()
+        self._names: dict[str, None] = {}
         self._probed: set[str] = set()
         #: Names that are read otherwise than to be called at once.
         self._valued: set[str] = set()
@@ -80,10 +82,15 @@ class Watch:
         self._linked: dict[int, FunctionType] = {}
         #: What the contents of arguments are called.
         self._arguments: set[str] = set()
-        #: The functions whose defaults are arguments.
+        #: The function that is traced, and what it wraps.
         self._bound: set[FunctionType] = set()
+        #: Names of containers that may be asked whether they are the same object.
+        self._compared: set[str] = set()
         self._pending: deque[Callable[[], None]] = deque()
         self._budget = LIMIT
+        #: What was not looked at, since there was too much: the first, and the name
+        #: that it was found under.
+        self._left_out: tuple[str, str] | None = None
 
     # --- from outside -----------------------------------------------------------------
 
@@ -106,10 +113,13 @@ class Watch:
         """Look at an argument, which is known by its identity, or what is called."""
         _, found = self._expect(value, name, True, name)
         self._roots += found
-        read = reads.contents(value, name)
-        if read is not None:
-            self._add_read((id(value), read.key), read)
-            self._arguments.add(read.key)
+        found_reads = [reads.contents(value, name)]
+        if is_open(type(value)):
+            found_reads.append(reads.class_of(value, name))
+        for read in found_reads:
+            if read is not None:
+                self._add_read((id(value), read.key), read)
+                self._arguments.add(read.key)
         self._look()
 
     def start(self, function: Any, tells: bool) -> None:
@@ -167,6 +177,9 @@ class Watch:
             if read not in same:
                 changed.add(read)
         kept = [read for read in self._kept(same) if read not in changed]
+        for read in kept:
+            if read.key in self._compared and read.expected is not None:
+                read.expected = with_identity(read.expected, read.current)
         if self._tells:
             functions = (known for known, _ in self._functions.values())
             kept = needed(kept, list(called), self._noted, functions)
@@ -213,7 +226,10 @@ class Watch:
         # The code may have been converted in place.
         names = names_of(compiler.conversion.as_written(function).__code__)
         quiet = names.values if tells else names.attributes | names.globals
-        for name in {*names.globals, *names.stored_globals}:
+        if names.compares:
+            self._compared |= {*names.globals, *names.attributes}
+            self._compared |= {*function.__code__.co_freevars}
+        for name in names.in_order(names.globals | names.stored_globals):
             self._look_at_global(function.__globals__, name, name in quiet)
         self._look_at_modules(names.imports, function)
         reference = Reference(function)
@@ -225,8 +241,7 @@ class Watch:
             values = getattr(function, kind) or {}
             if kind == "__kwdefaults__":
                 values = tuple(values.values())
-            # Those of the traced function are arguments: the trace knows them.
-            if values and not (function in self._bound and is_plain(values)):
+            if values:
                 label = f"the defaults of `{function.__qualname__}`"
                 read = reads.defaults(reference, kind, label)
                 self._add_read((id(function), kind), read)
@@ -268,12 +283,16 @@ class Watch:
             self._silent.add(name)
             for method in self._methods.pop(name, ()):
                 self._add(method)
-        attributes = {*names.attributes, *names.stored_attributes}
+        attributes = names.in_order(names.attributes | names.stored_attributes)
         self._look_for_names(attributes, {*names.probed})
 
-    def _look_for_names(self, names: set[str], probed: set[str]) -> None:
-        new = (names - self._names) | (probed - self._probed)
-        self._names |= names
+    def _look_for_names(self, names: Iterable[str], probed: set[str]) -> None:
+        new = [
+            name
+            for name in names
+            if name not in self._names or (name in probed and name not in self._probed)
+        ]
+        self._names.update(dict.fromkeys(new))
         self._probed |= probed
         if new:
             for known in list(self._objects.values()):
@@ -312,9 +331,23 @@ class Watch:
         def meet(part: Any, step: str) -> None:
             found.extend(self._meet(part, label + step, quiet, name))
 
-        expected, used = expect(value, meet, self._budget)
+        expected, used, is_whole = expect(value, meet, self._budget)
         self._budget -= used
+        if not is_whole:
+            self._leave_out(label, name)
         return expected, found
+
+    def _leave_out(self, label: str, name: str) -> None:
+        if self._left_out is None:
+            self._left_out = label, name
+
+    @property
+    def left_out(self) -> tuple[str, str, int] | None:
+        """The first of what is not watched, since there is too much; and its line."""
+        if self._left_out is None or self._left_out[1] not in self.places:
+            return None
+        label, name = self._left_out
+        return label, *self.places[name]
 
     def _meet(self, value: Any, label: str, quiet: bool, name: str) -> Iterator[Owner]:
         """Look into a value that is found under a name, if it is the user's."""
@@ -369,15 +402,21 @@ class Watch:
             cls = known.value
         if cls not in self._classes and cls not in (FunctionType, ModuleType):
             self._classes.add(cls)
-            for method in special_methods(cls):
+            methods = [*special_methods(cls)]
+            if cls is known.value and metaclasses(cls):
+                methods += special_methods(type(cls))
+            for method in methods:
                 self._add(method)
 
-    def _look_at_object(self, known: Owner, names: set[str]) -> None:
-        names = present(known.value, names) | (names & self._probed)
-        for name in names - known.seen:
-            if self._budget > 0:
+    def _look_at_object(self, known: Owner, names: Iterable[str]) -> None:
+        wanted = {*names}
+        here = (present(known.value, wanted) | (wanted & self._probed)) - known.seen
+        for name in names if here else ():
+            if name in here and self._budget > 0:
                 kind, value = find(known.value, name)
                 self._look_at_attribute(known, name, kind, value)
+            elif name in here:
+                self._leave_out(f"{known.name}.{name}", name)
 
     def _look_at_attribute(
         self, known: Owner, name: str, kind: Kind, value: Any
@@ -414,4 +453,4 @@ class Watch:
             for part in value:
                 self.places.setdefault(part, self.places[name])
             self._valued |= {*value}
-            self._look_for_names({*value}, set())
+            self._look_for_names(value, set())

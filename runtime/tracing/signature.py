@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, MethodType
 from typing import Any
+from weakref import ref
 
 __all__ = ["Signature"]
 
@@ -19,6 +21,11 @@ class Signature:
         except (TypeError, ValueError):
             # Some builtins do not tell: anything goes.
             self.parameters = inspect.signature(lambda *args, **kwargs: None)
+        self._function = _function_of(fn)
+        self._known = self._now()
+        self._read()
+
+    def _read(self) -> None:
         kinds = inspect.Parameter
         self.positional = [
             name
@@ -43,6 +50,30 @@ class Signature:
                 for name, parameter in self.parameters.parameters.items()
             ]
 
+    def _now(self) -> dict[str, Any]:
+        """The defaults of the function, which a program may change."""
+        function = None if self._function is None else self._function()
+        if function is None:
+            return {}
+        values = function.__defaults__ or ()
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount][-len(values) :] if values else ()
+        return {**dict(zip(names, values)), **(function.__kwdefaults__ or {})}
+
+    def _renew(self) -> None:
+        """Take the defaults that the function has now."""
+        now, known = self._now(), self._known
+        if now.keys() == known.keys() and all(now[n] is known[n] for n in now):
+            return
+        self._known = now
+        self.parameters = self.parameters.replace(
+            parameters=[
+                parameter.replace(default=now.get(name, inspect.Parameter.empty))
+                for name, parameter in self.parameters.parameters.items()
+            ]
+        )
+        self._read()
+
     def bind(
         self, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -50,6 +81,8 @@ class Signature:
 
         Raises TypeError as Python does for arguments that do not fit.
         """
+        if self._function is not None:
+            self._renew()
         if self._defaults is not None and len(args) <= len(self._defaults):
             # As Python's own does below, but ten times faster.
             values = [
@@ -81,3 +114,9 @@ class Signature:
             yield self.name_of(index), value
         for key in sorted(kwargs):
             yield key, kwargs[key]
+
+
+def _function_of(fn: Any) -> ref[FunctionType] | None:
+    """The function whose parameters a callable has; None if that is not known."""
+    function = inspect.unwrap(fn.__func__ if isinstance(fn, MethodType) else fn)
+    return ref(function) if isinstance(function, FunctionType) else None

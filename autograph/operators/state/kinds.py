@@ -8,19 +8,13 @@ without a kind is not looked into: numbers, modules, what libraries define.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
-import operator
-import warnings
-import zlib
 from _random import Random  # which that of `random` is derived from
-from array import array
 from collections import ChainMap, OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from io import BytesIO, StringIO
-from itertools import count, cycle
 from types import (
     BuiltinMethodType,
     CodeType,
@@ -36,6 +30,19 @@ from typing import Any, NamedTuple
 from ...ownership import functions_of, is_library_module
 from ..classes import attributes_of, defines, member_of, remembered
 from ..dispatch import UNBOUND
+from .hidden import (
+    fill_buffer,
+    fill_local,
+    fill_queue,
+    fill_stream,
+    fill_weak,
+    read_buffer,
+    read_generator,
+    read_iterator,
+    read_queue,
+    read_stream,
+    read_weak_dict,
+)
 from .slots import (
     ATTRIBUTE,
     CACHE,
@@ -102,7 +109,7 @@ def kinds_of(value: Any) -> tuple[Kind, ...]:
     if isinstance(value, type):
         return () if _is_library(value) else (_CLASS,)
     kinds = _kinds_of_class(cls)
-    if not kinds and _is_library(cls) and _read_buffer(value):
+    if not kinds and _is_library(cls) and read_buffer(value):
         return (_BUFFER,)
     return kinds
 
@@ -115,7 +122,9 @@ def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
         if defines(cls, method):
             return (kind,)
     found = next((kind for base, kind in _BASES if issubclass(cls, base)), None)
-    kinds = () if found is None else (found,)
+    kinds: tuple[Kind, ...] = () if found is None else (found,)
+    named = ((base.__module__, base.__qualname__) for base in cls.__mro__)
+    kinds += tuple(_OF_PYTHON[name] for name in named if name in _OF_PYTHON)
     if not _is_library(cls) or issubclass(cls, _HOLDERS):
         return (*kinds, *_kinds_of_instances(cls))
     if found is None and defines(cls, "__next__"):
@@ -353,63 +362,6 @@ def _read_class(cls: type) -> dict[str, Any]:
     }
 
 
-# --- parts that are hidden in C -------------------------------------------------------
-
-#: Bytes of an array that are kept to be put back; a larger one is compared by a sum.
-_BUFFER_LIMIT = 1 << 20
-_NO_BUFFER = (TypeError, ValueError, BufferError, NotImplementedError)
-
-
-def _read_iterator(value: Any) -> list[Any]:
-    """How far an iterator is: what it refers to, and how much is left."""
-    if isinstance(value, count):
-        return [repr(value)]
-    if isinstance(value, cycle):
-        return [_place_in_cycle(value)]
-    inside = [part for part in gc.get_referents(value) if not isinstance(part, type)]
-    return [operator.length_hint(value, -1), *inside]
-
-
-def _place_in_cycle(value: Any) -> int:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # there is no other way to ask
-        inner = value.__reduce__()[1][0]
-    return operator.length_hint(inner, -1)
-
-
-def _read_generator(value: GeneratorType[Any, Any, Any]) -> list[Any]:
-    """Where a generator is, and its variables."""
-    frame = value.gi_frame
-    if frame is None:
-        return []
-    return [frame.f_lasti, *frame.f_locals.values()]
-
-
-def _read_buffer(value: Any) -> list[Any]:
-    """What is in an array of numbers; nothing for an object that is none."""
-    try:
-        with memoryview(value) as view:
-            if view.nbytes <= _BUFFER_LIMIT and "O" not in view.format:
-                return [view.tobytes()]
-            return [zlib.adler32(view if view.c_contiguous else view.tobytes())]
-    except _NO_BUFFER:
-        return []
-
-
-def _fill_buffer(value: Any, parts: list[Any]) -> None:
-    """Put back what was in an array, if that was kept."""
-    if not isinstance(parts[0], bytes):
-        return
-    if isinstance(value, array):
-        del value[:]
-        value.frombytes(parts[0])
-    elif isinstance(value, bytearray):
-        value[:] = parts[0]
-    else:
-        with contextlib.suppress(*_NO_BUFFER), memoryview(value) as view:
-            view.cast("B")[:] = parts[0]
-
-
 # --- the table ------------------------------------------------------------------------
 
 
@@ -437,19 +389,6 @@ def _fill_deque(value: Any, parts: list[Any]) -> None:
 
 def _fill_staged(value: Any, parts: list[Any]) -> None:
     value.__autograph_become__(parts)
-
-
-def _read_stream(value: Any) -> list[Any]:
-    return [] if value.closed else [value.getvalue(), value.tell()]
-
-
-def _fill_stream(value: Any, parts: list[Any]) -> None:
-    if parts and not value.closed:
-        text, place = parts
-        value.seek(0)
-        value.truncate()
-        value.write(text)
-        value.seek(place)
 
 
 def _index(key: Any) -> str:
@@ -504,14 +443,14 @@ _CLASSES = Kind(
 )
 _CLASS = Kind(_read_class, None, _slot(CLASS_ATTRIBUTE), _attribute)
 _FUNCTION = Kind(_read_function, None, _variable_slot, _variable_name)
-_BUFFER = Kind(_read_buffer, _fill_buffer)
-_ITERATOR = Kind(_read_iterator, verb="advanced")
-_GENERATOR = Kind(_read_generator, verb="advanced")
+_BUFFER = Kind(read_buffer, fill_buffer)
+_ITERATOR = Kind(read_iterator, verb="advanced")
+_GENERATOR = Kind(read_generator, verb="advanced")
 _CONTEXT = Kind(
     lambda value: [value.get(UNBOUND)],
     lambda value, parts: None if parts[0] is UNBOUND else value.set(*parts),
 )
-_STREAM = Kind(_read_stream, _fill_stream)
+_STREAM = Kind(read_stream, fill_stream)
 _RANDOM = Kind(
     lambda value: [value.getstate()],
     lambda value, parts: value.setstate(*parts),
@@ -562,6 +501,19 @@ _EXACT: dict[type, tuple[Kind, ...]] = {
     functools.partialmethod: (_WRAPPED,),
     functools.singledispatchmethod: (_WRAPPED,),
     functools._lru_cache_wrapper: (_WRAPPED,),
+}
+#: Classes of Python's library that hide what they hold, by module and name: programs
+#: that have none do not import them.
+_OF_PYTHON: dict[tuple[str, str], Kind] = {
+    ("_thread", "_local"): Kind(
+        lambda v: dict(v.__dict__), fill_local, None, _attribute
+    ),
+    ("queue", "Queue"): Kind(read_queue, fill_queue),
+    ("_queue", "SimpleQueue"): Kind(lambda value: [value.qsize()]),
+    ("decimal", "Context"): Kind(lambda value: [repr(value.__reduce__()[1])]),
+    ("weakref", "WeakKeyDictionary"): Kind(read_weak_dict, fill_weak),
+    ("weakref", "WeakValueDictionary"): Kind(read_weak_dict, fill_weak),
+    ("_weakrefset", "WeakSet"): Kind(lambda value: [*value.data], fill_weak),
 }
 #: Classes of Python's library whose objects are what their attributes are.
 _HOLDERS = (SimpleNamespace, UserDict, UserList, ChainMap)

@@ -165,6 +165,7 @@ def test_a_helper_that_is_replaced_is_seen() -> None:
     assert float(helped(X)) == 12.0
 
 
+@pytest.mark.filterwarnings("ignore:AG324")
 def test_long_lists_and_dicts() -> None:
     numbers = [float(n) for n in range(1000)]
     words = {str(n): n for n in range(1000)}
