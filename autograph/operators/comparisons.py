@@ -218,11 +218,18 @@ def _in_python(item: Any, items: Any) -> Any:
             raise
         backend = next(filter(None, map(backend_of, items)), None)
         is_sequence = isinstance(items, (list, tuple))
-        if backend is None and not (is_sequence and _stands_for_object(item)):
+        by_items = _stands_for_object(item) or _is_compared_by_items(item, items)
+        if backend is None and not (is_sequence and by_items):
             raise
     if backend is None:
         return or_(False, *(functools.partial(_same, item, one) for one in items))
     return _staged(backend, item, items)
+
+
+def _is_compared_by_items(item: Any, items: Any) -> bool:
+    """Whether it is a list or tuple and a tensor may decide which of several it is."""
+    is_list = type(item) in (list, tuple)
+    return is_list and (_has_tensor(item) or any(map(_has_tensor, items)))
 
 
 def _stands_for_object(item: Any) -> bool:

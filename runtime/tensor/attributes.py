@@ -71,13 +71,12 @@ def no_attribute(tensor: Any, name: str) -> AttributeError:
     """
     # The text is TensorFlow's; the class is not told apart from eager tensors.
     text = f"'Tensor' object has no attribute {name!r}"
-    is_list = tensor.shape.rank != 0
-    if name in _CHANGING and is_list:
+    if name in _CHANGING and tensor.shape.rank != 0:
         return TensorMethodError(
             f"AG314: {text}: a tensor never changes; make a list of it first: "
             "`items = list(items)`"
         )
-    if name in METHODS_OF_LISTS and is_list:
+    if name in METHODS_OF_LISTS and tensor.shape.rank != 0:
         text += f": use list(x).{name}" if name != "copy" else ": use list(x)"
     elif name in _OF_ARRAYS:
         text += f": use {_OF_ARRAYS[name]}"

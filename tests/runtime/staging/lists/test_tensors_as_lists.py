@@ -180,3 +180,15 @@ def test_what_zip_and_map_give_is_ordered():
 def test_a_comparison_of_tuples_is_told_to_write_one_out():
     with pytest.raises(TypeError, match=r"AG301.*a comparison of lists or tuples"):
         tf.function(lambda a, b: 1 if a == b else 2)((ITEMS[0], 1), (ITEMS[1], 1))
+
+
+def looked_for(x, y):
+    pairs = [(1, 2), (3, 4)]
+    is_there = (x, y) in pairs, [x, y] in ([1, 2], [5, 6]), (1, 2) in [(x, y), (3,)]
+    return *is_there, (x, y) not in ((1, 2), (y, x)), (x,) in [(1, 2), (3,)]
+
+
+@pytest.mark.parametrize("pair", [(1, 2), (2, 1), (3, 4), (2, 2)])
+def test_lists_and_tuples_are_looked_for_by_their_items(pair):
+    found = tf.function(looked_for)(*map(tf.constant, pair))
+    assert tf.nest.map_structure(bool, found) == looked_for(*pair)
