@@ -51,6 +51,16 @@ class CallVariables(Variables):
         """The values of the places, also within a call that is tried."""
         return tuple(map(self.present, super().read()))
 
+    def write(self, values: State) -> None:
+        """Give the places new values, within the call until the innermost body ends."""
+        contents = [s for s in self._state() if isinstance(s, ContentsSlot)]
+        before = [slot.read() for slot in contents]
+        super().write(values)
+        if len(self._runs()) > 1:
+            # The body notes what stands for a list; the slot outlives the body.
+            for slot, value in zip(contents, before, strict=True):
+                slot.write(value)
+
     def present(self, value: Any) -> Any:
         """A value, with what is in the place of an object by now for that object."""
         if isinstance(value, tuple):
