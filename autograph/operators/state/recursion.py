@@ -7,13 +7,15 @@ read and write the same places.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from types import FunctionType
 from typing import Any
 
 from ..dispatch import UNBOUND, State
 from .contents import tuple_like
-from .kinds import objects_in, parts_of
+from .kinds import objects_in, parts_of, structure_of, values_of
 from .refusals import check_not_iterated
 from .slots import ContentsSlot, Slot
 from .snapshot import Snapshot
@@ -40,6 +42,11 @@ class CallVariables(Variables):
         self, function: FunctionType, arguments: Iterable[tuple[str, Any]]
     ) -> None:
         self._arguments = list(arguments)
+        #: The arguments of which calls take and give all that is in them.
+        self._own: list[Any] = []
+        #: What a call is given in their place, by their ids, and the places in there.
+        self._given: dict[int, Any] = {}
+        self._given_places: list[Slot] | None = None
         super().__init__("", [function])
 
     @property
@@ -49,7 +56,7 @@ class CallVariables(Variables):
 
     def read(self) -> State:
         """The values of the places, also within a call that is tried."""
-        return tuple(map(self.present, super().read()))
+        return tuple(map(self._now, super().read()))
 
     def write(self, values: State) -> None:
         """Give the places new values, within the call until the innermost body ends."""
@@ -61,10 +68,91 @@ class CallVariables(Variables):
             for slot, value in zip(contents, before, strict=True):
                 slot.write(value)
 
+    def own(self, arguments: Iterable[Any]) -> bool:
+        """Have calls take and give all that is in some arguments.
+
+        Then a call can be `given` others. False if one is of a kind without places, or
+        has objects in it, which the function may know by other names.
+        """
+        slots: list[Slot] = []
+        for value in arguments:
+            kind = structure_of(type(value))
+            if kind is None or kind.slot is None or kind.opened:
+                return False
+            parts = kind.read(value)
+            if any(map(objects_in, values_of(parts))):
+                return False
+            self._own.append(value)
+            name = next((n for n, v in self._arguments if v is value), "argument")
+            for key in parts if isinstance(parts, dict) else [None]:
+                step = "" if key is None else kind.step(key)
+                slot = kind.slot(name + step, value, key)
+                slots += [] if slot is None else [slot]
+        known = {slot.identity for slot in self._discovery.slots}
+        new = [slot for slot in slots if slot.identity not in known]
+        self._discovery.slots += new
+        if new:
+            raise Restage(self)
+        return True
+
+    def can_be_given(self, mine: Sequence[Any], others: Sequence[Any]) -> bool:
+        """Whether a call may have other objects for those that are arguments.
+
+        None that differs may have another name in the function, or be in another one.
+        """
+        moved = [
+            i for i, pair in enumerate(zip(mine, others)) if pair[0] is not pair[1]
+        ]
+        for one, other in zip(mine, others, strict=True):
+            is_dict = type(one) is dict
+            if is_dict and (type(other) is not dict or {*one} != {*other}):
+                return False
+        fixed = [value for _, value in self._arguments if parts_of(value) is None]
+        for objects in (mine, others):
+            if len({*map(id, objects)}) != len(objects):
+                return False
+            for number in moved:
+                value = objects[number]
+                beside = [*fixed, *(part for part in objects if part is not value)]
+                known = Snapshot([*super()._roots(), *(("", part) for part in beside)])
+                if known.is_full or known.has(value):
+                    return False
+        return True
+
+    @contextmanager
+    def given(self, pairs: Sequence[tuple[Any, Any]]) -> Iterator[None]:
+        """Within the block the places are those of a call with other arguments."""
+        self._given = {id(mine): other for mine, other in pairs}
+        if pairs:
+            self._given_places = [self._place_given(slot) for slot in self._state()]
+        try:
+            yield
+        finally:
+            self._given, self._given_places = {}, None
+
+    def _place_given(self, slot: Slot) -> Slot:
+        other = self._given.get(id(slot.owner), slot.owner)
+        if other is slot.owner:
+            return slot
+        if isinstance(slot, ContentsSlot):
+            return ContentsSlot(slot.name, other)
+        moved = copy(slot)
+        moved.owner = other
+        return moved
+
+    def _state(self) -> list[Slot]:
+        return super()._state() if self._given_places is None else self._given_places
+
     def present(self, value: Any) -> Any:
-        """A value, with what is in the place of an object by now for that object."""
+        """A value, with what is in the place of an object by now for that object.
+
+        For an argument that is what the call is given.
+        """
+        return self._now(self._given.get(id(value), value))
+
+    def _now(self, value: Any) -> Any:
         if isinstance(value, tuple):
-            return tuple_like(value, list(map(self.present, value)))
+            return tuple_like(value, list(map(self._now, value)))
         return self._stand_in(value)
 
     def _stand_in(self, value: Any) -> Any:
@@ -123,6 +211,10 @@ class CallVariables(Variables):
         inside = [part for value in self.read() for part in _objects(value)]
         for part in inside:
             if id(self.original(part)) not in own and self.knows(part):
+                return True
+        for place, value in zip(self._state(), self.read(), strict=True):
+            parts = [self.original(part) for part in _objects(value)]
+            if any(p is o for p in parts for o in self._own if place.owner is not o):
                 return True
         ids = set(map(id, inside))
         return any(

@@ -196,6 +196,11 @@ class Snapshot:
             if seen.kind is DICT and list(seen.value) != list(seen.parts):
                 yield seen.name(), seen.value, list(seen.parts)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be more objects than it has looked at."""
+        return len(self._seen) >= _LIMIT
+
     def has(self, value: Any) -> bool:
         """Whether an object was among those that can be reached."""
         return id(value) in self._first

@@ -47,6 +47,18 @@ class State(Protocol):
         Gives what cannot be part of the state, in words.
         """
 
+    def own(self, arguments: Sequence[Any]) -> bool:
+        """Have calls take and give all that is in some arguments, if that is possible.
+
+        The call that is tried is staged again if that is new.
+        """
+
+    def can_be_given(self, mine: Sequence[Any], others: Sequence[Any]) -> bool:
+        """Whether a call may have other objects for those that are arguments."""
+
+    def given(self, pairs: Sequence[tuple[Any, Any]]) -> AbstractContextManager[None]:
+        """A block in which the places are those of a call with other arguments."""
+
     def unbound(self) -> str | None:
         """The name of a place that has no value."""
 

@@ -15,7 +15,7 @@ from runtime.tracing.subgraph import join_specs, state_tensor
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Arguments", "Leaves", "with_dtype"]
+__all__ = ["Arguments", "Leaves", "spec_of", "takes", "with_dtype"]
 
 #: Whether an object is not taken apart, since each call is given that very object.
 Whole = Callable[[Any], bool]
@@ -99,11 +99,17 @@ class Leaves(NamedTuple):
         same = self.form.is_like(other.form)
         return same and all(map(takes, self.patterns, other.leaves))
 
-    def joined(self, other: Leaves) -> Leaves | None:
-        """Leaves of patterns that take both; None if there are none."""
+    def joined(self, other: Leaves, whole: Whole = _nothing) -> Leaves | None:
+        """Leaves of patterns that take both; None if there are none.
+
+        Of two objects that are not taken apart, the first one is the pattern.
+        """
         if not self.form.is_like(other.form):
             return None
-        patterns = list(map(joined, self.patterns, other.patterns))
+        patterns = [
+            one if whole(one) and whole(another) else joined(one, another)
+            for one, another in zip(self.patterns, other.patterns)
+        ]
         pairs = zip(patterns, self.patterns)
         if any(new is None and old is not None for new, old in pairs):
             return None

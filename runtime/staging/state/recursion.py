@@ -23,18 +23,25 @@ from typing import Any, cast
 from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
-from runtime.staging.objects.choice import settled
 from runtime.staging.state.call_state import State, Watch
-from runtime.staging.state.call_values import Arguments, Leaves, with_dtype
+from runtime.staging.state.call_values import (
+    Arguments,
+    Leaves,
+    with_dtype,
+)
 from runtime.staging.state.common_form import Side, common_form
-from runtime.staging.state.optional import alike
-from runtime.staging.state.running_calls import may_end
+from runtime.staging.state.recursive_call import (
+    Again,
+    Level,
+    NeedsState,
+    Wider,
+    refused,
+)
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.signature import Signature
 from runtime.tracing.subgraph import set_outputs
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import swallowed
-from runtime.where.user_code import state_error
 
 __all__ = ["call", "check_known"]
 
@@ -47,183 +54,7 @@ PASSES = 12
 NESTED = 3
 
 
-class _Again(BaseException):
-    """A call that is being traced was made again: passes through the user's code."""
-
-    def __init__(self, level: _Level) -> None:
-        self.level = level
-
-
-class _Wider(BaseException):
-    """A call that is being traced is made with another state than it begins with."""
-
-    def __init__(self, level: _Level) -> None:
-        self.level = level
-
-
-class _NeedsState(BaseException):
-    """A call that is being traced changes or gives objects of its caller's."""
-
-    def __init__(self, level: _Level) -> None:
-        self.level = level
-
-
-class _Level:
-    """A call that is being traced, in place at first, and perhaps as a graph."""
-
-    def __init__(
-        self,
-        function: Any,
-        arguments: Arguments,
-        graph: Graph,
-        watch: type[Watch],
-        exact: bool = False,
-    ) -> None:
-        self.watch = watch
-        self.function = function
-        #: Whether numbers are not to be taken for tensors.
-        self.exact = exact
-        self.name = str(getattr(function, "__name__", type(function).__name__))
-        self.arguments = arguments
-        #: The graph that the call is traced into.
-        self.graph = graph
-        self.outer = graph
-        self.start = len(graph.nodes)
-        #: Whether the call was made again while it was traced in place.
-        self.repeated = False
-        self.as_graph = False
-        self.captures: tuple[Tensor, ...] = ()
-        #: What the calls give: None while that is not known.
-        self.results: Leaves | None = None
-        #: What it gave when it was traced before.
-        self.found: Side | None = None
-        #: Says what the function can reach that has changed since it was traced.
-        self.changed: Callable[[], str | None] = lambda: None
-        #: Whether calls are the same that are given the same objects, whatever is in
-        #: them, and the arguments of another call that the graph is made for, too.
-        self.shares = False
-        self.wider: Arguments | None = None
-        #: What the calls change, and what is in there before the outermost one.
-        self.state: State | None = None
-        self.begin: tuple[Any, ...] = ()
-        #: What calls begin with there, and leave; what one left when it was traced.
-        self.entering = Leaves.of_state(())
-        self.leaving = Leaves.of_state(())
-        self.left: Side | None = None
-
-    def is_around(self, graph: Graph | None) -> bool:
-        """Whether `graph` is that of the call, or written in it."""
-        while graph is not None and graph is not self.graph:
-            graph = graph.parent
-        return graph is not None
-
-    def decides(self, graph: Graph) -> bool:
-        """Whether a tensor decides, within the call, about a call made in `graph`."""
-        return graph is not self.graph or may_end(graph.nodes[self.start :])
-
-    def is_made_by(self, arguments: Arguments) -> bool:
-        """Whether a call within this one is the same call."""
-        if self.state is not None:
-            given = self._sharing(arguments)
-            return self.arguments.values.take(given)
-        if self.arguments.values.take(arguments.values):
-            return True
-        if self.exact or self.as_graph:
-            return False
-        mine = self.arguments.sharing(self.watch.is_shared).values
-        if not mine.take(arguments.sharing(self.watch.is_shared).values):
-            return False
-        self.shares = True
-        return True
-
-    def _sharing(self, arguments: Arguments) -> Leaves:
-        """Arguments taken apart, with the objects that were there before the call."""
-        assert self.state is not None
-        found = arguments.sharing(self.watch.is_shared).values
-        return found._replace(leaves=list(map(self.state.original, found.leaves)))
-
-    def run(self, args: Any, kwargs: Any) -> Any:
-        """Call the function, of which the callers can still see what they gave it."""
-        with self.watch.seen_by_callers((self.function, *args, *kwargs.values())):
-            return settled(self.function(*args, **kwargs))
-
-    def repeat(self, arguments: Arguments) -> Any:
-        """The same call, made within itself."""
-        if not self.as_graph:
-            self.repeated = True
-            raise _Again(self)
-        if self.results is None:
-            raise UnknownResultError
-        captured = [self.graph.captures[tensor] for tensor in self.captures]
-        if self.state is None:
-            if self.changed() is not None:
-                raise _NeedsState(self)
-            return self.emit(arguments, captured)
-        changed = self.state.note_changes()
-        if changed is not None:
-            raise _refused(self, f"{changed} is not as it was before")
-        now = self.state.read()
-        if not self.entering.take(Leaves.of_state(now)):
-            now = self._widened(now)
-        return self.emit_with_state(arguments, captured, now)
-
-    def emit(self, arguments: Arguments, captured: Sequence[Tensor]) -> Any:
-        """Add the call of the graph to the graph being built."""
-        assert self.results is not None
-        tensors = self.arguments.values.tensors(arguments.values.leaves)
-        return self.results.pack(self._call((*tensors, *captured), self.results.specs))
-
-    def emit_with_state(
-        self, arguments: Arguments, captured: Sequence[Tensor], state: tuple[Any, ...]
-    ) -> Any:
-        """As `emit`, and change what the call changes, which is ``state`` before."""
-        assert self.results is not None
-        assert self.state is not None
-        tensors = self.arguments.values.tensors(self._sharing(arguments).leaves)
-        entering = self.entering.tensors(Leaves.of_state(state).leaves)
-        specs = [*self.results.specs, *self.leaving.specs]
-        outputs = self._call((*tensors, *entering, *captured), specs)
-        count = len(self.results.specs)
-        self.state.write(self.leaving.pack(outputs[count:]))
-        return self.results.pack(outputs[:count], self.state.present)
-
-    def _call(self, inputs: Sequence[Any], specs: Sequence[TensorSpec]) -> Any:
-        graph = current_graph()
-        assert graph is not None
-        attrs = {"graph": self.graph}
-        return graph.add("PartitionedCall", inputs, attrs, specs, self.name)
-
-    def _widened(self, now: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The state ``now`` in the form that calls begin with.
-
-        If there is none, the call is traced again, and begins with what takes it, too.
-        """
-        assert self.state is not None
-        inner = current_graph()
-        assert inner is not None
-        pairs: list[Any] = []
-        for name, one, other in zip(self.state.names, self.begin, now):
-            pair: Any = one, other
-            if not alike(one, other):
-                pair = common_form(Side(one, self.outer), Side(other, inner), name)
-            if pair is None:
-                raise _refused(self, f"`{name}` changes its structure")
-            pairs.append(pair)
-        self.begin = tuple(one for one, _ in pairs)
-        try:
-            wide = Leaves.of_state(self.begin)
-            for other in (Leaves.of_state([p[1] for p in pairs]), self.entering):
-                wide = wide.joined(other) or wide
-        except StagedStateError as error:
-            raise _refused(self, str(error)) from None
-        known = wide.patterns == self.entering.patterns
-        if not known or not wide.form.is_like(self.entering.form):
-            self.entering = wide
-            raise _Wider(self)
-        return tuple(other for _, other in pairs)
-
-
-_levels: ContextVar[tuple[_Level, ...]] = ContextVar("recursion levels", default=())
+_levels: ContextVar[tuple[Level, ...]] = ContextVar("recursion levels", default=())
 
 
 def call(
@@ -250,16 +81,24 @@ def call(
         if level.arguments.values.take(arguments.values) and level.changed() is None:
             return level.emit(arguments, level.captures)
     _widen(levels, arguments)
-    with_state = [level for level in levels if level.state is not None]
+    graphs = [level for level in levels if level.as_graph]
+    if graphs and graphs[0].differs_in_numbers(arguments):
+        graphs[0].wider = arguments
+        raise Wider(graphs[0])
+    with_state = [level for level in graphs if level.state is not None]
     if len(with_state) == NESTED:
-        raise _refused(
-            with_state[0],
+        first = with_state[0]
+        if not first.exchanges:
+            first.exchanges = True
+            raise Wider(first)
+        raise refused(
+            first,
             "it changes what it is given, and is given another object in each call",
         )
-    return _in_place(_Level(function, arguments, graph, watch))
+    return _in_place(Level(function, arguments, graph, watch))
 
 
-def _finished(function: Any, graph: Graph | None) -> Iterator[_Level]:
+def _finished(function: Any, graph: Graph | None) -> Iterator[Level]:
     """The calls of a function that are graphs which `graph` can call."""
     while graph is not None:
         for level in graph.recursive:
@@ -268,7 +107,7 @@ def _finished(function: Any, graph: Graph | None) -> Iterator[_Level]:
         graph = graph.parent
 
 
-def _widen(levels: Sequence[_Level], arguments: Arguments) -> None:
+def _widen(levels: Sequence[Level], arguments: Arguments) -> None:
     """Where calls go very deep: begin again with arguments that take all of them."""
     in_place = [level for level in levels if not level.as_graph]
     if len(in_place) < LEVELS or in_place[0].exact:
@@ -289,10 +128,10 @@ def _widen(levels: Sequence[_Level], arguments: Arguments) -> None:
     if wide is not None or first.shares:
         first.wider = arguments
         first.repeated = True
-        raise _Again(first)
+        raise Again(first)
 
 
-def _in_place(level: _Level) -> Any:
+def _in_place(level: Level) -> Any:
     """Trace the call into the graph being built, unless it makes itself again."""
     given = level.arguments
     mark = level.graph.mark()
@@ -301,7 +140,7 @@ def _in_place(level: _Level) -> Any:
     with _tracing(level):
         try:
             result = level.function(*args, **kwargs)
-        except _Again as signal:
+        except Again as signal:
             if signal.level is not level:
                 raise
         if not level.repeated:
@@ -309,33 +148,34 @@ def _in_place(level: _Level) -> Any:
     level.outer.roll_back(mark)
     before.restore()
     seen = len(noted())
-    is_taken_for_another = level.arguments is not given or level.shares
+    is_wider = level.arguments is not given or level.shares
     try:
         result = _as_graph(level, given, before)
-        if not is_taken_for_another or swallowed(noted()[seen:]) is None:
+        is_wider = is_wider or level.wider is not None
+        if not is_wider or swallowed(noted()[seen:]) is None:
             return result
     except Exception as error:
-        if not is_taken_for_another:
+        if not is_wider and level.wider is None:
             raise
-        refused: Exception | None = None if level.state is None else error
+        of_state: Exception | None = None if level.state is None else error
     else:
-        refused = None
+        of_state = None
     # A number was needed as one: Python decides how deep the calls go.
     del noted()[seen:]
     level.outer.roll_back(mark)
     before.restore()
     try:
         return _in_place(
-            _Level(level.function, given, level.outer, level.watch, exact=True)
+            Level(level.function, given, level.outer, level.watch, exact=True)
         )
     except Exception:
-        if refused is None:
+        if of_state is None:
             raise
-    raise refused
+    raise of_state
 
 
 @contextmanager
-def _tracing(level: _Level) -> Iterator[None]:
+def _tracing(level: Level) -> Iterator[None]:
     token = _levels.set((*_levels.get(), level))
     try:
         yield
@@ -346,14 +186,14 @@ def _tracing(level: _Level) -> Iterator[None]:
 # --- as a graph -----------------------------------------------------------------------
 
 
-def _as_graph(level: _Level, given: Arguments, before: Watch) -> Any:
+def _as_graph(level: Level, given: Arguments, before: Watch) -> Any:
     """Trace the function as a graph that calls itself, and call that."""
     level.as_graph = True
     if not level.shares:
         mark = level.outer.mark()
         try:
             return _without_state(level, given)
-        except _NeedsState as signal:
+        except NeedsState as signal:
             if signal.level is not level:
                 raise
             level.outer.roll_back(mark)
@@ -361,10 +201,18 @@ def _as_graph(level: _Level, given: Arguments, before: Watch) -> Any:
     return state.stage(lambda: _with_state(level, given, state))
 
 
-def _without_state(level: _Level, given: Arguments) -> Any:
+def _without_state(level: Level, given: Arguments) -> Any:
     for _ in range(PASSES):
-        with _tracing(level):
-            value = _trace(level)
+        try:
+            with _tracing(level):
+                value = _trace(level)
+        except Wider as signal:
+            if signal.level is not level or level.wider is None:
+                raise
+            wide = given.values.joined(level.wider.values) or given.values
+            level.arguments = given._replace(values=wide)
+            level.results, level.captures = None, ()
+            continue
         found = Leaves.of(value)
         side = Side(value, level.graph)
         if level.results is None:
@@ -378,20 +226,18 @@ def _without_state(level: _Level, given: Arguments) -> Any:
             _owner(level).recursive.append(level)
             return level.emit(given, captures)
         level.results, level.captures = results, captures
-    raise _refused(level, "what it gives changes with each call within a call")
+    raise refused(level, "what it gives changes with each call within a call")
 
 
-def _with_state(level: _Level, given: Arguments, state: State) -> Any:
+def _with_state(level: Level, given: Arguments, state: State) -> Any:
     """As `_without_state`, of a function that changes what is in ``state``."""
     if state.rebound:
-        raise _refused(level, "it puts another list, dict or object in place of one")
+        raise refused(level, "it puts another list, dict or object in place of one")
     if state.unbound():
-        raise _refused(
-            level, f"it makes `{state.unbound()}`, which is not there before"
-        )
+        raise refused(level, f"it makes `{state.unbound()}`, which is not there before")
     args, kwargs = given.bound
     bound = state.present(args), {k: state.present(v) for k, v in kwargs.items()}
-    level.arguments = _shared_arguments(level, given, bound)
+    level.arguments = _shared_arguments(level, given.at(bound))
     level.entering = Leaves.of_state(state.read())
     # Copies: what is in the lists changes while the function is tried.
     level.begin = level.entering.form.pack(level.entering.leaves)
@@ -400,9 +246,10 @@ def _with_state(level: _Level, given: Arguments, state: State) -> Any:
         try:
             with _tracing(level):
                 found, after = _trace_with_state(level, state)
-        except _Wider as signal:
+        except Wider as signal:
             if signal.level is not level:
                 raise
+            level.arguments = _shared_arguments(level, given.at(bound))
             level.results, level.captures = None, ()
             continue
         left = Leaves.of_state(after)
@@ -423,20 +270,21 @@ def _with_state(level: _Level, given: Arguments, state: State) -> Any:
             _set_outputs(level, [(results, found), (leaving, left)])
             return level.emit_with_state(given.at(bound), captures, level.begin)
         level.results, level.leaving, level.captures = results, leaving, captures
-    raise _refused(level, "what it gives changes with each call within a call")
+    raise refused(level, "what it gives changes with each call within a call")
 
 
-def _shared_arguments(level: _Level, given: Arguments, bound: Any) -> Arguments:
+def _shared_arguments(level: Level, given: Arguments) -> Arguments:
     """The arguments that all calls have, with the objects that they share."""
-    arguments = given.sharing(level.watch.is_shared, bound)
+    is_shared = level.watch.is_shared
+    arguments = given.sharing(is_shared)
     if level.wider is None:
         return arguments
-    other = level.wider.sharing(level.watch.is_shared)
-    wide = arguments.values.joined(other.values)
+    other = level.wider.sharing(is_shared)
+    wide = arguments.values.joined(other.values, is_shared)
     return arguments if wide is None else arguments._replace(values=wide)
 
 
-def _owner(level: _Level) -> Graph:
+def _owner(level: Level) -> Graph:
     """The outermost graph in which the graph of a call can be used."""
     graph = level.outer
     if not level.captures and not any(other.as_graph for other in _levels.get()):
@@ -445,7 +293,7 @@ def _owner(level: _Level) -> Graph:
     return graph
 
 
-def _begin_graph(level: _Level) -> list[Any]:
+def _begin_graph(level: Level) -> list[Any]:
     """Begin a graph of the function; gives the leaves of its arguments."""
     graph = level.graph = Graph(level.name, parent=level.outer)
     level.start = 0
@@ -457,7 +305,7 @@ def _begin_graph(level: _Level) -> list[Any]:
     ]
 
 
-def _trace(level: _Level) -> Any:
+def _trace(level: Level) -> Any:
     """Trace the function once, in a new graph; gives its result."""
     leaves = _begin_graph(level)
     for tensor in level.captures:
@@ -473,16 +321,16 @@ def _trace(level: _Level) -> Any:
             result = level.run(args, kwargs)
         except UnknownResultError:
             result = None  # every way through the function calls it again
-        except _NeedsState:
+        except (NeedsState, Wider):
             watch.restore()
             raise
     if watch.change() is not None or watch.knows_part(result):
         watch.restore()
-        raise _NeedsState(level)
+        raise NeedsState(level)
     return result
 
 
-def _trace_with_state(level: _Level, state: State) -> tuple[Leaves, tuple[Any, ...]]:
+def _trace_with_state(level: Level, state: State) -> tuple[Leaves, tuple[Any, ...]]:
     """Trace the function once, in a new graph; gives its result and the state."""
     leaves = _begin_graph(level)
     graph = level.graph
@@ -506,7 +354,7 @@ def _trace_with_state(level: _Level, state: State) -> tuple[Leaves, tuple[Any, .
         except UnknownResultError:
             result = None
         if state.shares(before, result):
-            raise _refused(level, "it gives an object another name")
+            raise refused(level, "it gives an object another name")
         found = Leaves.of(result, whole=is_known).with_originals(state.original)
         return lambda: found
 
@@ -516,24 +364,24 @@ def _trace_with_state(level: _Level, state: State) -> tuple[Leaves, tuple[Any, .
 
 
 def _settled(
-    level: _Level, known: Leaves, found: Leaves, before: Side | None, side: Side
+    level: Level, known: Leaves, found: Leaves, before: Side | None, side: Side
 ) -> Leaves:
     """What the function gives, and what its calls were taken to give, in one."""
     try:
         results = known.joined(found)
     except StagedStateError as error:
-        raise _refused(level, str(error)) from None
+        raise refused(level, str(error)) from None
     if results is None and before is not None:
         pair = common_form(before, side, "the result")
         results = None if pair is None else Leaves.of(pair[1])
     if results is None:
-        raise _refused(
+        raise refused(
             level, "it gives values of different structure, or different objects"
         )
     return results
 
 
-def _set_outputs(level: _Level, given: Sequence[tuple[Leaves, Leaves]]) -> None:
+def _set_outputs(level: Level, given: Sequence[tuple[Leaves, Leaves]]) -> None:
     """Have the graph give some values, in the specs of others."""
     graph = level.graph
     leaves = [
@@ -548,16 +396,6 @@ def _set_outputs(level: _Level, given: Sequence[tuple[Leaves, Leaves]]) -> None:
             cast(SymbolicTensor, with_dtype(tensor, spec))
             for tensor, (_, spec) in zip(graph.outputs, leaves)
         ]
-
-
-def _refused(level: _Level, why: str) -> Exception:
-    return state_error(
-        "AG211",
-        f"the function {level.name!r} calls itself where a tensor decides, and {why}, "
-        "which a graph that calls itself cannot do",
-        "return values of one kind and change only objects that all calls share, or "
-        "write a loop",
-    )
 
 
 def check_known(*graphs: Graph) -> None:

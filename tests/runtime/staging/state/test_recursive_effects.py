@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
+from runtime.errors import StagedStateError
 from runtime.types import nest
 from tests.turns import by_turns
 
@@ -293,7 +294,131 @@ def moves_that_may_be_none(n):
     return best_move([n - 3, n - 3, 1], n - n + 1)
 
 
+def merge_sort(xs):
+    if len(xs) > 1:
+        middle = len(xs) // 2
+        left, right = xs[:middle], xs[middle:]
+        merge_sort(left)
+        merge_sort(right)
+        i = j = k = 0
+        while i < len(left) and j < len(right):
+            if left[i] <= right[j]:
+                xs[k] = left[i]
+                i += 1
+            else:
+                xs[k] = right[j]
+                j += 1
+            k += 1
+        while i < len(left):
+            xs[k] = left[i]
+            i += 1
+            k += 1
+        while j < len(right):
+            xs[k] = right[j]
+            j += 1
+            k += 1
+
+
+def merged(n):
+    xs = [(i * 7) % 5 for i in range(n)]
+    merge_sort(xs)
+    return xs
+
+
+def exchanged(n):
+    def go(k, a, b, c):
+        if k <= 0:
+            return
+        go(k - 1, a, c, b)
+        c[0] += a[0]
+        a[0] += 1
+        go(k - 1, b, a, c)
+
+    a, b, c = [1], [2], [3]
+    go(n, a, b, c)
+    return a, b, c
+
+
+def hanoi_moves(n):
+    moves = []
+
+    def go(k, source, target, spare):
+        if k > 0:
+            go(k - 1, source, spare, target)
+            moves.append((source, target))
+            go(k - 1, spare, target, source)
+
+    go(n, 0, 1, 2)
+    return moves
+
+
+def new_dicts(n):
+    def go(d, k):
+        d["a"] += k
+        if k == 0:
+            return d["a"]
+        e = {"a": d["a"] * 2}
+        return go(e, k - 1) + e["a"]
+
+    return go({"a": 1}, n)
+
+
+def appended_after_the_call(n):
+    digits = []
+
+    def go(m):
+        if m >= 2:
+            go(m // 2)
+        digits.append(m % 2)
+
+    go(n)
+    return digits
+
+
+def argument_that_is_kept(n):
+    rows = []
+
+    def go(k, row):
+        row[0] += k
+        rows.append(row)
+        if k > 0:
+            go(k - 1, [row[1], row[0]])
+
+    go(n, [1, 2])
+    return rows
+
+
+def argument_that_is_captured(n):
+    a, b, c = [1], [2], [3]
+
+    def go(k, x, y, z):
+        if k > 0:
+            go(k - 1, x, z, y)
+            z[0] += x[0]
+            b[0] += 1
+            go(k - 1, y, x, z)
+
+    go(n, a, b, c)
+    return a, b, c
+
+
+def one_list_for_two_arguments(n):
+    def go(k, a, b):
+        a[0] += k
+        b[0] += 10
+        if k > 0:
+            both = [a[0]]
+            go(k - 1, both, both)
+
+    a, b = [1], [2]
+    go(n, a, b)
+    return a, b
+
+
+REFUSED = [argument_that_is_kept, argument_that_is_captured, one_list_for_two_arguments]
 FUNCTIONS = [
+    new_dicts,
+    appended_after_the_call,
     change_that_is_taken_back,
     given_back,
     given_back_in_a_tuple,
@@ -305,6 +430,9 @@ FUNCTIONS = [
     popped,
 ]
 SLOWER = [
+    merged,
+    exchanged,
+    hanoi_moves,
     attribute_that_is_taken_back,
     lengths_of_subsets,
     moves_that_may_be_none,
@@ -333,6 +461,12 @@ def test_changes_through_calls_are_pythons(function: Any) -> None:
     staged = tf.function(function)
     for n in (3, 5):
         assert numbers(staged(tf.constant(n))) == function(n)
+
+
+@pytest.mark.parametrize("function", REFUSED)
+def test_arguments_with_further_names_are_refused(function: Any) -> None:
+    with pytest.raises(StagedStateError, match="AG211: the function 'go' calls itself"):
+        tf.function(function)(tf.constant(3))
 
 
 def scale(values, x, n):
