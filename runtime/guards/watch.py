@@ -178,7 +178,7 @@ class Watch:
                 changed.add(read)
         kept = [read for read in self._kept(same) if read not in changed]
         for read in kept:
-            if read.key in self._compared and read.expected is not None:
+            if read.key in self._compared and read.expected not in (None, reads.ABSENT):
                 read.expected = with_identity(read.expected, read.current)
         if self._tells:
             functions = (known for known, _ in self._functions.values())

@@ -189,6 +189,15 @@ def test_an_item_is_replaced_by_an_equal_one() -> None:
     check(f, lambda: rows.__setitem__(0, [1]), 6.0, 8.0)
 
 
+def test_an_attribute_that_is_missing_where_objects_are_compared() -> None:
+    class Empty:
+        pass
+
+    o = Empty()
+    f = lambda x: x * (1.0 if getattr(o, "rows", None) is one else 5.0)  # noqa: E731
+    check(f, lambda: setattr(o, "rows", [1]), 10.0, 10.0)
+
+
 def test_equal_is_enough_where_nobody_asks() -> None:
     global one
     one = [1, 2]
