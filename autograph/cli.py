@@ -24,6 +24,7 @@ from .build import write_module
 from .cli_target import excerpt, files_in, parse_target, read_target, spans
 from .diagnostics import Diagnostic
 from .errors import AutographError, TargetError
+from .interpreter import no_collection
 from .options import ConversionOptions, patterns
 from .report import Reporter, as_record, side_by_side, unified_diff
 
@@ -171,6 +172,7 @@ class _Shown(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
+@no_collection()
 def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Show each target; the status is the worst of theirs."""
     options, output = _options(arguments), arguments.output

@@ -7,8 +7,10 @@ works on a function object and knows what its names stand for.
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType
@@ -251,6 +253,8 @@ class _ModuleConverter(Transformer):
 
     def statement(self, node: Any) -> Any:
         """A statement of the module; as it was if its blocks are nested too deeply."""
+        if not all_blocks(node):
+            return node
         try:
             with _with_room(self._source, node):
                 return self.visit(node)
@@ -280,7 +284,6 @@ def _imported_in(
 ) -> Callable[[gast.AST], bool]:
     """Whether an expression names library code, by the module's own imports."""
     origins: dict[str, str] = {}
-    bound: dict[str, int] = {}
     for node in statements_in(tree.body):
         if isinstance(node, gast.Import):
             for alias in node.names:
@@ -289,9 +292,11 @@ def _imported_in(
         elif isinstance(node, gast.ImportFrom) and not node.level and node.module:
             for alias in node.names:
                 origins[alias.asname or alias.name] = node.module
-    for statement in tree.body:
-        for name in bound_names([statement]):
-            bound[name] = bound.get(name, 0) + 1
+
+    @functools.cache
+    def bound() -> Counter[str]:
+        """How many statements bind a name: asked for by the first call, if any."""
+        return Counter(name for node in tree.body for name in bound_names([node]))
 
     def is_library(node: gast.AST) -> bool:
         is_random = False
@@ -301,11 +306,11 @@ def _imported_in(
         if not isinstance(node, gast.Name):
             return False
         origin = origins.get(node.id)
-        if origin is not None and bound.get(node.id) == 1:
+        if origin is not None and bound()[node.id] == 1:
             if is_random or origin in IMPURE:
                 return False
             return is_library_module(origin) and not may_be_included(origin, options)
-        if node.id in bound or node.id in ("input", "open"):
+        if node.id in bound() or node.id in ("input", "open"):
             return False
         return hasattr(builtins, node.id)
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 import argparse
 import linecache
 import statistics
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from time import perf_counter
 from types import FunctionType
 
@@ -129,6 +132,35 @@ def large_file(rounds: int) -> list[Measure]:
     ]
 
 
+def shown_files(size: int = 1) -> list[Measure]:
+    """Seconds that `show` takes for long modules: of small functions, and of none.
+
+    ``size`` is how many times smaller they are.
+    """
+    functions = "".join(
+        f"def f{i}(x, n):\n    if x > {i}:\n        return x + n\n"
+        f"    y = x * {i % 7}\n    return y\n"
+        for i in range(4_000 // size)
+    )
+    plain = "".join(
+        f"value_{i} = {i} * 2 + len('abc')\n" for i in range(100_000 // size)
+    )
+    return [
+        Measure("show 4,000 small functions", _seconds_to_show(functions), "s", 4),
+        Measure("show 100,000 plain lines", _seconds_to_show(plain), "s", 3),
+    ]
+
+
+def _seconds_to_show(text: str) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "long.py")
+        path.write_text(text, encoding="utf-8")
+        start = perf_counter()
+        command = [sys.executable, "-m", "autograph", "show", str(path)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return perf_counter() - start
+
+
 # --- imports --------------------------------------------------------------------------
 
 
@@ -152,6 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     functions = corpus()
     measures = small_functions(functions, options.rounds)
     measures += large_file(options.rounds)
+    measures += shown_files()
     if not options.no_imports:
         measures += import_times(options.rounds)
     print(as_json(measures) if options.json else table(measures), flush=True)

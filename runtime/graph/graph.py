@@ -287,8 +287,15 @@ class Graph:
             ancestor = ancestor.parent
         if ancestor is None:
             raise leak_error(tensor, self)
-        assert self.parent is not None
-        outer = self.parent.capture(tensor)
+        graphs = [self]  # up to the one below the tensor's own
+        while graphs[-1].parent is not ancestor:
+            graphs.append(graphs[-1].parent)
+        for graph in reversed(graphs):
+            tensor = graph._captured(tensor)
+        return tensor
+
+    def _captured(self, outer: SymbolicTensor) -> SymbolicTensor:
+        """The tensor here that stands for one of the parent."""
         if outer.node.op in self.guards:
             return self._check_here(outer)
         inner = self.captures.get(outer)

@@ -65,6 +65,12 @@ def test_every_stage_has_files() -> None:
         assert (stages._PACKAGE / folder).exists()
 
 
+def test_shown_files() -> None:
+    functions, plain = convert.shown_files(size=100)
+    assert functions.unit == plain.unit == "s"
+    assert 0 < functions.value < 60 > plain.value > 0
+
+
 def test_large_file() -> None:
     lines, code, text = convert.large_file(rounds=1)
 
@@ -94,6 +100,7 @@ def test_main(
 ) -> None:
     monkeypatch.setattr(convert, "corpus", lambda: FUNCTIONS[:3])
     monkeypatch.setattr(convert, "large_file", lambda rounds: [])
+    monkeypatch.setattr(convert, "shown_files", list)
     monkeypatch.setattr(
         convert, "import_times", lambda rounds: [Measure("import", 70, "ms", 60)]
     )

@@ -18,7 +18,7 @@ from ..dispatch import Backend, State
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents
-from .kinds import stored_names
+from .kinds import global_names, stored_names
 from .reach import trace_variables
 from .refusals import (
     check_rebound,
@@ -55,6 +55,7 @@ class Variables:
 
     def __init__(self, state: str, bodies: Iterable[Callable[..., Any] | None]) -> None:
         self._functions = [f for body in bodies for f in _wrapped(body)]
+        self._distinct = list(_distinct(self._functions))
         self._scope = Scope(self._functions)
         places = state_variables(state, self._scope)
         self._places = [place for place in places if not place.depends_on_tensor()]
@@ -265,7 +266,7 @@ class Variables:
         return [*self._places, *self._discovery.slots]
 
     def _roots(self) -> Iterator[tuple[str, Any]]:
-        for body in self._functions:
+        for body in self._distinct:
             yield body.__name__, body
             if is_library_module(body.__module__ or ""):
                 yield from reachable_names(body)
@@ -297,6 +298,23 @@ class Variables:
                 if place.depth < 2 or not rebound:
                     kept.append(place)
         self._places = kept
+
+
+def _distinct(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
+    """The functions without those that reach what another one does.
+
+    The bodies of 300 `elif`s share a few variables. Each of these statements looks at
+    those that follow it, so that all of them would take quadratic time.
+    """
+    met = set()
+    for function in functions:
+        code, cells = function.__code__, function.__closure__ or ()
+        names = code.co_freevars, global_names(code)
+        reached = names, id(function.__globals__), tuple(map(id, cells))
+        own = function.__defaults__, function.__kwdefaults__, vars(function)
+        if any(own) or reached not in met:
+            met.add(reached)
+            yield function
 
 
 def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:

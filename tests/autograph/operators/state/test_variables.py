@@ -206,3 +206,20 @@ def test_what_a_trial_finds_becomes_state() -> None:
     same = items
     variables.write(([1, 2, 3],))
     assert items is same == [1, 2, 3]
+
+
+def test_bodies_that_reach_the_same_are_looked_at_once():
+    x = y = 0
+    bodies = [lambda: x + y, lambda: y - x, lambda: x, lambda: x + len("a"), lambda: 1]
+    named = Variables("", bodies)._roots()
+    assert [body for _, body in named] == [bodies[i] for i in (0, 2, 3, 4)]
+
+    def counted(step=x):
+        return x + step
+
+    def marked():
+        return x
+
+    marked.total = 0
+    roots = Variables("", [bodies[2], counted, marked])._roots()
+    assert [body for _, body in roots] == [bodies[2], counted, marked]
