@@ -27,6 +27,7 @@ from .generators import (
 )
 from .logical import staged_and
 from .protocols import call_bool
+from .rolling import run_range, unrolling
 from .state.refusals import loops_over_items
 from .state.variables import Variables
 from .unbound import raise_as_python
@@ -38,20 +39,6 @@ Until = Callable[[], Any] | None
 #: Items of a Python iterable that a loop may go on for once a tensor decides whether it
 #: stops: each is staged on its own.
 UNROLL_LIMIT = 10_000
-
-#: Told, after a loop that Python has run, what it was over.
-_Unrolled = Callable[[Any], None]
-_unrolling: Callable[[], _Unrolled | None] = lambda: None  # noqa: E731
-
-
-def set_unrolling(unrolling: Callable[[], _Unrolled | None]) -> None:
-    """Let a tensor library count what loops add to a graph that Python runs.
-
-    ``unrolling()`` is called before such a loop, and gives what to call after it, or
-    None where no graph is built.
-    """
-    global _unrolling
-    _unrolling = unrolling
 
 
 def cond(
@@ -199,9 +186,11 @@ def for_loop(
 @loops_over_items
 def _python_for(iterated: Any, body: ItemBody, until: Until, state: str) -> None:
     """A loop over a Python iterable."""
-    done = _unrolling()
+    unrolled = unrolling()
     try:
-        if until is None:
+        if unrolled is not None and until is None and type(iterated) is range:
+            run_range(iterated, body, state, unrolled)
+        elif until is None:
             for item in iterated:
                 body(item)
         else:
@@ -215,8 +204,8 @@ def _python_for(iterated: Any, body: ItemBody, until: Until, state: str) -> None
                         break
                     if stop:
                         break
-        if done is not None:
-            done(iterated)
+        if unrolled is not None:
+            unrolled.done(iterated)
     finally:
         # As in `for_loop`.
         iterated = items = None

@@ -12,10 +12,11 @@ from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.activity import has_written_form
 from autograph.operators.builtins import aware
-from autograph.operators.control_flow import set_unrolling
+from autograph.operators.rolling import set_unrolling
 from autograph.operators.state.trials import all_opened, set_listener
 from runtime import graph_export
 from runtime.compiler.backend import LISTS, OPTIONAL, STAGING
+from runtime.compiler.unrolled import unrolling
 from runtime.compiler.watching import observe
 from runtime.errors import note
 from runtime.graph import Graph
@@ -40,7 +41,6 @@ from runtime.staging.state.optional import StagedOptional, is_same
 from runtime.staging.texts import method_of_text
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tracing.effects import set_observer
-from runtime.tracing.unrolled import unrolling
 from runtime.variable import Variable
 
 __all__ = ["install"]

@@ -287,9 +287,11 @@ class Graph:
             ancestor = ancestor.parent
         if ancestor is None:
             raise leak_error(tensor, self)
-        graphs = [self]  # up to the one below the tensor's own
-        while graphs[-1].parent is not ancestor:
-            graphs.append(graphs[-1].parent)
+        graphs: list[Graph] = []  # up to the one below the tensor's own
+        graph: Graph | None = self
+        while graph is not None and graph is not ancestor:
+            graphs.append(graph)
+            graph = graph.parent
         for graph in reversed(graphs):
             tensor = graph._captured(tensor)
         return tensor
