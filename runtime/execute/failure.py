@@ -7,11 +7,9 @@ the user's line.
 
 from __future__ import annotations
 
-import ast
-import linecache
 import sys
-from collections.abc import Sequence
-from types import CodeType, TracebackType
+from collections.abc import Iterable, Sequence
+from types import TracebackType
 from typing import Any, NoReturn
 
 from runtime.errors import EndlessRecursionError, OpError, is_python_limit
@@ -21,9 +19,10 @@ from runtime.ops.apply import kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
 from runtime.ops.python_ints import kernel_of
 from runtime.ops.record import Op, get
-from runtime.where.user_code import Place, user_frames
+from runtime.where.user_code import Place, traceback_at, user_frames
 
 __all__ = [
+    "called_by",
     "check_node",
     "kernel_failure",
     "raise_from_node",
@@ -95,8 +94,16 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
         where = f"\n  {error.code}: node {node.name!r} at {filename}:{lineno}"
         excerpt = Place(*node.location).excerpt()
         error.args = (f"{error.args[0]}{where}{excerpt}",)
-    exec(_raise_statement(filename, lineno, function), {"error": error})
-    raise error
+    raise error.with_traceback(traceback_at(node.location, function, inner))
+
+
+def called_by(calls: Iterable[Node], error: BaseException) -> TracebackType | None:
+    """The traceback of an error within calls of graphs, the outermost call first."""
+    traceback = error.__traceback__
+    for call in reversed([*calls]):
+        if call.location is not None:
+            traceback = traceback_at(call.location, call.graph.name, traceback)
+    return traceback
 
 
 def _called_frames(error: Exception, op: Op) -> TracebackType | None:
@@ -107,17 +114,3 @@ def _called_frames(error: Exception, op: Op) -> TracebackType | None:
             return user_frames(traceback.tb_next)
         traceback = traceback.tb_next
     return None
-
-
-def _raise_statement(filename: str, lineno: int, function: str) -> CodeType:
-    """``raise error`` as code of `function` in the user's file and line."""
-    line = linecache.getline(filename, lineno).rstrip()
-    tree = ast.parse("raise error")
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.stmt, ast.expr)):
-            node.lineno = node.end_lineno = lineno
-            # The whole line: tracebacks then mark no part of it.
-            node.col_offset = len(line) - len(line.lstrip())
-            node.end_col_offset = len(line)
-    code = compile(tree, filename, "exec")
-    return code.replace(co_name=function)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
-from runtime.execute.failure import check_node, run_node, too_deep
+from runtime.execute.failure import called_by, check_node, run_node, too_deep
 from runtime.execute.prune import Live, find_live, live_whole
 from runtime.graph import Graph, Node
 from runtime.ops.checks.numerics import is_checking
@@ -79,12 +79,17 @@ def _run_while(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
 
 def _run_call(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
     graph = node.attrs["graph"]
-    if bodies:
-        return run(graph, arguments, bodies[0])
+    live = bodies[0] if bodies else live_whole(graph)
     try:
-        return run(graph, arguments, live_whole(graph))
+        return run(graph, arguments, live)
     except RecursionError as error:
         raise too_deep(error, graph.name, node) from None
+    except Exception as error:
+        failure = error
+    try:
+        raise failure.with_traceback(called_by([node], failure))
+    finally:
+        del failure
 
 
 _CONTROL_FLOW = {

@@ -147,6 +147,7 @@ class Block(LoopBlock):
         self.program.recursive_call = node
         names = frozenset().union(*(arg.names for arg in args))
         steps = [step for arg in args for step in arg.steps]
+        steps.append(self.program.step(node, args))
         code = f"{name}({', '.join(arg.code for arg in args)})"
         text = Text(code, ATOM, None, names, self.program.in_order(steps))
         if value:

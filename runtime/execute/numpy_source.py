@@ -22,11 +22,17 @@ import numpy as np
 from runtime.errors import IntegerRangeError, is_python_limit
 from runtime.execute import interpreter
 from runtime.execute.blocks import with_regions
-from runtime.execute.failure import kernel_failure, raise_from_node, run_node, too_deep
+from runtime.execute.failure import (
+    called_by,
+    kernel_failure,
+    raise_from_node,
+    run_node,
+    too_deep,
+)
 from runtime.execute.nested import Block
 from runtime.execute.parallel import with_groups
 from runtime.execute.program import Program, clean
-from runtime.execute.prune import Effects, find_live
+from runtime.execute.prune import Effects, find_live, is_recursive_call
 from runtime.execute.scalars import Scalars
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
@@ -121,12 +127,36 @@ class Executable:
         call = self._recursive_call
         if call and isinstance(error, RecursionError) and is_python_limit(error):
             raise too_deep(error, self.name, call) from None
-        frame, lineno = self._failed_line(error.__traceback__)
-        steps = self._steps.get(lineno, ())
+        *outer, (frame, lineno) = self._failed_lines(error.__traceback__)
+        try:
+            self._repeat(frame, lineno, error)
+        except Exception as found:
+            if not outer:
+                raise
+            failure = found
+        try:
+            calls = [call for place in outer for call in self._call_at(*place)]
+            raise failure.with_traceback(called_by(calls, failure))
+        finally:
+            del failure
+
+    def _call_at(self, frame: FrameType, lineno: int) -> list[Node]:
+        """The call of a graph that a line of the source is at; none if it has none."""
         values = dict(frame.f_globals) | frame.f_locals
-        for step in steps:
+        for step in self._steps.get(lineno, ()):
+            if is_recursive_call(step.node):
+                if all(eval(guard, values) for guard in step.guards):
+                    return [step.node]
+        return []
+
+    def _repeat(self, frame: FrameType, lineno: int, error: Exception) -> NoReturn:
+        """Evaluate the nodes of a line that raised `error`, so that one raises it."""
+        values = dict(frame.f_globals) | frame.f_locals
+        for step in self._steps.get(lineno, ()):
             if not all(eval(guard, values) for guard in step.guards):
                 continue
+            if is_recursive_call(step.node):
+                continue  # it did not fail, or there would be a line of it
             try:
                 arrays = [eval(arg, values) for arg in step.args]
             except IntegerRangeError as too_large:
@@ -137,15 +167,18 @@ class Executable:
             run_node(step.node, arrays, self.name)
         raise error
 
-    def _failed_line(self, traceback: TracebackType | None) -> tuple[FrameType, int]:
-        found = None
+    def _failed_lines(
+        self, traceback: TracebackType | None
+    ) -> list[tuple[FrameType, int]]:
+        """The lines of the source that the error came through: calls, and the last."""
+        found = []
         while traceback is not None:
             if traceback.tb_frame.f_code.co_filename == self.filename:
-                found = traceback.tb_frame, traceback.tb_lineno
-            elif found is not None:
+                found.append((traceback.tb_frame, traceback.tb_lineno))
+            elif found:
                 break  # what a kernel calls is not of this run
             traceback = traceback.tb_next
-        assert found is not None, "the error did not pass through the generated source"
+        assert found, "the error did not pass through the generated source"
         return found
 
 

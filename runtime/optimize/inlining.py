@@ -25,6 +25,7 @@ import numpy as np
 from runtime.execute.prune import is_recursive_call
 from runtime.graph import Graph, Node
 from runtime.optimize.editing import (
+    CONTROL_FLOW,
     Editor,
     Tensors,
     bodies_of,
@@ -33,6 +34,7 @@ from runtime.optimize.editing import (
     sweep,
 )
 from runtime.optimize.facts import can_drop, constant, number
+from runtime.where.user_code import Location
 
 __all__ = ["inline_calls", "known_branches"]
 
@@ -57,7 +59,27 @@ def known_branches(graph: Graph) -> int:
 def _inline_call(node: Node, editor: Editor) -> Tensors | None:
     if is_recursive_call(node):
         return None
+    if node.location is not None:
+        _note_caller(node.attrs["graph"], node.location)
     return _inline(node.attrs["graph"], node.inputs, node, editor)
+
+
+def _note_caller(graph: Graph, caller: Location) -> None:
+    """Let the nodes of a called graph know where it is called.
+
+    Those of graphs that it calls know when these are inlined, or the run knows.
+    """
+    known: dict[int, Location] = {}
+    waiting = [graph]
+    while waiting:
+        for node in waiting.pop().nodes:
+            location = node.location
+            if location is not None:
+                if id(location) not in known:
+                    known[id(location)] = location.called_from(caller)
+                node.location = known[id(location)]
+            if node.op in CONTROL_FLOW and node.op != "PartitionedCall":
+                waiting += bodies_of(node)
 
 
 def _inline(source: Graph, inputs: Tensors, node: Node, editor: Editor) -> Tensors:

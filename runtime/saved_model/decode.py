@@ -39,6 +39,7 @@ from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable, VariableAggregation, VariableSynchronization
+from runtime.where.user_code import Location
 
 __all__ = ["ProgramReader"]
 
@@ -65,6 +66,9 @@ class ProgramReader:
             self.generators.append(GeneratorState())
             self.generators[-1].set(array(name))
         self._streams = [_stream(seeds) for seeds in content["streams"]]
+        self._callers: list[Location] = []
+        for line in content.get("callers", ()):
+            self._callers.append(self._location(line))
         self.graphs = [Graph(_text(entry["name"])) for entry in content["graphs"]]
         self._tensors: list[list[SymbolicTensor]] = []
         known = frozenset(names_of_ops())
@@ -226,8 +230,7 @@ class ProgramReader:
                 f"the saved model has the operation {op!r}, which this release does "
                 "not know: load it with a later one"
             )
-        line = found.get("line")
-        location = None if line is None else (f"<saved {line[0]}>", _index(line[1]))
+        location = self._location(found["line"]) if "line" in found else None
         inputs = tuple([_item(tensors, number) for number in found["inputs"]])
         node = Node(graph, op, inputs, {}, _text(found["name"]), location)
         node.device = _text(found.get("device", ""))
@@ -235,6 +238,12 @@ class ProgramReader:
             node.attrs[_text(key)] = self.value(value, node)
         self._add_outputs(node, found["outputs"], tensors)
         return node
+
+    def _location(self, line: Any) -> Location:
+        """A line; earlier releases saved its file and number alone."""
+        function = _text(line[2]) if len(line) > 2 else ""
+        caller = _item(self._callers, line[3]) if len(line) > 3 else None
+        return Location(f"<saved {_text(line[0])}>", _index(line[1]), function, caller)
 
     def _add_outputs(
         self, node: Node, specs: list[Any], tensors: list[SymbolicTensor]

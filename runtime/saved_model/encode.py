@@ -36,6 +36,7 @@ from runtime.types.dtypes import DType, of_array
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
+from runtime.where.user_code import Location
 
 __all__ = ["ProgramWriter", "exception_name"]
 
@@ -56,6 +57,8 @@ class ProgramWriter:
         self.generators: list[str] = []
         #: The seeds of streams of random numbers; None for those without.
         self.streams: list[list[int] | None] = []
+        #: The lines that call functions in which there are nodes.
+        self.callers: list[list[Any]] = []
         #: By the ids of the arrays of their paths: the numbers of assets.
         self.assets: dict[int, int] = {}
         self._counts: dict[str, int] = {}
@@ -310,10 +313,24 @@ class ProgramWriter:
             "attributes": {k: self._attribute(node, k) for k in node.attrs},
         }
         if where is not None:
-            found["line"] = [os.path.basename(where[0]), where[1]]
+            found["line"] = self._line(where)
         if node.device:
             found["device"] = node.device
         return found
+
+    def _line(self, location: Location) -> list[Any]:
+        """A line: its file, number and function, and the number of its caller."""
+        line = [os.path.basename(location[0]), location[1], location.function]
+        waiting = []
+        caller = location.caller
+        while caller is not None and id(caller) not in self._numbers:
+            waiting.append(caller)
+            caller = caller.caller
+        for found in reversed(waiting):
+            self._number(found, self.callers, self._line(found))
+        if location.caller is not None:
+            line.append(self._numbers[id(location.caller)])
+        return line
 
     def _attribute(self, node: Node, key: str) -> Any:
         try:

@@ -80,6 +80,8 @@ class open_model:  # noqa: N801  (called like a function)
         try:
             with context.init_scope():
                 self._read(file, folder)
+        except NotFoundError as error:  # a tensor that the record names
+            raise damaged(file.path, str(error)) from None
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{type(error).__name__}: {error}"
             raise damaged(file.path, reason) from None

@@ -86,6 +86,7 @@ def save(
         "variables": program.variables,
         "generators": program.generators,
         "streams": program.streams,
+        "callers": program.callers,
         "assets": assets,
     }
     with replacing_file(folder / FILE) as part:

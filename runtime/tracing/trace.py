@@ -29,8 +29,14 @@ from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.loop_conditions import tidy
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
+from runtime.where.debugger import debugging
 from runtime.where.handlers import begins_trace, swallowed, unhandled
-from runtime.where.user_code import raise_location, show_place, user_frames
+from runtime.where.user_code import (
+    locating,
+    raise_location,
+    show_place,
+    user_frames,
+)
 
 __all__ = ["Trace", "trace"]
 
@@ -78,7 +84,14 @@ def trace(
     for tensor in captured:
         graph.differentiate(tensor, graph.add_input(tensor.spec, "captured"))
     watched = observing(fn, (arguments, keywords), name)
-    with building(graph), unhandled(), noting() as errors, watched:
+    with (
+        building(graph),
+        locating(),
+        debugging(),
+        unhandled(),
+        noting() as errors,
+        watched,
+    ):
         try:
             result = fn(*arguments, **keywords)
         except RecursionError as error:

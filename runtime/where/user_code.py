@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import linecache
 import os
 import sys
+import threading
 from bisect import bisect_right
+from collections.abc import Iterable
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,13 +27,18 @@ __all__ = [
     "Location",
     "Place",
     "function_behind",
+    "is_library",
+    "is_part",
+    "is_tracing",
     "is_user_file",
+    "locating",
     "place_in",
     "place_of",
     "raise_location",
     "raise_place",
     "show_place",
     "state_error",
+    "traceback_at",
     "user_frame",
     "user_frames",
     "user_location",
@@ -102,7 +110,39 @@ def place_of(traceback: TracebackType) -> Place:
     return place_in(code, traceback.tb_lineno, traceback.tb_lasti)
 
 
-Location = tuple[str, int]
+class Location(tuple[str, int]):
+    """A line of the user's, ``(filename, lineno)``, and the calls that led there.
+
+    ``function`` is the name of the function that the line is in, empty where that is
+    not known, and ``caller`` the line that called it, within the same trace.
+    """
+
+    function: str
+    caller: Location | None
+
+    def __new__(
+        cls,
+        filename: str,
+        lineno: int,
+        function: str = "",
+        caller: Location | None = None,
+    ) -> Location:
+        """A line of `function`, called by the line `caller`."""
+        location = super().__new__(cls, (filename, lineno))
+        location.function, location.caller = function, caller
+        return location
+
+    def called_from(self, caller: Location) -> Location:
+        """The same line, reached through a call at another one."""
+        inner = []
+        location: Location | None = self
+        while location is not None:
+            inner.append(location)
+            location = location.caller
+        for location in reversed(inner):
+            caller = Location(*location, location.function, caller)
+        return caller
+
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
@@ -111,18 +151,103 @@ _NUMPY = os.path.join(os.path.dirname(np.__file__), "")
 _is_ours: dict[str, bool] = {}
 
 
+class _Trace(threading.local):
+    """The trace that a thread is in: the frame that calls what is traced, and the
+    locations of stacks, by the code and the instruction of each frame.
+    """
+
+    frame: FrameType | None = None
+    known: dict[tuple[int, ...], tuple[Location, list[CodeType]]]
+
+    def __init__(self) -> None:
+        self.known = {}
+
+
+_trace = _Trace()
+
+
+class locating:  # noqa: N801
+    """A context in which a function is traced: the callers that locations know are
+    those inside of it.
+    """
+
+    def __enter__(self) -> None:
+        self._outer = _trace.frame, _trace.known
+        _trace.frame, _trace.known = sys._getframe(1), {}
+
+    def __exit__(self, *_: object) -> None:
+        _trace.frame, _trace.known = self._outer
+        del self._outer
+
+
+def is_tracing() -> bool:
+    """Whether a function is being traced in this thread."""
+    return _trace.frame is not None
+
+
 def user_location() -> Location | None:
-    """The file and line of the user's code that is running: the nearest frame that is
+    """The line of the user's code that is running: that of the nearest frame that is
     neither of this package nor of the compiler.
     """
-    frame: FrameType | None = sys._getframe(1)
-    ours = _is_ours  # each node asks, some thirty frames deep
+    frames = _frames_in_trace(sys._getframe(1))
+    if not frames:
+        return None
+    # Each node asks. Frames are not kept: Python would free their variables later.
+    key = tuple([part for f in frames for part in (id(f.f_code), f.f_lasti)])
+    found = _trace.known.get(key)
+    if found is None:
+        location = _chain([(f.f_code, _line(f)) for f in reversed(frames)])
+        assert location is not None
+        if _trace.frame is None:
+            return location
+        found = _trace.known[key] = location, [f.f_code for f in frames]
+    return found[0]
+
+
+def _frames_in_trace(frame: FrameType | None) -> list[FrameType]:
+    """The frames of the user's code in the trace, the innermost first.
+
+    Where there is none, or nothing is traced, the nearest one alone.
+    """
+    frames: list[FrameType] = []
+    end = _trace.frame
+    ours = _is_ours
     while frame is not None:
+        if frame is end:
+            if frames:
+                break
+            end = None
         filename = frame.f_code.co_filename
         if not (ours[filename] if filename in ours else _in_our_folders(filename)):
-            return filename, _line(frame)
+            frames.append(frame)
+            if end is None:
+                break
         frame = frame.f_back
-    return None
+    return frames
+
+
+def _chain(entries: Iterable[tuple[CodeType, int]]) -> Location | None:
+    """The location of the last of some running functions, each called by the last."""
+    location: Location | None = None
+    outer: CodeType | None = None
+    for code, lineno in entries:
+        function, caller = code.co_name, location
+        if outer is not None and location is not None and is_part(code, outer):
+            function, caller = location.function, location.caller
+        location = Location(code.co_filename, lineno, function, caller)
+        outer = code
+    return location
+
+
+def is_part(code: CodeType, outer: CodeType) -> bool:
+    """Whether a function inside of another one was generated: it has the other's name,
+    or is a lambda where the user has written none.
+    """
+    if not any(constant is code for constant in outer.co_consts):
+        return False
+    if code.co_name == "<lambda>":
+        return "lambda" not in linecache.getline(code.co_filename, code.co_firstlineno)
+    return code.co_name == outer.co_name
 
 
 #: Line tables beyond this size are looked up by bisection.
@@ -167,18 +292,23 @@ def user_place() -> Place | None:
 
 
 def raise_location(error: BaseException) -> Location | None:
-    """The file and line of the user's code where `error` was raised."""
-    found = None
+    """The line of the user's code where `error` was raised."""
+    stack = _frames_in_trace(sys._getframe(1)) if _trace.frame else []
+    entries = [(f.f_code, _line(f)) for f in reversed(stack)]
+    found = False
     ours = False
     traceback = error.__traceback__
     while traceback is not None:
-        filename = traceback.tb_frame.f_code.co_filename
+        frame = traceback.tb_frame
+        filename = frame.f_code.co_filename
         # What we call of other libraries is no more the user's than we are.
-        ours = _in_our_folders(filename) or (ours and _is_library(filename))
+        ours = _in_our_folders(filename) or (ours and is_library(filename))
         if not ours:
-            found = filename, traceback.tb_lineno
+            if frame not in stack:
+                entries.append((frame.f_code, traceback.tb_lineno))
+            found = True
         traceback = traceback.tb_next
-    return found
+    return _chain(entries) if found else None
 
 
 def raise_place(error: BaseException) -> Place | None:
@@ -219,8 +349,12 @@ def user_frames(traceback: TracebackType | None) -> TracebackType | None:
 
     With ``AUTOGRAPH_DEBUG`` set in the environment, all of them.
     """
-    if traceback is None or os.environ.get("AUTOGRAPH_DEBUG"):
+    if os.environ.get("AUTOGRAPH_DEBUG"):
         return traceback
+    return _without_ours(traceback)
+
+
+def _without_ours(traceback: TracebackType | None) -> TracebackType | None:
     entries = []
     while traceback is not None:
         if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
@@ -232,16 +366,53 @@ def user_frames(traceback: TracebackType | None) -> TracebackType | None:
     return rest
 
 
+def traceback_at(
+    location: Location, function: str, inner: TracebackType | None
+) -> TracebackType | None:
+    """The traceback of an error of a line: its callers, the line, the user's `inner`.
+
+    The line is one of `function` where it does not know its own.
+    """
+    found = _without_ours(inner)
+    place: Location | None = location
+    while place is not None:
+        frame, last = _frame_at(*place, place.function or function)
+        found = TracebackType(found, frame, last, place[1])
+        place = place.caller
+    return found
+
+
+def _frame_at(filename: str, lineno: int, function: str) -> tuple[FrameType, int]:
+    """A frame of `function` that is at a line, and its last instruction."""
+    line = linecache.getline(filename, lineno).rstrip()
+    tree = ast.parse("raise KeyError")
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            node.lineno = node.end_lineno = lineno
+            # The whole line: tracebacks then mark no part of it.
+            node.col_offset = len(line) - len(line.lstrip())
+            node.end_col_offset = len(line)
+    code = compile(tree, filename, "exec").replace(co_name=function)
+    try:
+        exec(code, {})
+    except KeyError as error:
+        raised = cast(TracebackType, error.__traceback__).tb_next
+    entry = cast(TracebackType, raised)
+    return entry.tb_frame, entry.tb_lasti
+
+
 def is_user_file(filename: str) -> bool:
     """Whether a file is neither of this package nor of the compiler."""
     return not _in_our_folders(filename)
 
 
 def _is_standard(filename: str) -> bool:
-    return filename.startswith(_STANDARD) and "site-packages" not in filename
+    is_inside = filename.startswith((_STANDARD, "<frozen "))
+    return is_inside and "site-packages" not in filename
 
 
-def _is_library(filename: str) -> bool:
+def is_library(filename: str) -> bool:
+    """Whether a file is of the standard library or NumPy."""
     return _is_standard(filename) or filename.startswith(_NUMPY)
 
 

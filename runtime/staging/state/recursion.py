@@ -42,6 +42,7 @@ from runtime.tracing.signature import Signature
 from runtime.tracing.subgraph import set_outputs
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import swallowed
+from runtime.where.user_code import locating
 
 __all__ = ["call", "check_known"]
 
@@ -318,7 +319,8 @@ def _trace(level: Level) -> Any:
         )
         level.changed = watch.change
         try:
-            result = level.run(args, kwargs)
+            with locating():
+                result = level.run(args, kwargs)
         except UnknownResultError:
             result = None  # every way through the function calls it again
         except (NeedsState, Wider):
@@ -350,7 +352,8 @@ def _trace_with_state(level: Level, state: State) -> tuple[Leaves, tuple[Any, ..
             ]
         )
         try:
-            result = level.run(args, kwargs)
+            with locating():
+                result = level.run(args, kwargs)
         except UnknownResultError:
             result = None
         if state.shares(before, result):

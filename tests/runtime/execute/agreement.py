@@ -78,7 +78,7 @@ def saved_copy(graph: Graph) -> Graph | None:
         return None
     tables = {
         name: getattr(writer, name)
-        for name in ("graphs", "variables", "generators", "streams")
+        for name in ("graphs", "variables", "generators", "streams", "callers")
     }
     if any(tables[name] for name in ("variables", "generators", "streams")):
         return None

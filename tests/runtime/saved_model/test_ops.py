@@ -28,7 +28,7 @@ def read(writer: ProgramWriter) -> ProgramReader:
     """A reader of what was written, by way of a text."""
     tables = {
         name: getattr(writer, name)
-        for name in ("graphs", "variables", "generators", "streams")
+        for name in ("graphs", "variables", "generators", "streams", "callers")
     }
     content = json.loads(json.dumps(tables, allow_nan=False))
     return ProgramReader(content, writer.arrays.__getitem__, [])
