@@ -20,6 +20,7 @@ from unicodedata import normalize
 import gast
 
 from .converters import Context, convert_function
+from .converters.arcs import with_arcs
 from .converters.as_written import with_both_forms
 from .converters.bindings import bound_names, local_functions
 from .diagnostics import Diagnostic, Location
@@ -110,9 +111,10 @@ class Conversion:
 
     @cached_property
     def executed(self) -> Any:
-        """The tree that is compiled: see `converters.as_written`."""
+        """The tree that is compiled: see `converters.as_written` and `arcs`."""
         with _with_room(self.source, self.original):
-            return with_both_forms(self.tree, self.context, self.source.text)
+            tree = with_both_forms(self.tree, self.context, self.source.text)
+            return with_arcs(tree, self.context.ag, self.context.helpers)
 
 
 # --- functions ------------------------------------------------------------------------
