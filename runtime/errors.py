@@ -169,7 +169,8 @@ class OpError(Exception):
         """The error with the name of the op in its message; once named it stays."""
         if self.op is None:
             self.op = op
-            self.args = (f"cannot compute {op}: {self} [Op:{op}]",)
+            if not str(self).startswith("AG"):  # it names what the program does
+                self.args = (f"cannot compute {op}: {self} [Op:{op}]",)
         return self
 
 

@@ -107,9 +107,8 @@ def source_of(obj: Any) -> Source:
     # The module attribute is used on purpose: doctest replaces it.
     lines = linecache.getlines(filename, namespace)
     if not lines:
-        raise _no_source(
-            f"{_name(obj)} was defined in {filename}, whose text is not available"
-        )
+        where = _KEEP_NO_TEXT.get(filename, f"in {filename}, whose text is not there")
+        raise _no_source(f"{_name(obj)} was defined {where}")
     known = _sources.get(filename)
     if known is None or known[0] is not lines:
         known = (lines, Source("".join(lines), filename))
@@ -117,6 +116,11 @@ def source_of(obj: Any) -> Source:
     return known[1]
 
 
+#: What runs code under these names.
+_KEEP_NO_TEXT = {
+    "<stdin>": "at a prompt that keeps no text",
+    "<string>": "by `exec` or `python -c`, which keep no text",
+}
 #: Per file: linecache's list of lines, which is a new list when the file changes.
 _sources: dict[str, tuple[list[str], Source]] = {}
 
@@ -166,5 +170,8 @@ def _name(obj: Any) -> str:
 
 
 def _no_source(message: str) -> SourceError:
-    fix = "define it in a file or a notebook cell (Python 3.13: or at the prompt)"
+    fix = (
+        "define it in a file or a notebook cell (Python 3.13 keeps the text of its "
+        "prompt and of `python -c`)"
+    )
     return SourceError(Diagnostic("AG102", "no source", message, fix=fix))

@@ -40,6 +40,8 @@ _Result = TypeVar("_Result")
 
 #: The code of the error for what is not written in Python.
 _NOT_PYTHON = "AG101"
+#: The code of the error for what has no source.
+_NO_SOURCE = "AG102"
 
 
 def options(include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Any:
@@ -67,27 +69,36 @@ def convert(
             return python_function
         return autograph.convert(python_function, **_scope(options)._asdict())
     except SourceError as error:
-        return _unconverted(python_function, error.diagnostics[0].message)
+        return _unconverted(python_function, error.diagnostics[0])
     except ConversionError as error:
         if error.code != _NOT_PYTHON:
             raise
-        return _unconverted(python_function, error.diagnostics[0].message)
+        return _unconverted(python_function, error.diagnostics[0])
 
 
 def _unconverted(
-    python_function: Callable[..., Any], reason: str
+    python_function: Callable[..., Any], diagnostic: Diagnostic
 ) -> Callable[..., Any]:
     @functools.wraps(python_function)
     def traced(*args: Any, **kwargs: Any) -> Any:
         try:
             return python_function(*args, **kwargs)
         except SymbolicTensorError as error:
-            text, newline, excerpt = str(error).partition("\n")
-            why = f"The code was not converted: {reason}."
-            message = f"{text} {why}{newline}{excerpt}"
+            message = _reason_first(error, reason)
             raise SymbolicTensorError(message, error.code, error.location) from None
 
+    is_lost = diagnostic.code == _NO_SOURCE
+    why = "its source cannot be read" if is_lost else "it cannot be converted"
+    reason = f"{why}: {diagnostic.message}; {diagnostic.fix or 'write it in Python'}"
     return traced
+
+
+def _reason_first(error: SymbolicTensorError, reason: str) -> str:
+    """The message of an error, with the reason that nothing was staged in front."""
+    where = "{}:{}: ".format(*error.location) if error.location else ""
+    rest = str(error).removeprefix(f"{where}{error.code}: ")
+    what = f"{error.code}: nothing of this function is staged, since {reason}"
+    return f"{where}{what}\n  {rest}"
 
 
 def repaired(
@@ -118,7 +129,7 @@ def repaired(
                 met.add(met_function, scope)
             if codes <= repaired:  # nothing that was not tried before
                 if isinstance(error, SymbolicTensorError) and repair.obstacle:
-                    error.args = (f"{error}{_advice(repair.obstacle)}", *error.args[1:])
+                    error.args = (_explained(error, repair.obstacle), *error.args[1:])
                 raise
             repaired |= codes
 
@@ -197,8 +208,12 @@ def converted_callees(function: Any, options: Any, met: Met) -> Callees:
     return cast("Callees", reached.callees(function, _scope(options), met))
 
 
-def _advice(obstacle: Obstacle) -> str:
-    return f"\n  {obstacle}. {_FIXES.get(obstacle.rule, '')}".rstrip()
+def _explained(error: SymbolicTensorError, obstacle: Obstacle) -> str:
+    fix = _FIXES.get(obstacle.rule, "")
+    if obstacle.rule is not Rule.NO_SOURCE:
+        return f"{error}\n  {obstacle}. {fix}".rstrip()
+    why = f"the source of `{obstacle.name}` cannot be read; {fix}"
+    return _reason_first(error, why)
 
 
 _FIXES = {
@@ -206,7 +221,8 @@ _FIXES = {
     "tf.autograph.options(include=[...])",
     Rule.EXCLUDED: "Do not exclude its module",
     Rule.MARKED: "Take the mark off, or let it get no tensor to decide on",
-    Rule.NO_SOURCE: "Define it in a file",
+    Rule.NO_SOURCE: "define it in a file or a notebook cell (Python 3.13 keeps the "
+    "text of its prompt and of `python -c`)",
 }
 
 

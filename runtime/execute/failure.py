@@ -91,7 +91,8 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
     if isinstance(error, OpError) and error.node_def is None:
         error.node_def = NodeDef(node.name, node.op, [t.name for t in node.inputs])
     if isinstance(error, OpError) and len(error.args) == 1 and inner is None:
-        where = f"\n  {error.code}: node {node.name!r} at {filename}:{lineno}"
+        code = "" if str(error).startswith("AG") else f"{error.code} "
+        where = f"\n  {code}at {filename}:{lineno}"
         excerpt = Place(*node.location).excerpt()
         error.args = (f"{error.args[0]}{where}{excerpt}",)
     raise error.with_traceback(traceback_at(node.location, function, inner))

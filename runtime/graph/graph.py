@@ -38,8 +38,10 @@ __all__ = [
     "Node",
     "building",
     "current_graph",
+    "described",
     "leak_error",
     "name_prefix",
+    "outermost",
     "scoped_name",
     "set_begin_and_end",
 ]
@@ -396,10 +398,10 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
     maker = tensor.graph
     if graph is None:
         reader = "eager code"
-    elif _outermost(graph).name == maker.name:
+    elif outermost(graph).name == maker.name:
         reader = f"another trace of {maker.name!r}"
     else:
-        reader = f"the graph {graph.name!r}"
+        reader = repr(outermost(graph).name)
     place, made = user_place(), tensor.node.location
     start = "" if place is None else f"{place.filename}:{place.lineno}: "
     where = "" if made is None else f" at {made[0]}:{made[1]}"
@@ -407,17 +409,26 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
     origin = f"an argument of {maker.name!r}, called" if is_argument else "made"
     line = "" if made is None else Place(*made).excerpt()
     return InaccessibleTensorError(
-        f"{start}AG306: the tensor {tensor.name!r} ({tensor.spec.describe()}), made"
-        f"{where} while tracing {maker.name!r}, is out of scope: {reader} cannot use "
+        f"{start}AG306: {described(tensor)}, made{where} while tracing "
+        f"{outermost(maker).name!r}, is out of scope: {reader} cannot use "
         "it. Return it from the function (or branch, or loop body) that makes it, or "
         "keep it in a tf.Variable or tf.TensorArray; a global, an attribute or a list "
         "does not carry a traced value out."
         + ("" if place is None else place.excerpt())
-        + (line and f"\n  {tensor.name!r} is {origin} here:{line}")
+        + (line and f"\n  it is {origin} here:{line}")
     )
 
 
-def _outermost(graph: Graph) -> Graph:
+def described(tensor: SymbolicTensor) -> str:
+    """A tensor in a message: what it is, and the name of an argument or a variable."""
+    kind = tensor.spec.describe().rstrip("*")
+    is_named = tensor.node.op == "Placeholder"
+    name = tensor.node.name.rpartition("/")[2]
+    return f"the tensor {name!r} ({kind})" if is_named else f"a tensor ({kind})"
+
+
+def outermost(graph: Graph) -> Graph:
+    """The graph of the function that a graph is written in."""
     while graph.parent is not None:
         graph = graph.parent
     return graph

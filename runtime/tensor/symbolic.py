@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import inspect
 import linecache
@@ -14,12 +15,18 @@ from typing import Any, ClassVar, NoReturn
 from runtime.errors import SymbolicTensorError, TracingError
 from runtime.graph import Graph, Node, leak_error
 from runtime.graph.context import current_graph
+from runtime.graph.graph import described, outermost
 from runtime.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.tensor.base import Tensor
 from runtime.types.dtypes import DType, string
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import is_user_file, user_place
+from runtime.where.user_code import (
+    expression_at,
+    is_user_file,
+    user_frame,
+    user_place,
+)
 
 __all__ = ["SymbolicTensor"]
 
@@ -305,6 +312,14 @@ class SymbolicTensor(Tensor):
         return graph is None
 
     def _no_number(self, purpose: str) -> TracingError:
+        asking = expression_at(user_frame())
+        if isinstance(asking, ast.Call):
+            return self._no_value(
+                "AG302",
+                f"given to `{ast.unparse(asking.func)}`, which takes Python numbers",
+                "use an operation on tensors instead, or compute what it is given from "
+                "Python numbers",
+            )
         fix = (
             "keep it a tensor (tf.cast changes the dtype, tf.gather indexes), or "
             "compute it from Python numbers"
@@ -324,12 +339,13 @@ class SymbolicTensor(Tensor):
         where = f"{location[0]}:{location[1]}: " if location else ""
         excerpt = "" if place is None else place.excerpt()
         origin = ""
-        if self.node.location is not None and self.node.location != location:
+        is_input = self.node.op == "Placeholder"  # made by the call
+        if not is_input and self.node.location not in (None, location):
             origin = f", made at {self.node.location[0]}:{self.node.location[1]},"
+        function = outermost(self.graph).name
         return SymbolicTensorError(
-            f"{where}{code}: the symbolic tensor {self.name!r} "
-            f"({self.spec.describe()}){origin} was {use}. It has no value while "
-            f"{self.graph.name!r} is being traced: {fix}.{excerpt}",
+            f"{where}{code}: {described(self)}{origin} was {use}, and has no value "
+            f"while {function!r} is being traced: {fix}.{excerpt}",
             code,
             location,
         )

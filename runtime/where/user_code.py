@@ -6,6 +6,7 @@ import ast
 import functools
 import linecache
 import os
+import re
 import sys
 import threading
 from bisect import bisect_right
@@ -26,12 +27,14 @@ from runtime.errors import (
 __all__ = [
     "Location",
     "Place",
+    "expression_at",
     "function_behind",
     "is_library",
     "is_part",
     "is_tracing",
     "is_user_file",
     "locating",
+    "of_user",
     "place_in",
     "place_of",
     "raise_location",
@@ -291,6 +294,21 @@ def user_place() -> Place | None:
     )
 
 
+def expression_at(frame: FrameType | None) -> ast.expr | None:
+    """The expression that a frame is at; None where Python does not tell."""
+    if frame is None:
+        return None
+    place = place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
+    if place.col is None:
+        return None
+    line = linecache.getline(place.filename, place.lineno).encode()
+    try:
+        text = line[place.col : place.end_col].decode(errors="ignore")
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
 def raise_location(error: BaseException) -> Location | None:
     """The line of the user's code where `error` was raised."""
     stack = _frames_in_trace(sys._getframe(1)) if _trace.frame else []
@@ -312,11 +330,15 @@ def raise_location(error: BaseException) -> Location | None:
 
 
 def raise_place(error: BaseException) -> Place | None:
-    """As `raise_location`, with the columns of the expression."""
+    """As `raise_location`, with the columns of the expression.
+
+    What the user's code calls of the standard library is not the user's to change.
+    """
     found = None
     traceback = error.__traceback__
     while traceback is not None:
-        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
+        filename = traceback.tb_frame.f_code.co_filename
+        if not _in_our_folders(filename) and not is_library(filename):
             found = place_of(traceback)
         traceback = traceback.tb_next
     return found
@@ -421,6 +443,20 @@ def _in_our_folders(filename: str) -> bool:
     if ours is None:
         ours = _is_ours[filename] = filename.startswith(_OUR_FOLDERS)
     return ours
+
+
+def of_user(kind: str, name: str, what: str) -> str:
+    """``the list 'x', whose …,``; ``a list whose …`` where no function has such a name.
+
+    Containers that the program has not named have names of ours.
+    """
+    root = re.split(r"[.\[]", name)[0]
+    for frame in _frames_in_trace(sys._getframe(1)):
+        code = frame.f_code
+        names = (code.co_varnames, code.co_cellvars, code.co_freevars, code.co_names)
+        if any(root in group for group in names):
+            return f"the {kind} {name!r}, {what},"
+    return f"a {kind} {what}"
 
 
 def state_error(code: str, message: str, fix: str) -> StagedStateError:

@@ -28,7 +28,7 @@ from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.types import dtypes
-from runtime.where.user_code import state_error
+from runtime.where.user_code import of_user, state_error
 
 __all__ = [
     "StagedDict",
@@ -130,7 +130,7 @@ class StagedTable(Untold):
     def _cannot(self, what: str, why: str) -> StagedStateError:
         return state_error(
             "AG210",
-            f"the {self.kind.__name__} {self.name!r}, whose keys a tensor decides, "
+            f"{of_user(self.kind.__name__, self.name, 'whose keys a tensor decides')} "
             f"cannot {what}: {why}",
             "docs/limitations.md says what such dicts and sets can do",
         )

@@ -22,7 +22,7 @@ from runtime.tracing.form import Composition, Form, nested
 from runtime.tracing.subgraph import join_specs, state_tensor
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import state_error
+from runtime.where.user_code import of_user, state_error
 
 __all__ = [
     "Element",
@@ -36,6 +36,8 @@ __all__ = [
     "with_contents",
     "with_none",
 ]
+
+_OPEN = "whose length a tensor decides"
 
 # --- Tensors that may be None within the elements of a list: a value and a flag each
 
@@ -287,9 +289,8 @@ def _held(name: str, value: Any) -> Composition | None:
     if _can_change(value):
         raise state_error(
             "AG210",
-            f"the list {name!r}, whose length a tensor decides, was given "
-            f"{describe(value)}; a graph keeps the tensors of an element and not the "
-            "object, which can be changed",
+            f"{of_user('list', name, _OPEN)} was given {describe(value)}; a graph "
+            "keeps the tensors of an element and not the object, which can be changed",
             "put tensors into it, or tuples of them",
         )
     return nested(value.__plain__() if isinstance(value, Copy) else value)
@@ -323,6 +324,12 @@ def _can_change(value: Any) -> bool:
     return hasattr(value, "_flatten") or isinstance(value, (set, bytearray))
 
 
+def _unlike(one: Element, other: Element) -> str:
+    texts = one.describe(), other.describe()
+    plain = [text.replace("*", "") for text in texts]  # ints of Python need no mark
+    return " and ".join(texts if plain[0] == plain[1] else plain)
+
+
 def _various(one: Element, other: Element, name: str) -> Exception:
     if one.describe() == other.describe():
         return state_error(
@@ -333,7 +340,7 @@ def _various(one: Element, other: Element, name: str) -> Exception:
         )
     return state_error(
         "AG210",
-        f"the list {name!r}, whose length a tensor decides, has elements of several "
-        f"kinds: {one.describe()} and {other.describe()}",
+        f"{of_user('list', name, _OPEN)} has elements of several kinds: "
+        f"{_unlike(one, other)}",
         "put values of one dtype, shape and structure into it",
     )

@@ -32,7 +32,7 @@ from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import state_error
+from runtime.where.user_code import of_user, state_error
 
 __all__ = [
     "Parts",
@@ -251,8 +251,8 @@ class Parts(Untold):
     ) -> StagedStateError:
         return state_error(
             "AG210",
-            f"the list {self.name!r}, whose length a tensor decides, cannot {what}: "
-            f"{why}",
+            f"{of_user('list', self.name, 'whose length a tensor decides')} cannot "
+            f"{what}: {why}",
             fix,
         )
 

@@ -49,7 +49,7 @@ class Untold:
         raise self._unknown("a Python bool")
 
     def __iter__(self) -> Iterator[Any]:
-        raise self._unknown("iterating")
+        raise self._unknown("a loop")
 
     def __contains__(self, value: Any) -> NoReturn:
         raise self._unknown("`in`")

@@ -54,7 +54,9 @@ def _origin(tensor: Any) -> str:
         return ""
     if tensor.op_name == "Cast" and tensor.spec.weak:
         (tensor,) = tensor.node.inputs  # an int of Python was made of it
-    text = f", {tensor.spec.describe()} {tensor.name!r}"
+    text = f", {tensor.spec.describe().rstrip('*')}"
+    if tensor.op_name == "Placeholder":
+        text += f" {tensor.node.name!r}"
     if tensor.node.location is not None:
         filename, lineno = tensor.node.location
         text += f", made at {filename}:{lineno}"

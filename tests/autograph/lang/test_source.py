@@ -150,7 +150,7 @@ def test_what_has_no_source() -> None:
         if obj is not io:
             with pytest.raises(SourceError, match="AG102 no source"):
                 source_of(obj)
-    with pytest.raises(SourceError, match="`f` was defined in <string>"):
+    with pytest.raises(SourceError, match="`f` was defined by `exec` or `python -c`"):
         source_of(namespace["f"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import linecache
 import subprocess
 import sys
@@ -54,7 +55,7 @@ def test_a_variable_of_two_kinds() -> None:
     assert (
         "\n  the value is that of FILE:+2 where the condition holds and that of "
         "FILE:+4 where it does not\n  it is staged because the condition is a tensor, "
-        "bool[] 'Greater:0', made at FILE:+1"
+        "bool[], made at FILE:+1"
     ) in text
     assert not COLUMNS or carets(text) == "x > 0"
 
@@ -103,7 +104,7 @@ def in_a_while(n):
 def test_a_variable_of_a_while() -> None:
     text = message(in_a_while, 1)
     assert "\n  't' is assigned at FILE:+4 in the loop\n" in text
-    assert "because the condition of the loop is a tensor, bool[] 'Greater:0'" in text
+    assert "because the condition of the loop is a tensor, bool[]" in text
 
 
 class Model:
@@ -165,8 +166,133 @@ def used_as_a_number(x):
 
 def test_a_tensor_used_as_a_number() -> None:
     text = message(used_as_a_number, 1)
-    assert text.startswith("FILE:+2: AG302: the symbolic tensor 'x:0' (int32[])")
+    assert text.startswith("FILE:+2: AG302: the tensor 'x' (int32[])")
     assert not COLUMNS or carets(text) == "x.__index__()"
+
+
+def given_to_python(x):
+    return complex(x)
+
+
+def test_what_takes_python_numbers_is_named() -> None:
+    text = message(given_to_python, 1)
+    assert text.startswith("FILE:+1: AG302: the tensor 'x' (int32[]) was ")
+    name = "given to `complex`, which takes Python numbers"
+    assert (name if COLUMNS else "used as a Python complex") in text
+
+
+def compared(x):
+    square, goal = (x, x + 1), (1, 2)
+    return 1 if square == goal else 2
+
+
+def test_tuples_are_compared_by_their_items() -> None:
+    text = message(compared, 1)
+    assert text.startswith("FILE:+2: AG301: a tensor (bool[]) was used as a ")
+    assert "by a comparison of lists or tuples, which Python makes item by item" in text
+
+
+def looked_up(x):
+    return collections.ChainMap({1: 2})[x]
+
+
+def test_what_a_library_does_is_told_of_the_line_that_calls_it() -> None:
+    text = message(looked_up, 1)
+    assert text.startswith("AG313: tensors are not hashable")
+    assert "\n  AG313 at FILE:+1\n" in text
+
+
+def unnamed_list(n):
+    return [[None] * n for _ in range(n)]
+
+
+def named_list(n):
+    rows = []
+    for _ in range(n):
+        rows.append([1, 2])
+        rows.append([1])
+    return rows
+
+
+def test_lists_have_the_names_of_the_program_or_none() -> None:
+    text = message(unnamed_list, 2)
+    assert "AG210: a list whose length a tensor decides cannot be an element" in text
+    text = message(named_list, 2)
+    assert "AG210: the list 'rows', whose length a tensor decides, has elements" in text
+    assert "kinds: list(int64[], int64[]) and list(int64[]);" in text
+
+
+def filtered(values):
+    place = 1
+    while place <= tf.reduce_max(values):
+        values = [v for v in values if v % 2 == 0]
+        place *= 10
+    return values
+
+
+def test_containers_of_a_graph_are_what_they_are_in_python() -> None:
+    text = message(filtered, [1, 2])
+    assert "and a list of an open length after it" in text
+
+
+def different_dtypes(x):
+    return x * tf.constant(0.5, tf.float64)
+
+
+def test_the_cast_is_written_out() -> None:
+    text = message(different_dtypes, 2)
+    assert "; cast one of them, as by tf.cast(x, tf.float64) [Op:Mul]\n" in text
+
+
+def fails_when_it_runs(n):
+    total = [1, 2, 3]
+    return tf.gather(total, n)
+
+
+def test_an_operation_that_fails_has_no_internal_name() -> None:
+    text = message(fails_when_it_runs, 5)
+    assert "node" not in text
+    assert "\n  AG310 at FILE:+2\n" in text
+
+
+def grows(n):
+    rows = []
+    for i in range(n):
+        rows.append(tf.range(i))
+    return rows
+
+
+def test_a_code_of_its_own_comes_first() -> None:
+    text = message(grows, 3)
+    assert text.startswith("AG210: an element of shape (1,) was put into a list whose ")
+    assert "[Op:" not in text
+
+
+SOURCELESS = """
+def helper(x):
+    if x > 0:
+        return x
+    return -x
+"""
+
+
+@pytest.mark.parametrize("through", [False, True])
+def test_that_there_is_no_source_comes_first(through: bool) -> None:
+    namespace: dict[str, Any] = {}
+    exec(SOURCELESS, namespace)
+    helper = namespace["helper"]
+
+    def calls(x):
+        return helper(x)
+
+    with pytest.raises(tf.errors.SymbolicTensorError) as caught:
+        tf.function(calls if through else helper)(tf.constant(1))
+    text = str(caught.value)
+    assert text.startswith("<string>:3: AG301: nothing of this function is staged, ")
+    first = text.splitlines()[0]
+    assert "source" in first
+    assert "`helper`" in first
+    assert "define it in a file" in first
 
 
 def shapes_do_not_fit(x):
