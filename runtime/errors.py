@@ -73,6 +73,7 @@ __all__ = [
     "UnsavableError",
     "ends_trace",
     "is_python_limit",
+    "is_raised",
     "note",
     "noted",
     "noting",
@@ -410,7 +411,7 @@ def _is_of_signal(error: BaseException) -> bool:
     return any(code in codes for code, _ in _frames(error))
 
 
-def _is_raised(error: BaseException) -> bool:
+def is_raised(error: BaseException) -> bool:
     """Whether a ``raise`` statement raised an error."""
     frames = _frames(error)
     if not frames:
@@ -430,7 +431,7 @@ def ends_trace(error: BaseException) -> bool:
     if _is_of_signal(error):
         return True
     if isinstance(error, KeyboardInterrupt):
-        return not _is_raised(error)
+        return not is_raised(error)
     if not isinstance(error, Exception):
         return type(error).__module__.partition(".")[0] in _PACKAGES
     if isinstance(error, RecursionError):

@@ -396,12 +396,17 @@ class Graph:
 def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTensorError:
     """The error for a tensor that `graph` (None: eager code) cannot reach."""
     maker = tensor.graph
+    function = repr(outermost(maker).name)
     if graph is None:
         reader = "eager code"
+    elif outermost(graph) is outermost(maker):
+        reader = "the code outside of it"
     elif outermost(graph).name == maker.name:
-        reader = f"another trace of {maker.name!r}"
+        reader = f"another trace of {function}"
     else:
         reader = repr(outermost(graph).name)
+    if maker.parent is not None:
+        function = f"a branch or a loop body of {function}"
     place, made = user_place(), tensor.node.location
     start = "" if place is None else f"{place.filename}:{place.lineno}: "
     where = "" if made is None else f" at {made[0]}:{made[1]}"
@@ -409,8 +414,8 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
     origin = f"an argument of {maker.name!r}, called" if is_argument else "made"
     line = "" if made is None else Place(*made).excerpt()
     return InaccessibleTensorError(
-        f"{start}AG306: {described(tensor)}, made{where} while tracing "
-        f"{outermost(maker).name!r}, is out of scope: {reader} cannot use "
+        f"{start}AG306: {described(tensor)}, made{where} while tracing {function}, "
+        f"is out of scope: {reader} cannot use "
         "it. Return it from the function (or branch, or loop body) that makes it, or "
         "keep it in a tf.Variable or tf.TensorArray; a global, an attribute or a list "
         "does not carry a traced value out."

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from runtime.errors import (
     EndlessRecursionError,
+    SymbolicTensorError,
     ends_trace,
     is_python_limit,
+    is_raised,
     noting,
 )
 from runtime.graph import Graph
@@ -34,6 +36,7 @@ from runtime.where.handlers import begins_trace, swallowed, unhandled
 from runtime.where.user_code import (
     locating,
     raise_location,
+    raise_place,
     show_place,
     user_frames,
 )
@@ -101,8 +104,12 @@ def trace(
                 raise_error(error)  # a call knows the text
                 result = None
             else:
+                frames = user_frames(error.__traceback__)
+                refused = _refused_by_python(error, name)
+                if refused is not None:
+                    raise refused.with_traceback(frames) from None
                 show_place(error)
-                error.__traceback__ = user_frames(error.__traceback__)
+                error.__traceback__ = frames
                 raise
         lost = swallowed(errors)
         if lost is not None:
@@ -121,6 +128,33 @@ def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
     # No line of the user's made it: not the one that called the function.
     output.node.location = None
     return output
+
+
+def _refused_by_python(error: Exception, name: str) -> Exception | None:
+    """The error for a tensor that Python itself does not take, where it is one.
+
+    Python names the class of the tensor, which the program does not know. What it says
+    of operators, it says of numbers, too: that is an error of the program.
+    """
+    known, text = f"'{SymbolicTensor.__name__}'", str(error)
+    if type(error) is not TypeError or known not in text or is_raised(error):
+        return None
+    if (
+        " operand type" in text
+        or " not supported " in text
+        or " object is not " in text
+    ):
+        return None
+    place = raise_place(error)
+    where = "" if place is None else f"{place.filename}:{place.lineno}: "
+    excerpt = "" if place is None else place.excerpt()
+    return SymbolicTensorError(
+        f"{where}AG302: Python does not take a tensor here, which has no value while "
+        f"{name!r} is being traced ({text.replace(known, 'a tensor')}): use an "
+        f"operation on tensors instead, or a Python value{excerpt}",
+        "AG302",
+        None if place is None else place[:2],
+    )
 
 
 def _endless(name: str, error: RecursionError) -> RecursionError:

@@ -610,7 +610,8 @@ def test_a_tensor_of_a_branch_does_not_leave_it() -> None:
         tf.cond(x > 0, branch, lambda: x)
         return leaked[0]
 
-    with pytest.raises(TypeError, match="while tracing 'true_fn', is out of scope"):
+    place = "while tracing a branch or a loop body of 'f', is out of scope"
+    with pytest.raises(TypeError, match=place):
         f(tf.constant(1))
 
 

@@ -522,7 +522,7 @@ def test_code_without_source_says_why_it_was_not_converted():
     namespace = {}
     exec("def f(x):\n    return x if x > 0 else -x", namespace)
 
-    with pytest.raises(SymbolicTensorError, match="not converted: `f` was defined in"):
+    with pytest.raises(SymbolicTensorError, match="be read: `f` was defined by"):
         tf.function(namespace["f"])(tf.constant(1))
 
 

@@ -181,6 +181,22 @@ def test_what_takes_python_numbers_is_named() -> None:
     assert (name if COLUMNS else "used as a Python complex") in text
 
 
+def chosen_attribute(x):
+    return getattr(x, "shape" if x > 0 else "dtype")
+
+
+def test_what_python_does_not_take() -> None:
+    text = message(chosen_attribute, 1)
+    assert text.startswith("FILE:+1: AG302: Python does not take a tensor here, ")
+    assert "(attribute name must be string, not a tensor): use an operation" in text
+
+
+def test_what_python_says_of_numbers_too_stays() -> None:
+    with pytest.raises(TypeError, match="object is not callable") as caught:
+        tf.function(lambda x: x(1))(tf.constant(1))
+    assert type(caught.value) is TypeError
+
+
 def compared(x):
     square, goal = (x, x + 1), (1, 2)
     return 1 if square == goal else 2

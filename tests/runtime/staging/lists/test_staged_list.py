@@ -446,7 +446,7 @@ def open_list(n):
     [
         (
             lambda x, items: items + [tf.ones([2])],
-            r"'items'.*int64\[\]\* and float32\[2\]",
+            r"'items'.*int64\[\] and float32\[2\]",
         ),
         (
             lambda x, items: items + [(x, x)],
