@@ -87,16 +87,10 @@ def trace(
     for tensor in captured:
         graph.differentiate(tensor, graph.add_input(tensor.spec, "captured"))
     watched = observing(fn, (arguments, keywords), name)
-    with (
-        building(graph),
-        locating(),
-        debugging(),
-        unhandled(),
-        noting() as errors,
-        watched,
-    ):
+    with building(graph), unhandled(), noting() as errors, watched:
         try:
-            result = fn(*arguments, **keywords)
+            with locating(), debugging():
+                result = fn(*arguments, **keywords)
         except RecursionError as error:
             raise _endless(name, error) from None
         except Exception as error:
