@@ -69,6 +69,7 @@ def _staging() -> None:
     """Containers of a graph, each of which may hold all others."""
     # A row of a list is a list.
     Element.list_of_row = staticmethod(staged_list.list_of_row)
+    Element.ragged_of = staticmethod(staged_list.ragged_of)
     # Lists are sorted by keys that are computed in loops, which carry lists.
     StagedList.in_order = staticmethod(ordering.sort)
     StagedList.listed = staticmethod(ordering.listed)

@@ -13,7 +13,7 @@ from typing import Any
 from runtime.function.call import Specs
 from runtime.saved_model.decode import ProgramReader
 from runtime.saved_model.encode import ProgramWriter
-from runtime.staging.lists.elements import MaybeNone, Row
+from runtime.staging.lists.elements import MaybeNone, Ragged, Row
 from runtime.tracing.signature import Signature
 from runtime.types import nest
 
@@ -29,7 +29,7 @@ __all__ = [
 Leaf = Callable[[Any], Any]
 
 #: Named tuples of the runtime's own, within the elements of lists.
-_PARTS: dict[str, Any] = {"MaybeNone": MaybeNone, "Row": Row}
+_PARTS: dict[str, Any] = {"MaybeNone": MaybeNone, "Ragged": Ragged, "Row": Row}
 _KINDS = {kind.name: kind for kind in inspect._ParameterKind}
 
 

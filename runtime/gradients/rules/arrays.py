@@ -204,6 +204,8 @@ def _pad(node: Applied, g: Any) -> Any:
     key = []
     for axis in range(x.shape.rank):
         begin = paddings[axis][0]
+        if isinstance(begin, Tensor):
+            begin = cast(begin, dtypes.int64)  # as lengths are
         key.append(Slice(begin, begin + length(x, axis), None))
     inner = run("StridedSlice", g, key=tuple(key))
     if not isinstance(value, Tensor):

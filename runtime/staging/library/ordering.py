@@ -11,6 +11,7 @@ from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.reduce.reductions import reduce_all
 from runtime.staging.library.ordinary import Ordinary, is_ordered
 from runtime.staging.lists.elements import Fixed, MaybeNone, Row, holds_none
+from runtime.staging.lists.ragged import holds_ragged
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import raise_if
@@ -62,6 +63,8 @@ def _order(items: StagedList, keys: Any, reverse: bool) -> None:
 def _places(keys: StagedList, items: StagedList, reverse: bool) -> Any:
     """The places of the items in their order."""
     structure = keys._element.structure
+    if holds_ragged(structure):
+        raise items._cannot("be sorted", "lists of any length have no order there")
     if type(structure) is MaybeNone:  # as the values that `counts.get` gives for keys
         values, some = keys._columns()
         raise_if(

@@ -19,10 +19,11 @@ from runtime.ops.elementwise.arithmetic import equal, maximum
 from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.staging.library.ordinary import Ordinary, with_item
 from runtime.staging.library.views import TableView
-from runtime.staging.lists.elements import Element, holds_none, taken_apart
+from runtime.staging.lists.elements import Element, Ragged, holds_none, taken_apart
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.objects.copy import plain_class
 from runtime.staging.objects.kinds import Kind, is_in_place, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
@@ -418,7 +419,19 @@ class StagedDict(StagedTable):
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of a key, or the default."""
-        return self._at(self._place(key), lambda: default)
+        if plain_class(default) is not list:
+            return self._at(self._place(key), lambda: default)
+        # Lists of several lengths: both as copies that cannot be changed.
+        values = self._values.beside([taken_apart(default, self.name)[0]])
+        structure, specs = values._element.structure, values._element.specs
+        if type(structure) is not Ragged:
+            return self._at(self._place(key), lambda: default)
+        place, shared = self._place(key), values._shared
+        return either(
+            place < self._count,
+            lambda: values._row(place, shared=True),
+            lambda: values._element.pack(Element.ragged_of(default, specs[0]), shared),
+        )
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         """The value of a key, which gets the default if it has none."""

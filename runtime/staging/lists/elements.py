@@ -28,6 +28,7 @@ __all__ = [
     "Element",
     "Fixed",
     "MaybeNone",
+    "Ragged",
     "Row",
     "fitted",
     "flagged",
@@ -104,6 +105,9 @@ def fitted(value: Any, structure: Any, leaves: Iterator[Any]) -> Any:
     ``leaves`` are the specs of its tensors.
     """
     value = known(value)
+    if type(structure) is Ragged:
+        spec, _ = next(leaves), next(leaves)
+        return Element.ragged_of(value, spec)
     if type(structure) is MaybeNone:
         spec, _ = next(leaves), next(leaves)
         found = optional_parts(value)
@@ -138,6 +142,13 @@ class Row(NamedTuple):
     rows: Any
 
 
+class Ragged(NamedTuple):
+    """A list of any length in an element: items, with room to spare, and a count."""
+
+    rows: Any
+    count: Any
+
+
 @dataclass(frozen=True)
 class Element:
     """What the elements of a list are.
@@ -150,7 +161,11 @@ class Element:
     leaves: tuple[TensorSpec | Fixed, ...]
 
     #: The list for the tensor of a `Row`, given what `pack` is. Set by those lists.
-    list_of_row: ClassVar[Callable[[Any, Any], Any]]
+    list_of_row: ClassVar[Callable[[Any, Any, Any], Any]]
+    #: A list as a `Ragged`, given the spec of its rows. Set by those lists.
+    ragged_of: ClassVar[Callable[[Any, TensorSpec], Any]]
+    #: What takes the elements of two forms, if anything does. Set by `ragged`.
+    common: ClassVar[Callable[[Element, Element], Element | None]]
 
     @classmethod
     def number(cls, buffer: TensorSpec) -> Element:
@@ -204,7 +219,9 @@ class Element:
         ]
         value = with_none(Form.of(self.structure)[0].pack(leaves))
         value = value if shared is None else element_copy(value, shared)
-        return _with_rows(value, lambda rows: Element.list_of_row(rows, shared))
+        return _with_rows(
+            value, lambda rows, count: Element.list_of_row(rows, count, shared)
+        )
 
     def is_like(self, other: Element) -> bool:
         """Whether the other one differs at most in the specs of its tensors."""
@@ -216,19 +233,28 @@ class Element:
 
     def joined(self, other: Element, name: str) -> Element:
         """What takes the elements of both; AG210 where they are of several kinds."""
-        if not self.is_like(other):
+        joined = self.together_with(other)
+        if joined is None:
             raise _various(self, other, name)
+        return joined
+
+    def together_with(self, other: Element) -> Element | None:
+        """As `joined`; None where they are of several kinds."""
+        joined = self._joined(other) if self.is_like(other) else None
+        return Element.common(self, other) if joined is None else joined
+
+    def _joined(self, other: Element) -> Element | None:
         leaves: list[TensorSpec | Fixed] = []
         for one, two in zip(self.leaves, other.leaves):
             if isinstance(one, Fixed) or isinstance(two, Fixed):
                 leaves.append(one)
                 continue
             if not one.shape.is_compatible_with(two.shape):
-                raise _various(self, other, name)
+                return None
             try:
                 leaves.append(join_specs(one, two, promote=True))
             except TypeError:
-                raise _various(self, other, name) from None
+                return None
         return Element(self.structure, tuple(leaves))
 
     def describe(self) -> str:
@@ -240,7 +266,7 @@ class Element:
         if not nest.is_nested(self.structure):
             return texts[0]
         kind = type(self.structure)
-        name = "list" if kind is Row else kind.__name__
+        name = "list" if kind in (Row, Ragged) else kind.__name__
         return f"{name}({', '.join(texts)})"
 
 
@@ -265,10 +291,12 @@ def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
     return Element(form.pack([0] * form.size), tuple(leaves)), tensors
 
 
-def _with_rows(value: Any, make: Callable[[Any], Any]) -> Any:
-    """The structure with a list for each `Row` in it."""
+def _with_rows(value: Any, make: Callable[[Any, Any], Any]) -> Any:
+    """The structure with a list for each `Row` and `Ragged` in it."""
     if type(value) is Row:
-        return make(value.rows)
+        return make(value.rows, None)
+    if type(value) is Ragged:
+        return make(*value)
     return nest.with_parts(value, lambda part: _with_rows(part, make))
 
 

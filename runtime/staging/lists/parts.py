@@ -22,6 +22,13 @@ from runtime.staging.lists.elements import (
     taken_apart,
     with_contents,
 )
+from runtime.staging.lists.ragged import (
+    holds_ragged,
+    padded,
+    ragged_columns,
+    relaid,
+    widened,
+)
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.objects.kinds import Kind, has_changed, register
@@ -153,17 +160,41 @@ class Parts(Untold):
             if element is not None:
                 numbers._widen(element)
             return numbers
-        flags, element = flagged(items, element)
-        parts = [taken_apart(item, name) for item in flags]
+        whole, element = flagged(items, element)
+        parts = [taken_apart(item, name) for item in whole]
         for found, _ in parts:
             element = found if element is None else element.joined(found, name)
         if element is None:
             raise ValueError("an empty list does not tell what its elements are")
+        if not all(element.is_like(found) for found, _ in parts):
+            form, leaves = element.structure, element.leaves
+            whole = [fitted(item, form, iter(leaves)) for item in whole]
+            parts = [taken_apart(item, name) for item in whole]
+        if holds_ragged(element.structure):
+            return cls._of_ragged(whole, parts, element, items, name)
         specs = element.specs
         columns = list(zip(*(tensors for _, tensors in parts))) or [()] * len(specs)
         made = cls(element, map(buffer_of, specs, columns), count, name)
         for item in items:
             made._shared.give(item)
+        return made
+
+    @classmethod
+    def _of_ragged(
+        cls: type[_Self],
+        items: Sequence[Any],
+        parts: Sequence[Any],
+        element: Element,
+        given: Sequence[Any],
+        name: str,
+    ) -> _Self:
+        """A list of lists of several lengths, put together one by one."""
+        buffers = [buffer_of(spec, ()) for spec in element.specs]
+        made = cls(element, buffers, convert.constant(0, dtypes.int32), name)
+        for item, original in zip(items, given):
+            made._write("ListAppend", item)
+            made._count = made._count + 1
+            made._shared.give(original)
         return made
 
     @property
@@ -284,7 +315,14 @@ class Parts(Untold):
     def _widen(self, other: Element) -> None:
         """Make the buffers able to take the elements of the other list, too."""
         joined = self.element.joined(other, self.name)
+        if not self._element.is_like(joined):
+            self._relay(joined)
         self._buffers = list(map(_as_buffer, self._buffers, joined.specs))
+
+    def _relay(self, element: Element) -> None:
+        """Keep the elements in another form, which lists of any length have."""
+        self._buffers = relaid(self._element, self._columns(), self._count, element)
+        self._element = element
 
     @property
     def _holds_only_none(self) -> bool:
@@ -299,7 +337,12 @@ class Parts(Untold):
         """The list; if it is of nothing but None, one that can hold such elements."""
         (element,) = elements
         if not self._holds_only_none or type(element.structure) is not MaybeNone:
-            return self
+            joined = self.element.together_with(element)
+            if joined is None or self._element.is_like(joined):
+                return self
+            wider = copy.copy(self)
+            wider._relay(joined)
+            return wider
         opened = copy.copy(self)
         opened._admit(element.specs[0])
         return opened
@@ -320,14 +363,25 @@ class Parts(Untold):
         single = value if found is None else found[0]
         if self._holds_only_none and can_be_tensor(single):
             self._admit(state_tensor(single).spec)
+        given = value
         value = fitted(value, self._element.structure, iter(self._element.leaves))
         element, tensors = taken_apart(value, self.name)
         self._widen(element)
-        self._shared.give(value)
+        if not self._element.is_like(element):
+            value = fitted(value, self._element.structure, iter(self._element.leaves))
+            element, tensors = taken_apart(value, self.name)
+            self._widen(element)
+        self._shared.give(given)
+        pairs = list(zip(self._buffers, tensors))
+        for place, is_ragged in enumerate(ragged_columns(self._element)):
+            if is_ragged:
+                buffer, rows = pairs[place]
+                buffer = widened(buffer, rows)
+                pairs[place] = buffer, padded(rows, buffer)
         self._become(
             [
                 emit(op, b, self._count, *places, adapted(tensor, b.spec), **attrs)
-                for b, tensor in zip(self._buffers, tensors)
+                for b, tensor in pairs
             ],
             self._count,
         )

@@ -25,19 +25,27 @@ from runtime.ops.reduce.reductions import reduce_any, reduce_sum
 from runtime.ops.shapes import normal_axis
 from runtime.staging.lists.elements import (
     Element,
+    Ragged,
     holds_none,
     taken_apart,
 )
 from runtime.staging.lists.parts import (
     Parts,
+    Shared,
     emit,
     in_its_place,
     index_tensor,
     like,
     size_of,
 )
+from runtime.staging.lists.ragged import (
+    holds_ragged,
+    padded,
+    ragged_columns,
+    widened,
+)
 from runtime.staging.lists.sequences import StagedSequence, weakened
-from runtime.staging.objects.copy import ELEMENT, element_copy
+from runtime.staging.objects.copy import ELEMENT, element_copy, plain_class
 from runtime.staging.objects.kinds import (
     Kind,
     is_in_place,
@@ -47,6 +55,7 @@ from runtime.staging.objects.kinds import (
 from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
+from runtime.types.specs import TensorSpec
 from runtime.where.user_code import state_error
 
 __all__ = ["StagedList", "delete_slice", "list_of_row", "set_slice"]
@@ -60,7 +69,9 @@ def set_slice(items: Any, key: slice, value: Any) -> None:
     values = items._like(value)
     if not _is_whole(key):
         places = getitem(range_of(items._count), key)
-        items._widen(values.element)
+        values = items._in_one_form(values)
+        if holds_ragged(values._element.structure):
+            raise items._cannot("have a slice in steps assigned", "its lists differ")
         columns = [
             emit(SET_ROWS, column, places, adapted(rows, column.spec))
             for column, rows in zip(items._columns(), values._columns())
@@ -122,8 +133,10 @@ class StagedList(Parts):
 
     def tensor(self, dtype: Any = None) -> Tensor:
         """All elements as one tensor, along a new first axis."""
-        columns = self._columns()
         structure = self._element.structure
+        if holds_ragged(structure):
+            raise self._cannot("be made a tensor", "its lists may differ in length")
+        columns = self._columns()
         if isinstance(structure, (list, tuple)) and len(structure) == len(columns):
             tensor = stack(columns, axis=1)
         elif len(columns) == 1:
@@ -295,7 +308,8 @@ class StagedList(Parts):
         _, tensors = taken_apart(value, self.name)
         columns = self._columns()
         known = len(columns) == len(tensors) == len(self._element.leaves)
-        known = known and not holds_none(self._element.structure)
+        structure = self._element.structure
+        known = known and not holds_none(structure) and not holds_ragged(structure)
         if not known or any(t.shape.rank != 0 for t in tensors):
             raise self._cannot(
                 "be searched", "its elements are compared as single values"
@@ -315,6 +329,8 @@ class StagedList(Parts):
             return False
         beside = self._like(other)
         self._check()
+        if any(holds_ragged(part._element.structure) for part in (self, beside)):
+            raise self._cannot("be compared", "its elements are lists of any length")
         result = equal(self._count, beside._count)
         for one, two in zip(self._columns(), beside._columns()):
             result = logical_and(result, emit("ListEqual", one, two))
@@ -333,15 +349,27 @@ class StagedList(Parts):
     def extend(self, values: Any) -> None:
         """Add the elements of a list or of a tensor's first axis at the end."""
         self._check()
-        other = self._like(values)
-        self._widen(other.element)
+        other = self._in_one_form(self._like(values))
         self._shared.given += other._shared.given
         self._shared.is_apart &= not other._element.is_nested
+        pairs = list(zip(self._buffers, other._columns()))
+        for place, is_ragged in enumerate(ragged_columns(self._element)):
+            if is_ragged:
+                buffer = widened(*pairs[place])
+                pairs[place] = buffer, padded(pairs[place][1], buffer)
         columns = [
             emit("ListExtend", buffer, self._count, adapted(column, buffer.spec))
-            for buffer, column in zip(self._buffers, other._columns())
+            for buffer, column in pairs
         ]
         self._become(columns, self._count + other._count)
+
+    def _in_one_form(self, other: StagedList) -> StagedList:
+        """Another list; the elements of both are of one form afterwards."""
+        self._widen(other.element)
+        if not self._element.is_like(other._element):
+            other = other.again()
+            other._widen(self.element)
+        return other
 
     def insert(self, index: Any, value: Any) -> None:
         """Put an element before another one."""
@@ -379,8 +407,10 @@ class StagedList(Parts):
 
     def copy(self) -> StagedList:
         """The same elements in another list."""
-        self._shared.is_apart = False
-        return self.again()
+        same = self.again()
+        same._shared = Shared()
+        self._shared.pass_on(same._shared)
+        return same
 
     def again(self) -> StagedList:
         """The list as it is now, which changes of this object leave alone."""
@@ -509,13 +539,34 @@ class _Within:
             )
 
 
-def list_of_row(rows: Any, shared: Any) -> Any:
-    """The list for the tensor of a row, or for its value."""
+def ragged_of(value: Any, spec: TensorSpec) -> Any:
+    """A list of single values as a `Ragged`; other values as they are."""
+    if hasattr(type(value), "__autograph_alone__"):
+        value = value.__autograph_alone__()
+    if isinstance(value, StagedList) and value.kind is list:
+        if not value._element.is_single:
+            return value
+        (rows,) = value._columns()
+        return Ragged(rows, value._count)
+    if plain_class(value) is not list:
+        return value
+    item = TensorSpec(spec.shape[1:], spec.dtype, weak=spec.weak)
+    items = StagedList.of(list(value), "row", None if value else Element(0, (item,)))
+    return ragged_of(items, spec)
+
+
+def list_of_row(rows: Any, count: Any, shared: Any) -> Any:
+    """The list for the tensor of a row, or for its value.
+
+    ``count`` is how many items of it there are, None for all.
+    """
     if isinstance(rows, EagerTensor):
-        return [EagerTensor(rows._array[i, ...]) for i in range(len(rows._array))]
+        length = len(rows._array) if count is None else int(count._array)
+        return [EagerTensor(rows._array[i, ...]) for i in range(length)]
     if not isinstance(rows, Tensor):
-        return np.asarray(rows).tolist()
-    made = StagedList(Element.number(rows.spec), [rows], size_of(rows), "row")
+        return np.asarray(rows)[: None if count is None else int(count)].tolist()
+    size = size_of(rows) if count is None else count
+    made = StagedList(Element.number(rows.spec), [rows], size, "row")
     if shared is None:
         return made
     row = element_copy(made, _Within(shared))
