@@ -6,17 +6,25 @@ Nothing here runs unless a statement is refused.
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import CellType, CodeType, FrameType
+from types import (
+    CellType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    ModuleType,
+)
 from typing import Any, TypeVar, cast
 
 from ...diagnostics import Diagnostic, Location
 from ...errors import StagingError
 from ...ownership import is_library_module, user_location
-from ..classes import attributes_of, remembered
+from ..classes import attributes_of, defines, remembered
 from ..dispatch import PYTHON, backend_of, is_around_trace
 from .reach import names_in, outer_frames, referrers, user_frames, variables_of
 from .slots import Slot
@@ -28,6 +36,10 @@ _HANDLERS = frozenset({"PUSH_EXC_INFO", "SETUP_FINALLY"})
 _WITH = frozenset({"BEFORE_WITH", "SETUP_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL"})
 _CONTAINERS = (dict, list, tuple, CellType, FrameType)
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
+#: What has no iterator that another one uses.
+_NO_ITERATORS = (list, dict, set, frozenset, type, ModuleType, FunctionType)
+#: Objects that are looked at for the iterators behind one.
+_PARTS = 1_000
 _TITLE = "a staged branch changes what a graph cannot carry"
 
 
@@ -197,8 +209,9 @@ def check_not_iterated(*values: Any) -> None:
     if not values:
         return
     iterated = [value for frame in _frames_of_trace() for value in _iterated(frame)]
-    # The iterators of `for` statements are in no variable. To search for them takes
-    # long: it asks every object that there is. So all values are searched at once.
+    # The iterators of `for` statements as written are in no variable. To search for
+    # them takes long: it asks every object that there is. So all values are searched at
+    # once.
     if any(value is _UNKNOWN for value in iterated):
         iterated += map(_behind, referrers(*values))
     for one in iterated:
@@ -243,19 +256,52 @@ def _iterated(frame: FrameType) -> Iterator[Any]:
         items = variables_of(frame).get(name, _UNKNOWN)
         if name == _RANGE:
             items = frame.f_globals.get("range", range)
-        if type(items) in PYTHON:
+        if type(items) in PYTHON or items is _UNKNOWN:
             yield items
         # What a library iterates over has no iterator of Python's.
         elif items is not range and backend_of(items) is None:
-            yield _behind(items, _UNKNOWN)
+            yield from _inside(items)
 
 
-def _behind(iterator: Any, default: Any = None) -> Any:
+def _behind(iterator: Any) -> Any:
     """The list that an iterator runs over, if it does."""
     if type(iterator) not in _ITERATORS:
-        return default
+        return None
     _, (iterated, *_), *_ = iterator.__reduce__()
     return iterated
+
+
+def _inside(iterator: Any) -> Iterator[Any]:
+    """The lists that the iterators run over which an iterator takes its items from.
+
+    It refers to them itself, or by tuples, attributes and variables of a generator;
+    `_UNKNOWN` if that is not all that can be said.
+    """
+    met: dict[int, Any] = {}
+    pending = [iterator]
+    for part in pending:
+        if id(part) in met:
+            continue
+        met[id(part)] = part  # so that its id stays its own
+        runs = type(part) is GeneratorType and part.gi_running
+        if len(met) > _PARTS or runs:
+            yield _UNKNOWN  # what runs does not tell what it refers to
+            return
+        if type(part) in _ITERATORS:
+            yield _behind(part)
+        else:
+            inside = (*gc.get_referents(part), *(attributes_of(part) or {}).values())
+            pending += (other for other in inside if _may_iterate(other))
+
+
+def _may_iterate(value: Any) -> bool:
+    """Whether a value may be an iterator, or lead to one, that another one uses."""
+    kind = type(value)
+    if issubclass(kind, tuple) or kind is FrameType:  # that of a generator, up to 3.10
+        return True
+    if issubclass(kind, _NO_ITERATORS):
+        return False
+    return defines(kind, "__next__") or attributes_of(value) is not None
 
 
 @remembered

@@ -230,8 +230,7 @@ def test_a_structure_that_contains_itself_is_refused() -> None:
     items: list[object] = [1]
     items.append(items)
 
-    with pytest.raises(ValueError, match="AG312"):
-        tf.function(lambda items: items[0])(items)
+    assert tf.function(lambda items: items[0])(items) == 1  # what it gives is finite
     with pytest.raises(ValueError, match="AG312"):
         tf.function(lambda n: items)(tf.constant(1))
     with pytest.raises(ValueError, match="AG312"):
