@@ -247,6 +247,6 @@ def refused(level: Level, why: str) -> Exception:
         "AG211",
         f"the function {level.name!r} calls itself where a tensor decides, and {why}, "
         "which a graph that calls itself cannot do",
-        "return values of one kind and change only objects that all calls share, or "
-        "write a loop",
+        "return values of one kind, change only objects that all calls share or that a "
+        "call is given under one name and does not keep, or write a loop",
     )
