@@ -14,6 +14,7 @@ import os
 import site
 import sys
 import sysconfig
+from abc import ABCMeta
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
@@ -50,8 +51,16 @@ _method = functools.singledispatchmethod(lambda _: None).__get__(object())
 #: What all methods made by `functools.singledispatchmethod` share: their class from
 #: Python 3.14 on, and their code before.
 _METHOD_DISPATCHER = getattr(_method, "__code__", type(_method))
-#: Modules of functions that a tensor library may answer for.
-_TAKING_TENSORS = frozenset({"_bisect", "_heapq", "_operator", "heapq", "math"})
+#: Modules with functions and classes that a tensor library may answer for, by what
+#: these say that they are from.
+_TAKING_TENSORS = {
+    **{name: name for name in ("cmath", "decimal", "fractions", "heapq", "itertools")},
+    **{name: name for name in ("math", "numpy", "numpy.fft", "numpy.linalg")},
+    "statistics": "statistics",
+    **{f"_{name}": name for name in ("bisect", "functools", "heapq", "operator")},
+}
+#: Kinds of callables that may be such functions; NumPy has kinds of its own.
+_LIBRARY_KINDS = frozenset({BuiltinFunctionType, FunctionType, type, ABCMeta})
 
 
 class Rule(Enum):
@@ -414,13 +423,37 @@ def _is_shared(generator: Any) -> bool:
     return any(getattr(module, place, None) is generator for module, place in loaded)
 
 
-def takes_tensors(obj: Any) -> bool:
-    """Whether a tensor library may answer for a function of the standard library.
+def library_name(obj: Any) -> str | None:
+    """The name of what a tensor library may answer for, of a function or a class.
 
-    It takes numbers, or lists whose items it compares.
+    None for all others. It takes numbers, arrays, or lists whose items it compares.
+
+    >>> import bisect, itertools
+    >>> library_name(bisect.bisect), library_name(itertools.chain.from_iterable)
+    ('bisect.bisect_right', 'itertools.chain.from_iterable')
     """
-    if obj is Counter or obj is deque:
-        return True
-    if not isinstance(obj, (BuiltinFunctionType, FunctionType)):
-        return False
-    return obj.__module__ in _TAKING_TENSORS
+    kind = type(obj)
+    if kind is FunctionType:
+        # Not its `__module__`, which wrappers copy.
+        module = obj.__globals__.get("__name__")
+    elif kind in _LIBRARY_KINDS or kind.__module__ == "numpy":
+        owner = getattr(obj, "__self__", None)
+        module = getattr(owner if isinstance(owner, type) else obj, "__module__", None)
+    else:
+        return None
+    known = _TAKING_TENSORS.get(module) if isinstance(module, str) else None
+    if known is None and kind is FunctionType:
+        # NumPy defines its functions in modules of its own.
+        known = _TAKING_TENSORS.get(obj.__module__)
+    if known is None:
+        return None
+    name: str = getattr(obj, "__qualname__", "") or getattr(obj, "__name__", "")
+    found: Any = sys.modules.get(known)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{known}.{name}" if found == obj else None
+
+
+def takes_tensors(obj: Any) -> bool:
+    """Whether a tensor library may answer for a function or class of a library."""
+    return obj is Counter or obj is deque or library_name(obj) is not None

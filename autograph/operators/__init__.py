@@ -38,6 +38,7 @@ from .dispatch import (
     unregister,
 )
 from .items import getitem, target
+from .library import of_library
 from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding
 from .matching import is_bool, match, pattern_truth, subject
 from .text import fstring, join, percent
@@ -79,6 +80,7 @@ __all__ = [
     "not_",
     "not_eq",
     "not_in",
+    "of_library",
     "or_",
     "or_binding",
     "pattern_truth",

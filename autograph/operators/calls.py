@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import operator
 from collections.abc import Callable
 from enum import EnumMeta
 from types import (
@@ -30,16 +31,22 @@ from ..ownership import (
     is_dispatcher,
     is_impure,
     is_marked,
-    takes_tensors,
+    library_name,
 )
 from .classes import class_of, member_of
 from .dispatch import backend_of
-from .items import list_method, module_function, set_tracing
+from .items import list_method, set_tracing
 
 Converter = Callable[[FunctionType, ConversionOptions], Callable[..., Any]]
 
 _converter: Converter | None = None
 _new: Any = object.__new__
+#: Makes a function of a library one that takes tensors; see `set_library`.
+_of_library: Callable[[Any, str], Any]
+#: Gives the operator for a builtin that has one, and else the function itself.
+_aware: Callable[[Any], Any]
+#: Classes whose instances are functions that ask for items, or call a method.
+_GETTERS = frozenset({operator.itemgetter, operator.methodcaller})
 #: Told which functions are called while a tensor library traces; see `set_watcher`.
 _watcher: Callable[[Any], Any] | None = None
 
@@ -66,6 +73,14 @@ def note_converted(function: FunctionType) -> None:
     _converted_codes[key] = ref(
         function.__code__, lambda _: _converted_codes.pop(key, None)
     )
+
+
+def set_library(
+    of_library: Callable[[Any, str], Any], aware: Callable[[Any], Any]
+) -> None:
+    """Register what gives functions of libraries, and builtins, that take tensors."""
+    global _of_library, _aware
+    _of_library, _aware = of_library, aware
 
 
 def set_converter(converter: Converter) -> None:
@@ -95,8 +110,18 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         ConversionError: the function is the user's own and cannot be converted.
     """
     kind = type(function)
-    if _watcher is not None and is_impure(function):
-        return _watcher(function)
+    if _watcher is not None:
+        if is_impure(function):
+            return _watcher(function)
+        name = library_name(function)
+        if name is not None:
+            return _of_library(function, name)
+        if kind is BuiltinFunctionType or kind is type:
+            own = _aware(function)
+            if own is not function:
+                return own
+        if kind in _GETTERS:
+            return _of_library(function, f"operator.{kind.__name__}()")
     if kind is BuiltinFunctionType:
         return function if _watcher is None else list_method(function)
     if kind is FunctionType:
@@ -133,8 +158,6 @@ def _call_function(function: FunctionType, options: ConversionOptions) -> Any:
         ):
             share_defaults(function, converted)
         return _watched(converted)
-    if _watcher is not None and takes_tensors(function):
-        return module_function(function)
     if is_dispatcher(function):
         return _dispatched(function, vars(function)["dispatch"], options)
     dispatch = dispatcher_of_method(function)

@@ -50,8 +50,15 @@ def consumed(
             "about",
             "make it a list: [… for … in …]",
         )
-    lists = [_list(arg) if type(arg) is StagedGenerator else arg for arg in args]
-    return function(*lists, **kwargs)
+    return function(*map(whole, args), **kwargs)
+
+
+def whole(value: Any) -> Any:
+    """What has all items of a generator that a graph computes; else the value."""
+    if type(value) is not StagedGenerator:
+        return value
+    found = value.taken_whole()
+    return _list(value) if found is None else found
 
 
 def _any(items: Any) -> Any:

@@ -78,6 +78,14 @@ class StagedGenerator:
         self._is_taken = True
         return self._parts, self._iterated
 
+    def taken_whole(self) -> Any:
+        """What the items are of, if they are those themselves; None for others.
+
+        What a library function gives may have no end, so that no list is made of it.
+        """
+        is_whole = self._parts.element is same and not self._parts.conditions
+        return self.take()[1] if is_whole else None
+
     def __iter__(self) -> Iterator[Any]:
         items = unrolled_items(self._iterated)
         if items is None:
@@ -89,6 +97,11 @@ class StagedGenerator:
             )
         parts, _ = self.take()
         return generated(parts, iter(items), Handover())
+
+
+def same(item: Any) -> Any:
+    """The element of a generator that gives the items as they are."""
+    return item
 
 
 class Handover:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from .dispatch import PYTHON, Backend, answer_for, backend_of
@@ -44,7 +43,10 @@ def getitem(items: Any, index: Any, *others: Any) -> Any:
         staged = answer_for("getitem", index, *others)
         if staged is not None:
             return staged(items, key)
-    return items[key]
+    # No container of Python's: perhaps it is an array.
+    staged = answer_for("array item", index, *others)
+    found = NotImplemented if staged is None else staged(items, key)
+    return items[key] if found is NotImplemented else found
 
 
 def _keyed_read(backend: Backend, items: Any, key: Any) -> Any:
@@ -167,26 +169,6 @@ def _backend_of(key: Any) -> Backend | None:
     return next(filter(None, map(backend_of, ends)), None)
 
 
-def module_function(function: Any) -> Any:
-    """A function of the library, such that it takes tensors, and lists of them.
-
-    >>> import bisect
-    >>> module_function(bisect.bisect_left)([1, 3], 2)
-    1
-    """
-    module = function.__module__.removeprefix("_")
-    if module not in _MODULES:
-        return function
-
-    def staged(*args: Any, **options: Any) -> Any:
-        backend = backend_within((*args, *options.values()))
-        name = f"{module}.{function.__name__}"
-        instead = None if backend is None else backend.builtin(name)
-        return (function if instead is None else instead)(*args, **options)
-
-    return staged
-
-
 def backend_within(value: Any) -> Backend | None:
     """The backend of a value, or of one in it that is compared with it."""
     if isinstance(value, (list, tuple)):
@@ -207,8 +189,6 @@ _METHODS: dict[type, frozenset[str]] = {
     tuple: _FINDING,
     deque: _FINDING,
 }
-#: Modules of functions that take numbers, or lists the items of which they compare.
-_MODULES = frozenset({"bisect", "heapq", "math", "operator"})
 
 
 def list_method(function: Any) -> Any:
@@ -221,8 +201,6 @@ def list_method(function: Any) -> Any:
     [1, 3]
     """
     items = function.__self__
-    if type(items) is ModuleType:
-        return module_function(function)
     if function.__name__ not in _METHODS.get(type(items), frozenset()):
         return _keyed_method(function) if type(items) in KEYED else function
 

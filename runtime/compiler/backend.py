@@ -19,6 +19,7 @@ from runtime.staging.builtins.functions import BUILTINS, OF_LISTS, for_lists, wa
 from runtime.staging.builtins.library_functions import (
     FUNCTIONS as LIBRARY_FUNCTIONS,
 )
+from runtime.staging.builtins.refused_functions import refused
 from runtime.staging.builtins.truth import StagedTruth, staged_and, staged_or
 from runtime.staging.library.heaps import FUNCTIONS
 from runtime.staging.lists.list_methods import METHODS
@@ -135,7 +136,7 @@ class Staging(ag.Backend):
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The staged form of a builtin function."""
-        return for_lists(name, _BUILTINS.get(name))
+        return for_lists(name, _BUILTINS.get(name)) or refused(name)
 
 
 class _Lists(Staging):

@@ -40,7 +40,13 @@ from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.variable import Variable
 
-__all__ = ["BUILTINS", "Values", "characters", "is_text", "method_of_text"]
+__all__ = [
+    "BUILTINS",
+    "Values",
+    "characters",
+    "is_text",
+    "method_of_text",
+]
 
 #: Values whose text cannot change before the graph runs.
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
@@ -299,10 +305,58 @@ def _print(*values: Any, **options: Any) -> None:
     print_text(found.tensors, [found.fill(value) for value in values], options)
 
 
-BUILTINS = {
+def _in_base(kind: str) -> Callable[[Any], Any]:
+    """``bin``, ``hex`` or ``oct``, by the kind of format that gives the same text."""
+
+    def text(number: Any) -> Any:
+        if not _is_integer(number):
+            raise _error_of(hex, number)
+        return _fstring(f"{{:#{kind}}}", number)
+
+    return text
+
+
+def _is_integer(value: Any) -> bool:
+    """Whether a tensor stands for an int or a bool."""
+    dtype = getattr(value, "dtype", dtypes.string)
+    return (dtype.is_integer or dtype.is_bool) and value.shape.rank in (0, None)
+
+
+def _error_of(function: Callable[[Any], Any], value: Any) -> Exception:
+    """What Python raises for a value of another kind."""
+    kind = getattr(value, "__autograph_value_type__", lambda: None)()
+    try:
+        function(() if kind is None else kind())
+    except TypeError as error:
+        return error.with_traceback(None)
+    return TypeError(f"{function.__name__}() does not take {value!r}")
+
+
+def _chr(number: Any) -> Any:
+    if not _is_integer(number):
+        raise _error_of(chr, number)
+    found = Values()
+    return found.text(MakeText("chr"), [found.fill(number)], "chr")
+
+
+def _ord(text: Any) -> Any:
+    if not is_text(text):
+        raise _error_of(ord, text)
+    found = Values()
+    fills = [found.fill(text)]
+    asked = Format(MakeText("ord"), fills, [True], "ord")
+    return weakened(ask_text(found.tensors, asked, dtypes.int64))
+
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    "bin": _in_base("b"),
+    "chr": _chr,
     "format": _format,
     "fstring": _fstring,
+    "hex": _in_base("x"),
     "join": _join,
+    "oct": _in_base("o"),
+    "ord": _ord,
     "percent": _percent,
     "print": _print,
     "repr": _repr,

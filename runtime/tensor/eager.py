@@ -158,18 +158,40 @@ class EagerTensor(Tensor):
 
     def __len__(self) -> int:
         if not self._array.ndim:
+            if self._is_text():
+                return len(self._text())
             raise TypeError("a scalar tensor has no len()")
         return len(self._array)
 
-    def __iter__(self) -> Iterator[EagerTensor]:
+    def __iter__(self) -> Iterator[Any]:
         array = self._array
         if not array.ndim:
+            if self._is_text():
+                return iter(self._text())
             raise TypeError("a scalar tensor cannot be iterated")
         # The Ellipsis gives a 0-d array where an index alone gives a scalar.
         return (EagerTensor(array[index, ...]) for index in range(len(array)))
 
     def __contains__(self, item: Any) -> bool:
+        if self._is_text():
+            is_text = isinstance(item, EagerTensor) and item._is_text()
+            part: Any = item._text() if is_text else item
+            return part in self._text()
         return bool(np.any(np.asarray(operators.equal(self, item))))
+
+    # A scalar string stands for a text of Python's.
+
+    def _is_text(self) -> bool:
+        return self._array.dtype.kind == "O" and not self._array.ndim
+
+    def _text(self) -> str:
+        text: str = self._array.item().decode("utf-8", "surrogateescape")
+        return text
+
+    def __getattr__(self, name: str) -> Any:
+        if name[0] != "_" and self._is_text() and hasattr(str, name):
+            return getattr(self._text(), name)
+        return object.__getattribute__(self, name)  # the AttributeError
 
     def __format__(self, format_spec: str) -> str:
         return format(self.numpy(), format_spec)

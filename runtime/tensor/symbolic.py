@@ -273,7 +273,8 @@ class SymbolicTensor(Tensor):
         raise self._no_value(
             "AG305",
             "given to NumPy",
-            "use the operation of the same name from this package",
+            "use the operation of the same name from this package; an array is indexed "
+            "one axis after the other, `array[i][j]`",
         )
 
     def __getattr__(self, name: str) -> Any:

@@ -473,3 +473,21 @@ def test_memory_is_shared_with_jax() -> None:
 
     assert shared.unsafe_buffer_pointer() == memory.ctypes.data
     assert shared.tolist() == [0.0] * 2**8
+
+
+def test_an_eager_text_has_the_methods_of_one():
+    text = constant("caf\u00e9")
+    assert text.upper() == "CAF\u00c9"
+    assert text.count("f") == 1
+    assert len(text) == 4
+    assert list(text) == ["c", "a", "f", "\u00e9"]
+    assert "af" in text
+    assert constant("fa") not in text
+    assert text < "cag"
+    assert max(text, "b") is text
+    with pytest.raises(AttributeError, match="'upper'"):
+        constant(1).upper()
+    with pytest.raises(AttributeError, match="'upper'"):
+        constant(["a"]).upper()
+    with pytest.raises(TypeError, match="do not go together"):
+        assert text < 1

@@ -22,6 +22,7 @@ from runtime.ops.elementwise.functions import (
     square,
 )
 from runtime.ops.elementwise.special import digamma
+from runtime.ops.reduce.reductions import reduce_sum
 from runtime.types import dtypes
 
 __all__: list[str] = []
@@ -78,9 +79,14 @@ _DERIVATIVES: dict[str, tuple[Callable[..., Any], ...]] = {
     "sin": (lambda x, y: cos(x),),
     "sinh": (lambda x, y: cosh(x),),
     "sqrt": (lambda x, y: 0.5 / y,),
+    "statistics.fmean": (lambda x, y: 1 / reduce_sum(ones_like(x)),),
+    "statistics.mean": (lambda x, y: 1 / reduce_sum(ones_like(x)),),
+    "sumprod": (lambda p, q, y: q, lambda p, q, y: p),
     "tan": (lambda x, y: 1 + y * y,),
     "tanh": (lambda x, y: 1 - y * y,),
 }
+#: Those that have the same derivative by each number of a sequence.
+_OF_ALL = frozenset(["fsum", "statistics.fmean", "statistics.mean"])
 #: Those whose results stay where they are as the arguments change a little.
 _STEPS = frozenset(
     [
@@ -123,7 +129,7 @@ def _math_function(node: Applied, *gradients: Any) -> Any:
         if derivative is not None and node.wanted[place]:
             x = node.inputs[place]
             through = _float(gradients[0]) * derivative
-            if x.shape.rank == 1 and name == "fsum":
+            if x.shape.rank == 1 and name in _OF_ALL:
                 through = through * ones_like(inputs[place])
             results[place] = cast_number(through, x.dtype)
     return results

@@ -102,7 +102,9 @@ class MakeText:
         "method": lambda name, *values: getattr(str, name)(*values),
         "percent": operator.mod,
         "join": lambda text, items: text.join(items),
+        "chr": lambda _, number: chr(number),
         "item": lambda _, text, index: text[index],
+        "ord": lambda _, text: ord(text),
         "slice": lambda _, text, *ends: text[slice(*ends)],
     }
 

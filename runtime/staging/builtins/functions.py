@@ -11,7 +11,7 @@ from runtime.ops import convert
 from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import stack
 from runtime.ops.arrays.sorting import argsort, sort
-from runtime.ops.convert import as_tensor, cast, is_tensor
+from runtime.ops.convert import as_tensor, cast, constant, is_tensor
 from runtime.ops.elementwise.arithmetic import equal, maximum, minimum
 from runtime.ops.elementwise.functions import round as round_half_even
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
@@ -32,7 +32,7 @@ from runtime.staging.library.ordering import compared, listed, sorted_items
 from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists import sequences
 from runtime.staging.lists.assignments import delitem, items_of, setitem
-from runtime.staging.lists.items import getitem
+from runtime.staging.lists.items import array_item, getitem
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import referred
@@ -47,6 +47,7 @@ from runtime.where.user_code import state_error
 __all__ = ["BUILTINS", "OF_LISTS", "folded", "for_lists", "watched"]
 
 _ABSENT = object()
+is_text = texts.is_text
 
 
 def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
@@ -143,9 +144,19 @@ def _as_float(tensor: Tensor) -> Any:
     return convert.cast_number(tensor, dtypes.float64, weak=True)
 
 
+def _complex(real: Any = 0, imag: Any = 0) -> Any:
+    """``complex(real, imag)``: a part that is complex itself adds to the other."""
+    parts = [_scalar(part, "complex") for part in (real, imag)]
+    if any(part.dtype is dtypes.string for part in parts):
+        raise TypeError("complex() of a text is not there; use float() of its parts")
+    first, second = (
+        cast(part if part.dtype.is_complex else _float(part), dtypes.complex128)
+        for part in parts
+    )
+    return weakened(first + second * constant(1j))
+
+
 def _round(value: Any, ndigits: Any = None) -> Any:
-    if not is_tensor(value):
-        return builtins.round(value, ndigits)
     tensor = state_tensor(value)
     if ndigits is not None:
         rounded = numbers.round_digits(tensor, ndigits)
@@ -256,7 +267,7 @@ class _Extreme:
         if not isinstance(takes, SymbolicTensor):
             return (item, item_key) if takes else (best, best_key)
         takes = predicate(takes)
-        if key is not None or isinstance(item, (tuple, list)):
+        if key is not None or isinstance(item, (tuple, list, str)) or is_text(item):
             two = (item, item_key), (best, best_key)
             chosen: tuple[Any, Any] = _chosen(takes, lambda: two[0], lambda: two[1])
             return chosen
@@ -402,7 +413,9 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     **texts.BUILTINS,
     "all": _quantifier("all", reduce_all, False),
     "any": _quantifier("any", reduce_any, True),
+    "array item": array_item,
     "bool": predicate,
+    "complex": _complex,
     "chosen": chosen,
     "dict": dict_from,
     "reference": referred,
@@ -438,7 +451,10 @@ BUILTINS: dict[str, Callable[..., Any]] = {
 Builtin = Callable[..., Any]
 _OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "reference", "setitem"})
 #: Modules whose functions know lists themselves.
-_MODULES = ("bisect.", "collections.", "heapq.")
+_MODULES = (
+    *("bisect.", "collections.", "functools.", "heapq.", "itertools.", "operator."),
+    "numpy.",
+)
 
 
 def for_lists(name: str, staged: Builtin | None) -> Builtin | None:

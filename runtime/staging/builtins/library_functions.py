@@ -1,4 +1,4 @@
-"""Functions of Python's modules `math` and `operator`, of numbers in a graph.
+"""Functions of libraries, of numbers and sequences in a graph.
 
 The compiler asks for them by the names of their modules and their own.
 """
@@ -18,19 +18,21 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not
 from runtime.ops.reduce.reductions import argmax, reduce_any, reduce_prod
 from runtime.ops.staged import python_math
+from runtime.staging.builtins import numpy_functions
 from runtime.staging.builtins.functions import folded
-from runtime.staging.builtins.membership import contains
+from runtime.staging.builtins.refused_functions import refusal
+from runtime.staging.library import functional
 from runtime.staging.library.dict_conversion import counter_of, deque_of
 from runtime.staging.library.ordering import listed
-from runtime.staging.lists.items import getitem
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.enums import StagedMember
 from runtime.staging.state.branches import raise_if
 from runtime.staging.texts import BUILTINS
 from runtime.tensor import Tensor
-from runtime.tracing.subgraph import predicate, state_tensor
+from runtime.tracing.subgraph import state_tensor
 from runtime.types import dtypes
+from runtime.types.dtypes import DType
 
 __all__ = ["FUNCTIONS"]
 
@@ -39,7 +41,7 @@ def _number(value: Any) -> Tensor:
     """A number as an operand. TypeError, as Python's, for what is none."""
     if isinstance(value, bool):
         return constant(value)
-    if not (is_tensor(value) or isinstance(value, (int, float, np.generic))):
+    if not (is_tensor(value) or isinstance(value, (int, float, complex, np.generic))):
         raise TypeError(f"must be real number, not {type(value).__name__}")
     tensor = state_tensor(value)
     if tensor.shape.rank not in (0, None):
@@ -51,7 +53,7 @@ def _number(value: Any) -> Tensor:
 
 
 def _vector(values: Any) -> Tensor:
-    """A sequence of numbers as a vector of floats."""
+    """A sequence of numbers as a vector: of int64 if all of them are integers."""
     if isinstance(values, StagedSequence):
         values = listed(values)
     if isinstance(values, StagedList):
@@ -62,19 +64,29 @@ def _vector(values: Any) -> Tensor:
             raise TypeError(
                 f"this takes a vector, not a tensor of shape {tensor.shape}"
             )
-        return _as_float(tensor)
-    numbers = [_as_float(_number(value)) for value in values]
-    return stack(numbers) if numbers else constant([], dtypes.float64)
+        is_float = not (tensor.dtype.is_integer or tensor.dtype.is_bool)
+        return _as(tensor, dtypes.float64 if is_float else dtypes.int64)
+    numbers = list(map(_number, values))
+    is_float = any(not (x.dtype.is_integer or x.dtype.is_bool) for x in numbers)
+    dtype = dtypes.float64 if is_float else dtypes.int64
+    empty = constant([], dtypes.float64)
+    return stack([_as(number, dtype) for number in numbers]) if numbers else empty
 
 
-def _as_float(number: Tensor) -> Tensor:
+def _as(number: Tensor, dtype: DType) -> Tensor:
     if number.dtype.is_bool:
-        return cast(number, dtypes.float64)
-    return cast_number(number, dtypes.float64)
+        return cast(number, dtype)
+    return cast_number(number, dtype)
 
 
-def _of_math(name: str) -> Callable[..., Any]:
-    operand = _vector if name in python_math.SEQUENCES else _number
+def _floats(values: Any) -> Tensor:
+    return _as(_vector(values), dtypes.float64)
+
+
+def _of_numbers(
+    name: str, operand: Callable[[Any], Tensor] = _number
+) -> Callable[..., Any]:
+    """A function that Python computes when the graph runs, of numbers or vectors."""
 
     def function(*args: Any, **options: Any) -> Any:
         operands = [operand(value) for value in (*args, *options.values())]
@@ -84,6 +96,25 @@ def _of_math(name: str) -> Callable[..., Any]:
         return numbers if isinstance(result, tuple) else numbers[0]
 
     return function
+
+
+def _of_math(name: str) -> Callable[..., Any]:
+    if name == "sumprod":
+        return _of_numbers(name, _vector)
+    return _of_numbers(name, _floats if name in python_math.SEQUENCES else _number)
+
+
+def _statistic(name: str) -> Callable[..., Any]:
+    """A function of `statistics` of one sequence, or of that and its weights."""
+    function = _of_numbers(f"statistics.{name}", _vector)
+    takes_weights = name in ("fmean", "harmonic_mean")
+
+    def statistic(data: Any, weights: Any = None, **options: Any) -> Any:
+        if (weights is not None and not takes_weights) or options:
+            raise refusal(f"statistics.{name}", (data, weights), "leave the mean out")
+        return function(data) if weights is None else function(data, weights)
+
+    return statistic
 
 
 def _prod(values: Any, /, *, start: Any = 1) -> Any:
@@ -107,19 +138,14 @@ def _member(cls: Any, value: Any) -> Any:
     return StagedMember(cls, place)
 
 
-def _get(items: Any, index: Any) -> Any:
-    is_python = isinstance(items, (dict, list, range, str, tuple))
-    return getitem(items, index) if is_python else items[index]
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **functional.FUNCTIONS,
+    **numpy_functions.FUNCTIONS,
     "collections.Counter": counter_of,
     "collections.deque": deque_of,
     "enum.member": _member,
     **{f"math.{name}": _of_math(name) for name in python_math.FUNCTIONS},
+    **{f"cmath.{name}": _of_numbers(f"cmath.{name}") for name in python_math.CMATH},
+    **{f"statistics.{name}": _statistic(name) for name in python_math.STATISTICS},
     "math.prod": _prod,
-    "operator.contains": lambda items, x: contains(x, items),
-    "operator.getitem": _get,
-    "operator.not_": lambda value: logical_not(predicate(value)),
-    "operator.truth": predicate,
 }

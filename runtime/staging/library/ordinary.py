@@ -26,6 +26,7 @@ __all__ = [
     "leaving",
     "size",
     "with_item",
+    "with_last",
 ]
 
 
@@ -118,4 +119,10 @@ def with_item(items: Any, key: Any, value: Any) -> Any:
     otherwise is found when it is tried, and then it is staged once more.
     """
     items[key] = value
+    return items
+
+
+def with_last(items: Any, item: Any) -> Any:
+    """The same list with an item at its end; see `with_item`."""
+    items.append(item)
     return items

@@ -6,8 +6,10 @@ import functools
 import operator
 from typing import Any
 
+import numpy as np
+
 from runtime.ops import convert
-from runtime.ops.arrays.gather import where
+from runtime.ops.arrays.gather import boolean_mask, gather, where
 from runtime.ops.convert import as_tensor, cast
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not, logical_or
@@ -27,7 +29,7 @@ from runtime.staging.texts import BUILTINS, Values, characters, is_text
 from runtime.tensor import Tensor
 from runtime.where.user_code import state_error, user_frame
 
-__all__ = ["getitem", "repeated"]
+__all__ = ["array_item", "getitem", "repeated"]
 
 
 def getitem(items: Any, index: Any) -> Any:
@@ -65,6 +67,48 @@ def _row(items: Any, index: Any) -> Any:
         return None
     row, inner = list_of(buffer, len(items))[index], items[0]
     return element_copy(rows_like(inner, row)) if isinstance(inner, list) else row
+
+
+def array_item(items: Any, key: Any) -> Any:
+    """``items[key]`` of a NumPy array for an index, indices of rows or a slice.
+
+    NotImplemented for what is no array.
+    """
+    if not isinstance(items, np.ndarray):
+        return NotImplemented
+    whole = convert.convert_to_tensor(items)
+    if isinstance(key, slice):
+        return whole[key]
+    if not items.ndim:
+        return items[0]  # NumPy's IndexError
+    if key.shape.rank:
+        return _rows(whole, key, len(items))
+    return whole[_array_place(key, len(items))]
+
+
+_BOUNDS = "is out of bounds for axis 0 with size"
+
+
+def _array_place(index: Tensor, length: int) -> Any:
+    """The index counted from the front; NumPy's IndexError if there is no such item."""
+    if not index.dtype.is_integer:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+            "integer or boolean arrays are valid indices"
+        )
+    place = weakened(index)
+    outside = logical_or(place < -length, place >= length)
+    text = BUILTINS["fstring"](f"index {{}} {_BOUNDS} {length}", place)
+    _raise_if(outside, IndexError(text))
+    return where(place < 0, place + length, place)
+
+
+def _rows(whole: Tensor, index: Tensor, length: int) -> Any:
+    if index.dtype.is_bool:
+        return boolean_mask(whole, index)
+    outside = reduce_any(logical_or(index < -length, index >= length))
+    _raise_if(outside, IndexError(f"an index {_BOUNDS} {length}"))
+    return gather(whole, where(index < 0, index + length, index))
 
 
 def _staged(items: Any) -> StagedList:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
+import statistics
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import IntegerRangeError, StagedStateError
+from runtime.errors import (
+    IntegerRangeError,
+    InvalidArgumentError,
+    StagedStateError,
+    TracingError,
+)
 from runtime.execute.numpy_source import Interpreted
 from runtime.gradients.rules.python_math import _DERIVATIVES, _STEPS
-from runtime.ops.staged.python_math import FUNCTIONS
+from runtime.ops.staged.python_math import CMATH, FUNCTIONS, STATISTICS
 
 NUMBERS = (0, 1, -1, 3, 10, 2**53 + 1, -(2**63), True, *(0.0, -0.0, 0.5, 1.0, -1.0))
 FLOATS = (2.5, -2.5, 1e-310, 1e300, math.inf, -math.inf, math.nan)
@@ -39,6 +48,7 @@ ARGUMENTS = {
     "fsum": (([0.1] * 3,), ([1, 1e100, -1e100],)),
     "hypot": (*PAIRS, (1, 2.0, 3), (math.inf, math.nan)),
     "ldexp": ((1, 5), (0.5, -3), (1.0, 5000), (1.0, 0.5)),
+    "sumprod": (([1, 2, 3], [4, 5, 6]), ([0.1] * 3, [1, 2, 3]), ([1], [2, 3])),
     "log": (*((x,) for x in (*NUMBERS, *FLOATS)), *PAIRS, *EDGES),
 }
 
@@ -70,7 +80,7 @@ def strong(result):
     """Numbers of 64 bits, which a function gives as 32 where they are Python's."""
     if isinstance(result, tuple):
         return tuple(map(strong, result))
-    if result.dtype.is_bool:
+    if result.dtype.is_bool or result.dtype.is_complex:
         return result
     if result.dtype.is_integer:
         return result + tf.constant(0, tf.int64)
@@ -117,6 +127,7 @@ POINTS = {
     **{"fma": (0.5, 0.7, 0.2), "fmod": (7.5, 2.0), "hypot": (0.5, 0.7, 0.2)},
     **{"log": (0.5, 3.0), "modf": (2.3,), "nextafter": (0.5, 1.0)},
     **{"pow": (0.5, 1.7), "remainder": (7.5, 2.0)},
+    "sumprod": (0.3, 0.5, 0.7, -0.2),
     **{"dist": (0.3, 0.5, 0.7, -0.2), "fsum": (0.3, 0.5)},
 }
 
@@ -129,6 +140,7 @@ def of_floats(name):
         "fsum": lambda *x: function(x),
         "ldexp": lambda x: function(x, 3),
         "modf": lambda x: function(x)[0],
+        "sumprod": lambda *x: function(x[:2], x[2:]),
     }.get(name, lambda *x: function(*x))
 
 
@@ -256,3 +268,105 @@ def test_what_is_no_number():
 
 def test_every_function_has_a_derivative_or_a_reason_to_have_none():
     assert {*_DERIVATIVES, *_STEPS, "frexp", "hypot"} >= FUNCTIONS
+
+
+COMPLEX = (0.0, -0.0, 2.5, -2.0, 1j, -1 + 2j, 1e300 + 1j, math.inf, math.nan, 3, True)
+
+
+@pytest.mark.parametrize("name", sorted(CMATH - {"isclose", "rect"}))
+def test_a_function_of_cmath_gives_what_python_gives(name):
+    function = getattr(cmath, name)
+    staged = tf.function(lambda x: strong(function(x)))
+    for x in COMPLEX:
+        kind = tf.complex128 if isinstance(x, complex) else tf.constant(x).dtype
+        wide = tf.float64 if kind is tf.float32 else kind
+        assert answer(staged, (tf.constant(x, wide),)) == answer(function, (x,)), x
+
+
+LISTS = ([1, 2, 3, 5], [4], [], [2, 2, 3], [0.1, 0.2, 0.4], [-3, 0.5, 3])
+
+
+@pytest.mark.parametrize("name", sorted(STATISTICS))
+def test_a_function_of_statistics_gives_what_python_gives(name):
+    function = getattr(statistics, name)
+    for numbers in LISTS:
+        staged = tf.function(lambda xs: strong(function(xs)))
+        found = answer(staged, (list(map(as_tensors, numbers)),))
+        expected = answer(function, (numbers,))
+        if isinstance(expected, list):
+            gives_element = name in ("median_low", "median_high", "mode")
+            if not (gives_element and all(type(x) is int for x in numbers)):
+                # Python's is an int where it can be.
+                expected = [(float, repr(float(function(numbers))))]
+        assert found == expected, numbers
+
+
+def of_texts(n, s):
+    return (
+        (bin(n), hex(n), oct(n), chr(abs(n)), ord(s), bin(n > 0)),
+        "".join(chr((ord(c) - 97 + n) % 26 + 97) for c in s * 2),
+        list(map(chr, [97, 98 + n])),
+        round(3.14159, abs(n)) + n,
+        complex(n, 1),
+        int("11", 2 + abs(n)),
+        (s < "b", s >= "a", max(s, "aa"), min(s, "aa", key=len)),
+    )
+
+
+@pytest.mark.parametrize(("n", "s"), [(0, "a"), (-5, "b"), (3, "\u20ac")])
+def test_texts_and_numbers(n, s):
+    found = tf.function(of_texts)(tf.constant(n, tf.int64), tf.constant(s))
+    assert tf.nest.map_structure(_value, found) == of_texts(n, s)
+
+
+def _value(tensor):
+    value = tensor.numpy()
+    return value.decode() if isinstance(value, bytes) else pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("function", "value"),
+    [
+        (chr, -1),
+        (chr, 2**21),
+        (chr, 1.5),
+        (hex, 1.5),
+        (bin, "a"),
+        (ord, "ab"),
+        (ord, 1),
+    ],
+)
+def test_errors_of_texts(function, value):
+    kind = type(value)
+    tensor = as_tensors(value) if kind is not str else tf.constant(value)
+    assert answer(tf.function(lambda x: function(x)), (tensor,)) == answer(
+        function, (value,)
+    )
+
+
+def test_a_mean_that_a_float_would_round_is_an_error():
+    mean = tf.function(lambda xs: statistics.mean(xs))
+    with pytest.raises(InvalidArgumentError, match="AG206"):
+        mean(tf.constant([2**53 + 1], tf.int64))
+
+
+def test_the_derivative_of_a_mean():
+    xs = tf.constant([1.0, 2.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = tf.function(lambda xs: statistics.fmean(x * x for x in xs))(xs)
+    np.testing.assert_allclose(tape.gradient(y, xs), 2 * xs / 3, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda x: Fraction(x), "fractions.Fraction"),
+        (lambda x: Decimal(x), "decimal.Decimal"),
+        (lambda x: statistics.quantiles([x, 1]), "statistics.quantiles"),
+        (lambda x: statistics.stdev([x, 1], 1), "statistics.stdev"),
+    ],
+)
+def test_what_no_graph_computes_says_what_to_use(function, name):
+    with pytest.raises(TracingError, match=rf"AG302.*given to {name}\(\)"):
+        tf.function(function)(tf.constant(1))

@@ -1,0 +1,95 @@
+"""Functions and classes of libraries, for which a tensor library may answer.
+
+    math.sqrt(x), functools.reduce(combine, xs), np.dot(a, b)
+
+Where a tensor is among the arguments, or in a list among them, its library is asked for
+its own answer by the name of the function: ``"math.sqrt"``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .builtins import aware
+from .builtins import functions as builtin_functions
+from .calls import call, set_library
+from .comprehensions import generator
+from .consumers import whole
+from .dispatch import backend_of
+from .generators import StagedGenerator, is_generator, same
+from .items import backend_within, getitem
+
+_PACKAGE = "itertools."
+
+
+def of_library(function: Any, name: str) -> Callable[..., Any]:
+    """A function or class of a library, such that it takes tensors.
+
+    >>> import bisect
+    >>> of_library(bisect.bisect_left, "bisect.bisect_left")([1, 3], 2)
+    1
+    """
+    if name in _GETTERS:
+        keys, options = _arguments(function)
+        getter: Callable[..., Any] = _GETTERS[name](keys, options)
+        return getter
+    iterates = name.startswith(_PACKAGE)
+
+    def staged(*args: Any, **options: Any) -> Any:
+        args = tuple(_argument(value, iterates) for value in args)
+        options = {key: _argument(value, iterates) for key, value in options.items()}
+        backend = backend_within((*args, *options.values()))
+        instead = None if backend is None else backend.builtin(name)
+        if instead is None:
+            return function(*args, **options)
+        result = instead(*args, **options)
+        if iterates and backend_of(result) is not None:
+            # As Python's own, it is gone through once.
+            return generator(same, result)
+        return result
+
+    return staged
+
+
+def _argument(value: Any, iterates: bool) -> Any:
+    """A generator as a list, and a function in its converted form.
+
+    What only iterates leaves generators to Python, which may have no end.
+    """
+    if is_generator(value):
+        is_staged = iterates or type(value) is StagedGenerator
+        return whole(value) if is_staged else builtin_functions["list"](value)
+    is_function = callable(value) and not isinstance(value, type)
+    return call(aware(value)) if is_function else value
+
+
+# --- operator.itemgetter and operator.methodcaller ------------------------------------
+
+
+def _arguments(getter: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a getter was made of, as a pair of arguments and options."""
+    make, args = getter.__reduce__()
+    if isinstance(make, functools.partial):  # of a method that is given options
+        return (*make.args, *args), make.keywords
+    return args, {}
+
+
+def _itemgetter(keys: tuple[Any, ...], _: Any) -> Callable[[Any], Any]:
+    if len(keys) == 1:
+        return lambda items: getitem(items, keys[0])
+    return lambda items: tuple(getitem(items, key) for key in keys)
+
+
+def _methodcaller(args: tuple[Any, ...], options: Any) -> Callable[[Any], Any]:
+    name, *others = args
+    return lambda value: call(getattr(value, name))(*others, **options)
+
+
+_GETTERS: dict[str, Callable[[tuple[Any, ...], Any], Any]] = {
+    "operator.itemgetter()": _itemgetter,
+    "operator.methodcaller()": _methodcaller,
+}
+
+set_library(of_library, aware)
