@@ -59,6 +59,7 @@ _TAKING_TENSORS = {
     "statistics": "statistics",
     **{f"_{name}": name for name in ("bisect", "functools", "heapq", "operator")},
 }
+TAKING_TENSORS = frozenset(_TAKING_TENSORS.values())
 #: Kinds of callables that may be such functions; NumPy has kinds of its own.
 _LIBRARY_KINDS = frozenset({BuiltinFunctionType, FunctionType, type, ABCMeta})
 
@@ -370,19 +371,30 @@ def names_library(
     return needs_no_conversion(value, options)
 
 
+_FILES = ("link", "mkdir", "remove", "rename", "replace", "rmdir", "symlink", "unlink")
 #: Modules, and the functions in them that are not of the program and its arguments
 #: alone: chance, time, a person or a file decides, or sees. None: all of them.
 IMPURE: dict[str, frozenset[str] | None] = {
     "builtins": frozenset({"input"}),
     "datetime": frozenset({"now", "today", "utcnow"}),
     "io": frozenset({"open"}),
+    "numpy": frozenset({"save", "savetxt", "savez", "savez_compressed"}),
     "numpy.random": None,
     "numpy.random.mtrand": None,
+    **dict.fromkeys(
+        ("nt", "posix"), frozenset({*_FILES, "putenv", "system", "truncate", "urandom"})
+    ),
+    "os": frozenset({"makedirs", "removedirs", "renames"}),
+    "pathlib": frozenset({*_FILES, "open", "touch", "write_bytes", "write_text"}),
     "random": None,
     "secrets": None,
+    "shutil": frozenset({"copy", "copy2", "copyfile", "copytree", "move", "rmtree"}),
+    "subprocess": frozenset({"call", "check_call", "check_output", "run"}),
     "time": None,
     "uuid": frozenset({"uuid1", "uuid4"}),
 }
+#: What makes a generator of random numbers, which has a seed or draws one.
+_MAKERS = ("Random", "SystemRandom", "RandomState", "default_rng")
 #: Kinds of callables that may be such functions.
 _FUNCTIONS = frozenset({BuiltinFunctionType, FunctionType, MethodType})
 
@@ -390,27 +402,51 @@ _FUNCTIONS = frozenset({BuiltinFunctionType, FunctionType, MethodType})
 def is_impure(obj: Any) -> bool:
     """Whether a function of a library gives another answer in each run, or writes.
 
+    A call of `open` that reads is none, nor is a generator of random numbers that is
+    made with a seed: `makes_generator` tells those.
+
     >>> import random, time
     >>> is_impure(random.random), is_impure(time.time), is_impure(len)
     (True, True, False)
     """
-    if type(obj) not in _FUNCTIONS:
-        return False
+    if type(obj) not in _FUNCTIONS and type(obj).__module__ != "numpy":
+        return makes_generator(obj)
     owner = getattr(obj, "__self__", None)
     if owner is None:
-        module = obj.__module__
+        module = getattr(obj, "__module__", "")
         if module == "random":  # what a method calls, of whichever generator
             return False
     elif isinstance(owner, (ModuleType, type)):
         module = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
         module = module.removeprefix("_")
     else:
-        module = type(owner).__module__
+        module = type(owner).__module__.partition("._")[0]
         # A generator that the program makes gives what its seed says.
-        if module in IMPURE and not _is_shared(owner):
+        if module != "pathlib" and module in IMPURE and not _is_shared(owner):
             return False
     names = IMPURE.get(module, frozenset())
     return names is None or obj.__name__ in names
+
+
+def may_be_impure(module: str, name: str) -> bool:
+    """Whether what a module calls so may be such a function, before it is imported."""
+    places = (module, "nt", "posix") if module == "os" else (module,)
+    known = [IMPURE[place] for place in places if place in IMPURE]
+    return any(names is None or name in names for names in known)
+
+
+def makes_generator(obj: Any) -> bool:
+    """Whether a class or function makes a generator of random numbers.
+
+    >>> import random
+    >>> makes_generator(random.Random), makes_generator(random.random)
+    (True, False)
+    """
+    if type(obj) in _FUNCTIONS or getattr(obj, "__module__", "") not in IMPURE:
+        return False
+    name = getattr(obj, "__name__", "")
+    module = sys.modules.get(obj.__module__)
+    return name in _MAKERS and getattr(module, name, None) is obj
 
 
 #: The modules with the generators whose methods are functions, and what they call them.

@@ -36,8 +36,9 @@ from .lang.source import Source
 from .lang.visitors import Transformer, all_blocks, clone, statements_in, with_blocks
 from .options import DEFAULT, ConversionOptions
 from .ownership import (
-    IMPURE,
+    TAKING_TENSORS,
     is_library_module,
+    may_be_impure,
     may_be_included,
     names_library,
     shadowed_builtins,
@@ -301,7 +302,7 @@ def _imported_in(
         return Counter(name for node in tree.body for name in bound_names([node]))
 
     def is_library(node: gast.AST) -> bool:
-        is_random = False
+        is_random, last = False, getattr(node, "attr", getattr(node, "id", ""))
         while isinstance(node, gast.Attribute):
             is_random |= node.attr == "random"
             node = node.value
@@ -309,7 +310,7 @@ def _imported_in(
             return False
         origin = origins.get(node.id)
         if origin is not None and bound()[node.id] == 1:
-            if is_random or origin in IMPURE:
+            if is_random or origin in TAKING_TENSORS or may_be_impure(origin, last):
                 return False
             return is_library_module(origin) and not may_be_included(origin, options)
         if node.id in bound() or node.id in ("input", "open"):

@@ -24,7 +24,7 @@ from autograph.operators.state.recursion import CallVariables, is_shared
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
 from autograph.operators.state.trials import current
-from autograph.ownership import is_impure, needs_no_conversion
+from autograph.ownership import is_impure, makes_generator, needs_no_conversion
 from runtime.staging.state import recursion
 from runtime.staging.state.running_calls import is_staged_again
 from runtime.tensor import SymbolicTensor
@@ -76,7 +76,7 @@ def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
     """What to call in place of a converted function, or of an impure one."""
     if is_impure(function):
-        return noting_calls(function)
+        return noting_calls(function, makes_generator(function))
     conversion.note(function)
     _tell(function)
     if is_staged_again(function) and not needs_no_conversion(function):

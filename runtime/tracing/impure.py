@@ -21,30 +21,55 @@ _CONSTANT = (
     "is taken. To have a new one for each call, {instead}pass it as an argument, or "
     "call Python from the graph with tf.py_function"
 )
+_UNSEEDED = (
+    "without a seed it draws other numbers in each trace, which are constants of the "
+    "graph, the same for all calls. Draw with tf.random, or give it a seed"
+)
 _EFFECT = (
     "that happens once for each trace, not for each call, and also in a branch that no "
     "call takes. Do it outside of the function, or in tf.py_function"
 )
 
 
-def noting_calls(function: Callable[..., Any]) -> Callable[..., Any]:
+def noting_calls(
+    function: Callable[..., Any], makes_generator: bool = False
+) -> Callable[..., Any]:
     """The function, which notes that it is called where a graph is being built.
 
     A file that is opened to be read is none of these calls: that is what a trace does.
+    Nor is a generator of random numbers that is made with a seed.
     """
 
-    @functools.wraps(function)
+    @functools.wraps(function, updated=())
     def noted(*args: Any, **kwargs: Any) -> Any:
         if current_graph() is not None:
-            if function is not open or _writes(*args, **kwargs):
+            if makes_generator:
+                counts = all(seed is None for seed in (*args, *kwargs.values()))
+            else:
+                counts = not _opens(function) or _writes(function, *args, **kwargs)
+            if counts:
                 note("AG322", f"calls {_text(function)}")
         return function(*args, **kwargs)
 
     return noted
 
 
-def _writes(file: Any = None, mode: Any = "r", *args: Any, **kwargs: Any) -> bool:
+def _opens(function: Any) -> bool:
+    """Whether it is ``open``, or the method of a path."""
+    return bool(function.__name__ == "open")
+
+
+def _writes(function: Any, *args: Any, **kwargs: Any) -> bool:
+    place = 1 if function is open else 0
+    mode = kwargs.get("mode", args[place] if len(args) > place else "r")
     return isinstance(mode, str) and not set(mode).isdisjoint("wax+")
+
+
+#: How programs call modules and classes that are known by another name.
+_SHOWN = {"nt": "os", "pathlib": "pathlib.Path", "posix": "os"}
+#: Modules whose functions change files, and other functions that act.
+_CHANGING = frozenset({"nt", "numpy", "os", "pathlib", "posix", "shutil", "subprocess"})
+_EFFECTS = frozenset({"time.sleep", "random.seed", "numpy.random.seed"})
 
 
 def _text(function: Any) -> str:
@@ -54,9 +79,12 @@ def _text(function: Any) -> str:
     if owner is None:
         module = function.__module__
     name = function.__name__
-    if function is not open and module != "builtins":
-        name = f"{module.removesuffix('.mtrand')}.{name}"
-    if function is open or name in ("time.sleep", "random.seed", "numpy.random.seed"):
+    package = module.partition("._")[0].removesuffix(".mtrand")
+    if isinstance(function, type) or name == "default_rng":
+        return f"{package}.{name}(): {_UNSEEDED}"
+    if function is not open and package != "builtins":
+        name = f"{_SHOWN.get(package, package)}.{name}"
+    if function is open or package in _CHANGING or name in _EFFECTS:
         return f"{name}(): {_EFFECT}"
     instead = _BY_OP if "random" in name else ""
     return f"{name}(): {_CONSTANT.format(instead=instead)}"

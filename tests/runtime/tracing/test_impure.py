@@ -2,7 +2,9 @@
 
 import datetime
 import io
+import os
 import random
+import shutil
 import time
 import uuid
 import warnings
@@ -118,3 +120,44 @@ def test_a_line_is_warned_of_once():
         warnings.simplefilter("default", tf.errors.TracingWarning)
         traced(tf.constant(1.0)), traced(tf.constant(1.0, tf.float64))
     assert len(found) == 1
+
+
+def test_generators_without_a_seed():
+    def f(x):
+        a = random.Random().random()
+        b = np.random.default_rng().random()
+        c = np.random.default_rng(seed=None).random()
+        d = np.random.default_rng(3).random() + random.Random(x=5).random()
+        e = np.random.RandomState().rand() + np.random.RandomState(1).rand()
+        return x + a + b + c + d + e
+
+    _, lines = warned(f, tf.constant(0.0))
+    assert list(lines) == [1, 2, 3, 5]
+    assert "calls random.Random(): without a seed" in lines[1]
+    assert "calls numpy.random.default_rng(): without a seed" in lines[2]
+
+
+def test_what_changes_files(tmp_path):
+    path = tmp_path / "written"
+
+    def f(x):
+        path.write_text("text")
+        with path.open() as file:
+            x += len(file.read())
+        os.rename(path, tmp_path / "renamed")
+        os.makedirs(tmp_path / "a" / "b")
+        shutil.rmtree(tmp_path / "a")
+        (tmp_path / "renamed").unlink()
+        np.save(tmp_path / "array", np.ones(2))
+        with (tmp_path / "open").open("w"):
+            return x + len(os.listdir(tmp_path))
+
+    result, lines = warned(f, tf.constant(0))
+    assert int(result) == 6
+    assert list(lines) == [1, 4, 5, 6, 7, 8, 9]
+    for line, name in (
+        (1, "pathlib.Path.write_text"),
+        (4, "os.rename"),
+        (8, "numpy.save"),
+    ):
+        assert f"calls {name}(): that happens once for each trace" in lines[line]
