@@ -23,7 +23,7 @@ from types import (
 from typing import Any
 from weakref import ref
 
-from ..options import DEFAULT, ConversionOptions
+from ..options import DEFAULT, ConversionOptions, matches
 from ..options import patterns as checked
 from ..ownership import (
     CONVERTED,
@@ -114,7 +114,7 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         if is_impure(function):
             return _watcher(function)
         name = library_name(function)
-        if name is not None:
+        if name is not None and not _is_included(name, options):
             return _of_library(function, name)
         if kind is BuiltinFunctionType or kind is type:
             own = _aware(function)
@@ -144,6 +144,11 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     if dispatch is not None:  # an object from Python 3.14 on
         return _dispatched(function, dispatch, options)
     return function if _converter is None else _call_object(function, options)
+
+
+def _is_included(name: str, options: ConversionOptions) -> bool:
+    """Whether the module of a function of a library is to be converted."""
+    return matches(name.partition(".")[0], options.include)
 
 
 def _call_function(function: FunctionType, options: ConversionOptions) -> Any:

@@ -113,8 +113,10 @@ def class_of(value: Any) -> type:
     return value.__class__ if cls is None else cls
 
 
-def _type(value: Any, /) -> type:
-    """``type(value)``."""
+def _type(value: Any, /, *definition: Any, **options: Any) -> type:
+    """``type(value)``, or a new class: ``type(name, bases, namespace)``."""
+    if definition or options:
+        return type(value, *definition, **options)
     return _stands_for(value) or type(value)
 
 

@@ -8,6 +8,7 @@ statement (see `autograph.operators.dispatch`).
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -378,7 +379,20 @@ def staged_rest(
     until: Callable[[], Any],
     state: str,
 ) -> None:
-    """Stage what is left of a Python iterable, one conditional for each item."""
+    """Stage what is left of a Python iterable, one conditional for each item.
+
+    What counts without an end is one loop of the graph.
+    """
+    if type(items) is itertools.count:
+        items = _counted_on(items, backend_of(until()))
+        if backend_of(items) is not None:
+
+            def others() -> None:
+                for_loop(items, body, until=until, state=state)
+
+            others.__wrapped__ = body  # type: ignore[attr-defined]
+            cond(until(), None, others, state=state)
+            return
     variables = Variables(state, (body, until))
     for count, item in enumerate(items):
         stop = until()
@@ -401,6 +415,15 @@ def staged_rest(
             )
         one = functools.partial(body, item)
         staged_cond(backend, stop, None, one, variables, (_parameter(body), item))
+
+
+def _counted_on(items: Iterator[Any], backend: Backend | None) -> Any:
+    """The numbers that are left, as the library counts them if it can."""
+    start, following = next(items), next(items)
+    count = None if backend is None else backend.builtin("itertools.count")
+    if count is None or type(start) is not int or type(following) is not int:
+        return itertools.chain([start, following], items)
+    return count(start, following - start)
 
 
 def _parameter(body: Any) -> str:

@@ -171,16 +171,18 @@ def test_color(clip: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_patterns_of_modules(tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "middle.py"
-    file.write_text("import statistics\ndef f(x):\n    return statistics.median(x)\n")
+    file.write_text(
+        "import colorsys\ndef f(x):\n    return colorsys.rgb_to_hsv(x, 0, 0)\n"
+    )
     written = tmp_path / "written.py"
-    arguments = ["show", str(file), "--include", "statistics", "--exclude", "a.*"]
+    arguments = ["show", str(file), "--include", "colorsys", "--exclude", "a.*"]
 
     assert main(["show", f"{file}::f"]) == 0
     assert "ag.call" not in capsys.readouterr().out
     assert main([*arguments, "--output", str(written)]) == 0
     namespace = runpy.run_path(str(written))
-    assert namespace["f"]([3, 1, 2]) == 2
-    assert namespace["ag"] is autograph.operators.scoped("statistics", "a.*")
+    assert namespace["f"](0.5) == (0.0, 1.0, 0.5)
+    assert namespace["ag"] is autograph.operators.scoped("colorsys", "a.*")
 
 
 def test_json(clip: Path, capsys: Captured) -> None:

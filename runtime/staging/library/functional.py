@@ -27,7 +27,7 @@ from runtime.staging.lists.sequences import (
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import either, raise_if
 from runtime.staging.texts import BUILTINS
-from runtime.tensor import SymbolicTensor
+from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import predicate, state_tensor
 from runtime.types import dtypes
 from runtime.where.user_code import state_error
@@ -44,8 +44,8 @@ class Counted(StagedSequence):
 
 def _known(items: Any) -> Any:
     """What Python iterates over in place of `items`: None if only a graph can."""
-    if isinstance(items, StagedList):
-        return None
+    if hasattr(items, "sequence") and not isinstance(items, Tensor):
+        return None  # a container of the graph
     if isinstance(items, (SymbolicTensor, StagedSequence)):
         sequence = as_sequence(items)
         if not isinstance(sequence.length, int):

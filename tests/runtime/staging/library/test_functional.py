@@ -147,3 +147,29 @@ def test_what_wraps_a_function_of_a_library_is_not_taken_for_it():
         return x + 1
 
     assert tf.function(lambda x: root(x))(tf.constant(3)) == 4
+
+
+def first_squares(n, start, step):
+    total = 0
+    for i in itertools.count(start, step):
+        if i * i > n:
+            break
+        total += i
+    return total, i
+
+
+@pytest.mark.parametrize(("start", "step"), [(1, 1), (0, 7), (20, 1)])
+def test_counting_on_is_one_loop(start, step):
+    staged = tf.function(lambda n: first_squares(n, start, step))
+    n = tf.constant(500, tf.int64)
+    assert as_python(staged(n)) == first_squares(500, start, step)
+    assert len(staged.get_concrete_function(n).graph.nodes) < 20
+
+
+def test_builtins_that_are_called_by_other_names():
+    def program(x, n):
+        make, listed, number = type, list, int
+        return make("Point", (), {"x": x}).x, listed(range(n)), number(x / 2)
+
+    found = tf.function(program)(tf.constant(3), tf.constant(2))
+    assert as_python(found) == program(3, 2)
