@@ -307,7 +307,7 @@ for _op, _sign, _name in _COMPARISONS:
     binary_op(
         _op,
         getattr(np, _name),
-        ALL if _is_equality else REAL + STRINGS,  # as operators
+        ALL if _is_equality else REAL,
         dtypes.bool,
         source=f"{{0}} {_sign} {{1}}",
         ufunc=_name,

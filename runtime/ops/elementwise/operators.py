@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.graph.context import current_graph
 from runtime.ops.apply import apply
@@ -18,10 +20,16 @@ from runtime.ops.elementwise.arithmetic import (
     not_equal,
     true_divide,
 )
-from runtime.ops.elementwise.define import apply_binary, binary_function
+from runtime.ops.elementwise.define import (
+    apply_binary,
+    binary_function,
+    broadcast_spec,
+)
+from runtime.ops.record import Op, register
 from runtime.ops.staged.flow import none_test, optional_parts
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
 from runtime.types import dtypes
+from runtime.types.specs import TensorSpec
 
 
 def _operator(
@@ -223,6 +231,42 @@ def _not_equal_operator(x: Any, y: Any) -> Any:
         return constant(True)
 
 
+def _text_order(x: Any, y: Any, *, order: str) -> Any:
+    # Texts in UTF-8 have the order of their characters.
+    return np.asarray(getattr(np, order)(x, y), bool)
+
+
+register(
+    Op(
+        "TextOrder",
+        _text_order,
+        lambda x, y, order: TensorSpec(broadcast_spec(x, y), dtypes.bool),
+        strong=True,
+        family="text",
+    )
+)
+
+
+def _ordering(function: Any, order: str) -> Any:
+    """``x < y`` and its kin, also of texts, which `tf.less` does not take."""
+
+    def compare(x: Any, y: Any) -> Any:
+        try:
+            return function(x, y)
+        except DTypeMismatchError:
+            if not (_is_string(x) and _is_string(y)):
+                raise
+        return apply("TextOrder", as_tensor(x), as_tensor(y), order=order)
+
+    return compare
+
+
+def _is_string(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.dtype is dtypes.string
+    return isinstance(value, (bytes, str))
+
+
 operators.bind(
     add=_operator("AddV2", "add", _add_operator, asks_slices=True),
     subtract=_operator("Sub", "sub"),
@@ -231,10 +275,10 @@ operators.bind(
     floordiv=_operator("FloorDiv", "floordiv"),
     mod=_operator("FloorMod", "mod"),
     pow=_operator("Pow", "pow"),
-    less=less,
-    less_equal=less_equal,
-    greater=greater,
-    greater_equal=greater_equal,
+    less=_ordering(less, "less"),
+    less_equal=_ordering(less_equal, "less_equal"),
+    greater=_ordering(greater, "greater"),
+    greater_equal=_ordering(greater_equal, "greater_equal"),
     equal=_equal_operator,
     not_equal=_not_equal_operator,
 )

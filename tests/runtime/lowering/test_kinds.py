@@ -55,7 +55,7 @@ PythonFloat PythonInt ReduceDataset ReduceJoin ResourceCountUpTo ResourceScatter
 RoundDigits StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat
 StringJoin StringLength StringLower StringLowerUtf8 StringSplitV2 StringStrip
 StringToHashBucketFast StringToNumber StringUpper StringUpperUtf8 Substr TextContains
-TextItem TextPlace UnicodeDecode UnicodeEncode UnicodeSplit UnicodeTranscode
+TextItem TextOrder TextPlace UnicodeDecode UnicodeEncode UnicodeSplit UnicodeTranscode
 """
 
 #: Composites with a test of their own in `test_state`.

@@ -356,7 +356,7 @@ def test_numbers_without_a_value_are_silent() -> None:
         (lambda x: tf.add(x, [1, 2, 3]), r"AddV2: shapes \(2,\) and \(3,\) do not"),
         (lambda x: -tf.constant(True), "Neg: the dtype bool"),
         (lambda x: -tf.constant(1, "uint8"), "Neg: the dtype uint8"),
-        (lambda x: tf.constant("a") < "b", "Less: the dtype string"),
+        (lambda x: tf.less(tf.constant("a"), "b"), "Less: the dtype string"),
         (lambda x: tf.constant("a") - "b", "Sub: the dtype string"),
         (lambda x: x & 1.5, "BitwiseAnd: the dtype float64"),
         (lambda x: tf.add_n([x, [1, 2, 3]]), r"shapes \(2,\) and \(3,\) differ"),
