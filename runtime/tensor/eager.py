@@ -191,7 +191,7 @@ class EagerTensor(Tensor):
     def __getattr__(self, name: str) -> Any:
         if name[0] != "_" and self._is_text() and hasattr(str, name):
             return getattr(self._text(), name)
-        return object.__getattribute__(self, name)  # the AttributeError
+        return super().__getattr__(name)
 
     def __format__(self, format_spec: str) -> str:
         return format(self.numpy(), format_spec)
