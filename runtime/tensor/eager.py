@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -188,10 +188,12 @@ class EagerTensor(Tensor):
         text: str = self._array.item().decode("utf-8", "surrogateescape")
         return text
 
-    def __getattr__(self, name: str) -> Any:
-        if name[0] != "_" and self._is_text() and hasattr(str, name):
-            return getattr(self._text(), name)
-        return super().__getattr__(name)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name[0] != "_" and self._is_text() and hasattr(str, name):
+                return getattr(self._text(), name)
+            return super().__getattr__(name)
 
     def __format__(self, format_spec: str) -> str:
         return format(self.numpy(), format_spec)
