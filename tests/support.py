@@ -16,16 +16,19 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from autograph.cli import explanation
 from tests import modes
+from tests.textbook_modes import MODES
 
-__all__ = ["Program", "answer", "construct", "matrix", "programs"]
+__all__ = ["Program", "answer", "construct", "matrix", "programs", "refusals"]
 
 ROOT = Path(__file__).parent / "constructs"
+CODE = re.compile(r"AG[23]\d\d")
 TENSOR_MODES = ("eager", "staged", "interpreted")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -109,19 +112,46 @@ def matrix(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def refusals(results: dict[str, dict[str, list[str]]]) -> str:
+    """The last chapter: what the calls of the textbook programs give, by code.
+
+    ``results`` is the record of `tests.textbook_modes`.
+    """
+    counts = [Counter(k for row in results.values() for k in row[m]) for m in MODES]
+    total = sum(counts, Counter[str]())
+    codes = sorted(
+        (k for k in total if CODE.fullmatch(k)), key=lambda k: (-total[k], k)
+    )
+    titles = {
+        "equal": "Python's result",
+        **{code: f"{_link(code)} {explanation(code).title}" for code in codes},
+        "error": "another error",
+        "different": "another result",
+        "slow": "no result in time",
+    }
+    assert set(total) <= set(titles), "a kind of result that has no row"
+    lines = [TEXTBOOKS.format(programs=len(results), calls=counts[0].total())]
+    lines += ["", f"| what a call gives | {' | '.join(MODES)} |"]
+    lines += ["|---" * (len(MODES) + 1) + "|"]
+    for kind, title in titles.items():
+        cells = [str(count[kind] or "") for count in counts]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _cell(several: list[dict[str, str]], of: tuple[str, ...]) -> str:
     given = [answers[mode] for answers in several for mode in of]
     refusals = sorted({text for text in given if text != "yes"})
     if not refusals:
         return "yes"
-    links = [f"[{code}](errors.md#{_anchor(code)})" for code in refusals]
-    return ("partly: " if "yes" in given else "") + ", ".join(links)
+    return ("partly: " if "yes" in given else "") + ", ".join(map(_link, refusals))
 
 
-def _anchor(code: str) -> str:
-    """Where the page of errors explains a code: its heading, as links write it."""
+def _link(code: str) -> str:
+    """A link to where the page of errors explains a code: its heading."""
     heading = f"{code} {explanation(code).title}".lower()
-    return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+    anchor = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+    return f"[{code}](errors.md#{anchor})"
 
 
 HEADER = """\
@@ -140,3 +170,11 @@ On Python 3.14 the compiler's own tests run, in a build of Python as WebAssembly
 (`make wasm`). That build has no NumPy: the runtime is not tested there. What is new in
 Python 3.14 is converted, too: template strings, `except A, B:`, and annotations that
 are evaluated when somebody asks."""
+
+TEXTBOOKS = """
+## Programs of textbooks
+
+What the {calls} calls in the examples of {programs} programs (`tests/textbook`) gave in
+each mode when they were last recorded: *converted* on Python values; *eager* outside of
+graphs; staged with tensors for *numbers*, for the *items* of lists as well, and for
+whole lists (*arrays*). A refusal is counted by its code."""

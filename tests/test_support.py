@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import support
+from tests import support, textbook_modes
 
 PAGE = Path(__file__).parents[1] / "docs" / "support.md"
 PROGRAMS = list(support.programs())
-CODE = re.compile(r"AG[23]\d\d")
 #: The answers of the programs, by their functions.
 FOUND: dict[Callable[..., Any], dict[str, str]] = {}
 
@@ -26,7 +24,7 @@ def test_program(program: support.Program) -> None:
 
     assert answers["converted"] == "yes"
     for mode in support.TENSOR_MODES:
-        assert answers[mode] == "yes" or CODE.fullmatch(answers[mode]), mode
+        assert answers[mode] == "yes" or support.CODE.fullmatch(answers[mode]), mode
     assert answers["staged"] == answers["interpreted"]
 
 
@@ -35,6 +33,7 @@ def test_page(update_golden: bool) -> None:
         if program.function not in FOUND:
             test_program(program)
     text = support.matrix([(p, FOUND[p.function]) for p in PROGRAMS])
+    text += support.refusals(textbook_modes.recorded())
     if update_golden:
         PAGE.write_text(text, encoding="utf-8")
 
