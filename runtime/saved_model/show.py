@@ -1,15 +1,17 @@
-"""What is in a saved model, as text and as JSON: ``python -m runtime show DIR``."""
+"""What is in a saved model, and the graph of a function: ``python -m runtime show``."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from runtime.errors import OpError
 from runtime.function.concrete import ConcreteFunction
+from runtime.function.show import traced
 from runtime.saved_model.functions import LoadedFunction
 from runtime.saved_model.load import open_model
 from runtime.types import nest
@@ -140,19 +142,41 @@ def _items(entry: dict[str, Any]) -> list[tuple[str, Any]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; gives the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m runtime", description="Look at saved models."
+        prog="python -m runtime", description="Look at saved models and at graphs."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("show", help="what is in a saved model")
-    command.add_argument("folder", metavar="DIR", help="the folder of the model")
-    command.add_argument("--json", action="store_true", help="as JSON")
+    command = commands.add_parser(
+        "show",
+        help="what is in a saved model, or the graph of a function",
+        description="What is in a saved model, or the graph of a function, for which "
+        "its module is imported.",
+    )
+    command.add_argument(
+        "target",
+        metavar="TARGET",
+        help="the folder of a model, or 'file.py::function(int32[], float32[?,3])', or "
+        "'package.module:function(int32[])'",
+    )
+    views = command.add_mutually_exclusive_group()
+    views.add_argument("--json", action="store_true", help="a model as JSON")
+    views.add_argument("--graph", action="store_true", help="a function's graph")
+    views.add_argument(
+        "--source", action="store_true", help="the Python source that runs the graph"
+    )
     options = parser.parse_args(arguments)
     try:
-        if options.json:
-            print(json.dumps(describe(options.folder), indent=2))
-        else:
-            print(show(options.folder))
+        print(_view(options))
     except (OpError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _view(options: argparse.Namespace) -> str:
+    if "(" in options.target and not os.path.isdir(options.target):
+        concrete = traced(options.target)
+        text = concrete.to_source() if options.source else str(concrete.graph)
+        return text.rstrip("\n")
+    if options.json:
+        return json.dumps(describe(options.target), indent=2)
+    return show(options.target)
