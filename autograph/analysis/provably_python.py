@@ -161,6 +161,9 @@ class ProvablyPython:
         if name in _PREDICATES:
             test = none_test(expr)
             return test is None or self.decides_none_test(test.operand)
+        func = expr.func
+        if func.__class__ is gast.Attribute and self.type_of(func.value) is str:
+            return self.value(func.value) and self._plain_arguments(expr)
         return name in _PLAIN_CALLS and self._plain_arguments(expr)
 
     def _attribute(self, expr: Any) -> bool:
@@ -423,6 +426,8 @@ class ProvablyPython:
         if question == "given" and kind is gast.Name:
             default = _default_of(definition, self._facts.node)
             return default.__class__ is gast.Constant and default.value is None
+        if kind is gast.Name and _is_attribute_name(definition, self._facts.node):
+            return ask(_TEXT)
         if kind is gast.NamedExpr:
             return self._decides_definition(definition) and ask(definition.value)
         if kind is gast.comprehension:
@@ -532,6 +537,25 @@ def _is_marker(name: str) -> bool:
 def _is_class_name(expr: Any) -> bool:
     """Whether an expression names a class, as in ``Color.RED``."""
     return _is_marker(getattr(expr, "id", "") or getattr(expr, "attr", ""))
+
+
+#: Methods (and a function of modules) that Python calls with the name of an attribute,
+#: and which of the parameters that is.
+_GIVEN_NAMES = {
+    "__delattr__": -1,
+    "__getattr__": -1,
+    "__getattribute__": -1,
+    "__setattr__": -2,
+}
+#: Stands for any text.
+_TEXT = gast.Constant("", None)
+
+
+def _is_attribute_name(param: Any, function: Any) -> bool:
+    """Whether Python gives the name of an attribute for a parameter of a function."""
+    position = _GIVEN_NAMES.get(getattr(function, "name", ""))
+    params = function.args.args[position:] if position is not None else []
+    return bool(params) and params[0] is param
 
 
 def _default_of(param: Any, function: Any) -> Any:

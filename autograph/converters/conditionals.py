@@ -111,7 +111,7 @@ def _assigned_name(statement: Any) -> str | None:
 
 def branches_of(test: gast.AST, branches: list[gast.AST | None]) -> list[gast.AST]:
     """The arguments of ``cond`` for two branches; None is one that does nothing."""
-    if branches[-1] is None:
+    if getattr(branches[-1], "value", branches[-1]) is None:
         branches = branches[:-1]
     return [test, *(_or_none(branch, test) for branch in branches)]
 

@@ -25,7 +25,7 @@ from ..analysis import Facts
 from ..lang import nodes
 from ..lang.names import Namer
 from ..lang.visitors import are_same, blocks, clone, with_blocks
-from .bindings import bound_names, names_read, unhidden
+from .bindings import bindings_in, bound_names, names_read, unhidden
 from .conditionals import (
     Cases,
     Chain,
@@ -236,7 +236,7 @@ class ControlFlow:
         choice = self._choice(statement, chain, within)
         branches: list[gast.AST | None] = []
         if choice is not None:
-            branches.extend(map(self._expressions.thunk, choice.values))
+            branches.extend(map(self._expressions.branch, choice.values))
             observed -= {choice.target}
         else:
             for base, body in zip(chain.names, chain.bodies, strict=True):
@@ -289,10 +289,15 @@ class ControlFlow:
     # Loops -------------------------------------------------------------------------
 
     def _loop(self, loop: Any, within: _Body) -> list[gast.AST]:
-        flag = self._selection.until.get(loop)
+        flag, statements, stop = self._selection.until.get(loop), loop.body, None
+        if statements[-1] in self._selection.stops:
+            *statements, last = statements
+            stop, flag = last.value.test, None
         flags = within.flags | ({flag} if flag is not None else frozenset())
         observed = self._variables.observed(loop) | flags
         observed |= frozenset(self._facts.live_head(loop))
+        if stop is not None:
+            observed |= frozenset(self._facts.reads([stop]))
         is_for = isinstance(loop, gast.For)
         functions: list[gast.AST] = []
         if is_for:
@@ -305,15 +310,17 @@ class ControlFlow:
             subject = self._test(loop.test, within, functions)
             parameter, unpack = None, []
             operator = "while_loop"
-        name = self._namer.fresh("for_body" if is_for else "while_body")
+        name = self._namer.fresh(_body_name(loop))
         body = self._function(
-            name, loop.body, observed, within, loop, parameter, unpack, flags
+            name, statements, observed, within, loop, parameter, unpack, flags
         )
         called = self._reference(body, functions)
         if called is None:
             parameters = () if parameter is None else (parameter,)
             called = nodes.lambda_(_none(loop), loop, *parameters)
-        until = None if flag is None else nodes.lambda_(nodes.name(flag, loop), loop)
+        until = None if stop is None else self._expressions.thunk(stop)
+        if flag is not None:
+            until = nodes.lambda_(nodes.name(flag, loop), loop)
         state = self._variables.state(loop, observed)
         call = self._expressions.operator(
             operator, [subject, called], loop, until=until, state=state
@@ -382,11 +389,39 @@ class ControlFlow:
         scoping = self._variables.scoping(bound & (shared | globals_), at)
         outer.missing.update(bound & shared, outside)
         body = self._variables.declared(body, within.missing - shared - globals_)
-        if len(body) == 1 and not scoping and isinstance(body[0], gast.Return):
-            value = body[0].value or _none(at)
-            if not self._expressions.is_fixed(value):
+        if len(body) == 1 and not scoping:
+            value = self._value_of(body[0], statements[0], flags is not None)
+            if isinstance(value, gast.Constant) and flags is None:
+                return value
+            if value is not None and not self._expressions.is_fixed(value):
                 return self._expressions.lambda_(value, *parameters)
         return nodes.function(name, [*scoping, *body], at, *parameters)
+
+    def _value_of(self, new: Any, old: Any, is_loop: bool) -> gast.AST | None:
+        """What a function gives that has one statement, if a lambda may give that.
+
+        Nobody asks what the body of a loop gives; that of a branch has to be None.
+        """
+        if isinstance(new, gast.Return):
+            return new.value or _none(new)
+        if not isinstance(new, gast.Expr) or not isinstance(old, gast.Expr):
+            return None
+        if not isinstance(old.value, gast.Call):
+            return None
+        is_plain = is_loop or self._expressions.gives_none(old.value)
+        return new.value if is_plain else None
+
+
+def _body_name(loop: Any) -> str:
+    """``each_row`` for the body of ``for row in rows``."""
+    if isinstance(loop, gast.While):
+        return "while_body"
+    names = [name.strip("_") for name in bindings_in([loop.target])]
+    return (
+        "_".join(["each", *names])
+        if 1 <= len(names) <= 3 and all(names)
+        else "for_body"
+    )
 
 
 def _none(at: gast.AST) -> gast.Constant:

@@ -6,15 +6,17 @@ Python that means the same:
 
 - what follows a branch that leaves moves into the other branch, so that the ``if`` is
   the last statement of its function or loop body;
-- a staged loop notes in a flag that it was left: ``did_break``, and ``did_return`` with
-  ``return_value``; its ``else`` becomes an ``if`` on the flag behind the loop;
+- a loop that begins with ``if t: break`` is one ``while not t``;
+- any other staged loop notes in a flag that it was left: ``did_break``, and
+  ``did_return`` with ``return_value``, unless it returns one constant; its ``else``
+  becomes an ``if`` on the flag behind the loop;
 - only where neither works (an ``if`` that leaves on some of its paths, or inside
   ``with`` and ``try``) are flags set and the statements that follow guarded.
 
     for x in xs:                    did_break = False
         if x > 3:                   for x in xs:
-            break                       if x > 3:
-        total += x                          did_break = True
+            break                       did_break = True if x > 3 else False
+        total += x                      if did_break:
                                             break
                                         else:
                                             total += x
@@ -23,14 +25,15 @@ Python that means the same:
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import gast
 
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import are_same, blocks, clone, with_blocks
+from ..lang.visitors import are_same, blocks, clone, walk, with_blocks
+from .bindings import suspends_or_binds
 from .patterns import Matching
 from .selection import LOOPS, Selection, leaves
 
@@ -44,12 +47,14 @@ class _Context(NamedTuple):
     ``in_loop``: this is the body of a staged loop.
     ``soft``: leaving means setting flags only; nothing may jump.
     ``returning``: ``did_return`` has been set to False before.
+    ``constant``: what it returns then, if that is known; there is no ``return_value``.
     """
 
     until: str | None = None
     in_loop: bool = False
     soft: bool = False
     returning: bool = False
+    constant: gast.AST | None = None
 
 
 class Exits:
@@ -64,6 +69,7 @@ class Exits:
         self._namer = namer
         self._done: set[gast.AST] = set()  # jumps whose flag is already set
         self._guards: set[gast.AST] = set()
+        self._again: set[gast.AST] = set()  # returns of what is known to be returned
         self._break_flags: dict[int, str] = {}
         self._depth = 0
         self._did_return = ""
@@ -197,9 +203,9 @@ class Exits:
         flags = [ctx.until] if ctx.in_loop and ctx.until is not None else []
         flags.append(self._return_flag())
         value = statement.value or nodes.constant(None, statement)
-        if isinstance(value, gast.Name) and value.id == self._return_value:
+        if statement in self._again:
             flags.pop()
-        else:
+        elif ctx.constant is None:
             # The value first: the flag is for what happens once it is there.
             out.append(nodes.assign(self._return_value, value, statement))
         return [*out, *self._set_all(flags, statement, value=True)]
@@ -237,6 +243,7 @@ class Exits:
         self, loop: gast.AST, ctx: _Context
     ) -> tuple[list[gast.AST], gast.AST, list[gast.AST]]:
         """Statements before a staged loop, the loop, and statements after it."""
+        loop, behind = self._tested_first(loop)
         kinds = leaves(loop.body)
         before: list[gast.AST] = []
         after: list[gast.AST] = []
@@ -245,26 +252,66 @@ class Exits:
             until = self._break_flag()
             before.append(self._set(until, loop, value=False))
         returns = "return" in kinds
+        constant = ctx.constant if ctx.returning else _constant_of(loop.body)
         if returns:
             flag = self._return_flag()
             if not ctx.returning:
                 before.append(self._set(flag, loop, value=False))
-            after.append(self._returned(loop))
+            after.append(self._returned(loop, constant))
         orelse = loop.orelse
         if orelse and until is not None:
             test = nodes.not_(nodes.name(until, loop), loop)
             orelse = [self._selection.mark(nodes.if_(test, orelse, [], orelse[0]))]
         self._depth += 1
-        body = self._block(
-            loop.body, _Context(until, True, False, ctx.returning or returns)
-        )
+        returning = ctx.returning or returns
+        inside = _Context(until, True, False, returning, constant)
+        body = self._block(loop.body, inside)
         self._depth -= 1
+        last = body[-1]
+        is_plain = isinstance(loop, gast.While) and not returns and not orelse
+        if is_plain and until is not None and _sets_alone(last, until, body):
+            self._selection.stops.add(last)
+            before.clear()
         changed = body is not loop.body or loop.orelse
         new = clone(loop, body=body, orelse=[]) if changed else loop
         self._selection.moved(loop, new)
         if until is not None or returns:
             self._selection.until[new] = until or self._did_return
-        return before, new, [*after, *orelse]
+        return before, new, [*after, *orelse, *behind]
+
+    def _tested_first(self, loop: Any) -> tuple[Any, list[gast.AST]]:
+        """``while not t: …`` for ``while True: if t: break …``; what follows the loop.
+
+        That is the ``return`` in place of a ``break``, if nothing else ends the loop.
+        """
+        while isinstance(loop, gast.While) and not loop.orelse:
+            first, *rest = loop.body
+            is_staged = isinstance(first, gast.If) and self._selection.is_rewritten(
+                first
+            )
+            if not is_staged or suspends_or_binds(first.test) or len(first.body) > 1:
+                break
+            (leave,) = first.body
+            rest = first.orelse + rest
+            is_endless = (
+                isinstance(loop.test, gast.Constant) and loop.test.value is True
+            )
+            test = nodes.not_(first.test, first.test)
+            if not is_endless:
+                if suspends_or_binds(loop.test):
+                    break
+                both = gast.BoolOp(gast.And(), [loop.test, test])
+                test = nodes.located(both, loop.test)
+            returns = isinstance(leave, gast.Return) and is_endless
+            if not isinstance(leave, gast.Break) and not (
+                returns and leaves(rest) <= {"continue"}
+            ):
+                break
+            body = rest or [nodes.located(gast.Pass(), first)]
+            loop = self._selection.mark(clone(loop, test=test, body=body))
+            if returns:
+                return loop, [leave]
+        return loop, []
 
     def _python_loop(self, loop: gast.AST, ctx: _Context) -> gast.AST:
         """A loop that stays as it is; what leaves it from inside is Python's own."""
@@ -274,9 +321,11 @@ class Exits:
             return loop
         return clone(loop, body=body, orelse=orelse)
 
-    def _returned(self, at: gast.AST) -> gast.AST:
-        """``if did_return: return return_value``."""
-        leave = nodes.return_(nodes.name(self._return_value, at), at)
+    def _returned(self, at: gast.AST, constant: gast.AST | None) -> gast.AST:
+        """``if did_return: return return_value``, or what is known to be returned."""
+        value = copy.deepcopy(constant) or nodes.name(self._return_value, at)
+        leave = nodes.return_(value, at)
+        self._again.add(leave)
         return self._guard(self._did_return, leave, at)
 
     def _guard(self, flag: str, leave: gast.AST, at: gast.AST) -> gast.AST:
@@ -308,7 +357,45 @@ class Exits:
         if not new_body:
             new_body = [nodes.located(gast.Pass(), statement)]
         new = clone(statement, body=new_body, orelse=new_orelse)
-        return [self._selection.moved(statement, new), *dead]
+        return [*self._flagged(self._selection.moved(statement, new), ctx), *dead]
+
+    def _flagged(self, statement: Any, ctx: _Context) -> list[gast.AST]:
+        """``did_break = True if test else False`` where a branch sets a flag alone."""
+        body, orelse = statement.body, statement.orelse
+        if not self._selection.is_rewritten(statement):
+            return [statement]
+        flag, is_negated = self._flag_set_by(body, ctx), False
+        if flag is None:
+            flag, is_negated = self._flag_set_by(orelse, ctx), True
+            body, orelse = orelse, body
+        if ctx.soft and orelse and not isinstance(orelse[0], gast.Pass):
+            return [statement]
+        is_chain = len(orelse) == 1 and isinstance(orelse[0], gast.If)
+        if flag is None or is_chain:
+            return [statement]
+        test = statement.test
+        if is_negated:
+            test = nodes.not_(test, test)
+        value = gast.IfExp(
+            test, nodes.constant(True, test), nodes.constant(False, test)
+        )
+        assign = nodes.assign(flag, nodes.located(value, test), statement)
+        if all(isinstance(inner, gast.Pass) for inner in orelse):
+            return [assign]
+        guard = nodes.if_(nodes.name(flag, statement), body[1:], orelse, statement)
+        return [assign, self._selection.mark(guard)]
+
+    def _flag_set_by(self, statements: list[Any], ctx: _Context) -> str | None:
+        """The flag, if all that they do is to set one and leave the loop."""
+        jumps = [] if ctx.soft else statements[1:]
+        if len(statements) != 1 + len(jumps) or (not ctx.soft and len(jumps) != 1):
+            return None
+        first = statements[0]
+        if not self._done.issuperset(jumps) or not isinstance(first, gast.Assign):
+            return None
+        flags = (self._did_return, *self._break_flags.values())
+        names = [getattr(target, "id", None) for target in first.targets]
+        return names[0] if len(names) == 1 and names[0] in flags else None
 
     def _guarded(
         self, statement: gast.AST, rest: list[gast.AST], ctx: _Context
@@ -317,11 +404,12 @@ class Exits:
         kinds = leaves(statement)
         out: list[gast.AST] = []
         guards: list[gast.AST] = []
+        constant = ctx.constant if ctx.returning else _constant_of([statement])
         if "return" in kinds:
             flag = self._return_flag()
             if not ctx.returning:
                 out.append(self._set(flag, statement, value=False))
-            guards.append(self._returned(statement))
+            guards.append(self._returned(statement, constant))
         flags = [ctx.until] if "break" in kinds and ctx.until is not None else []
         if "continue" in kinds:
             flags.append(self._continue_flag())
@@ -334,7 +422,7 @@ class Exits:
                 self._done.add(jump)
             guards.append(self._guard(flag, jump, statement))
         returning = ctx.returning or "return" in kinds
-        soft = _Context(ctx.until, ctx.in_loop, True, returning)
+        soft = _Context(ctx.until, ctx.in_loop, True, returning, constant)
         if getattr(statement, "handlers", None) and statement.orelse and guards:
             statement = self._guard_else(statement, guards)
         out.extend(self._softened(statement, soft))
@@ -364,6 +452,35 @@ def _is_small(rest: list[gast.AST]) -> bool:
     if isinstance(only, gast.Return):
         return only.value is None or isinstance(only.value, _SIMPLE)
     return isinstance(only, (gast.Pass, gast.Continue))
+
+
+def _sets_alone(last: Any, flag: str, body: list[gast.AST]) -> bool:
+    """Whether the last statement of a body alone sets a flag, by a test."""
+    if not isinstance(last, gast.Assign) or not isinstance(last.value, gast.IfExp):
+        return False
+    names = [node for s in body for node in walk(s) if isinstance(node, gast.Name)]
+    is_only = [node for node in names if node.id == flag] == last.targets
+    return is_only and not suspends_or_binds(last.value)
+
+
+def _constant_of(statements: list[gast.AST]) -> gast.AST | None:
+    """The constant that all ``return`` statements among these give, if there is one."""
+    values = [
+        nodes.constant(None, leave) if leave.value is None else leave.value
+        for leave in _returns_in(statements)
+    ]
+    texts = {gast.dump(value) for value in values if nodes.is_constant(value)}
+    return (
+        values[0] if len(texts) == 1 and all(map(nodes.is_constant, values)) else None
+    )
+
+
+def _returns_in(statements: list[gast.AST]) -> Iterator[gast.Return]:
+    for statement in statements:
+        if isinstance(statement, gast.Return):
+            yield statement
+        for block in blocks(statement):
+            yield from _returns_in(block)
 
 
 # --- how control leaves -------------------------------------------------------------

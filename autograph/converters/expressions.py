@@ -6,12 +6,13 @@ lambdas, evaluated only where Python would; everything else stays as it is.
     y = a and b                 y = ag.and_(a, lambda: b)
     if a and b:                 ag.cond(ag.all_of(a, lambda: b), …)
     y = 1 < x < 10              y = ag.and_(1 < x, lambda: x < 10)
-    a if t else b               ag.cond(t, lambda: a, lambda: b)
+    a if t else 0               ag.cond(t, lambda: a, 0)
     helper(x)                   ag.call(helper)(x)
     len(x)                      ag.len(x)
     x.__class__ is C            ag.class_of(x) is C
     x in xs                     ag.in_(x, xs)
     x is y                      ag.is_(x, y)
+    xs[i][j]                    ag.item(xs, i, j)
     f"{x:.2f} m"                ag.fstring('{:.2f} m', x)
 """
 
@@ -23,6 +24,7 @@ from typing import Any
 import gast
 
 from ..analysis import Facts
+from ..analysis.containers import assigned_values
 from ..analysis.none_tests import NoneTest, none_test
 from ..analysis.provably_python import is_bool_constant
 from ..interpreter import cached_property
@@ -38,8 +40,12 @@ from .values import Values
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
 #: Builtins that ask each item of a list whether it is true or comes first.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
-#: Builtins that a tensor library is told of.
-_IMPURE = frozenset({"input", "open"})
+#: Methods of deques that neither look into items nor run code of the user's.
+_MOVING = frozenset(
+    {"append", "appendleft", "clear", "pop", "popleft", "reverse", "rotate"}
+)
+#: Modes of ``open`` of which a library need not be told.
+_READING = frozenset({"r", "rb", "rt", "br", "tr"})
 #: Builtins that look for the hash of each item.
 _KEYING = frozenset({"dict", "frozenset", "set"})
 #: Builtins that ask for the class of their first argument.
@@ -49,6 +55,8 @@ _SHOWING = frozenset({"format", "print", "repr", "str"})
 _SEARCHES = {gast.In: "in_", gast.NotIn: "not_in"}
 _EQUALITIES = {gast.Eq: "eq", gast.NotEq: "not_eq"}
 _IDENTITIES = {gast.Is: "is_", gast.IsNot: "is_not"}
+#: Operators whose results are bools, of Python or of a tensor library.
+_GIVING_BOOLS = ("not_", "in_", "not_in", "is_none", "is_not_none")
 _TESTING = (gast.Assert, gast.If, gast.IfExp, gast.While)
 #: The operator of ``and`` (else ``or``), whose truth alone is asked or not.
 _LOGIC = {
@@ -122,15 +130,6 @@ class Expressions(Values):
         made = clone(node, **changes) if changes else node
         return self.with_unpacking(made, node) if type(node) is gast.Assign else made
 
-    def _is_operator(self, node: Any, name: str) -> bool:
-        return (
-            isinstance(node, gast.Call)
-            and isinstance(node.func, gast.Attribute)
-            and node.func.attr == name
-            and isinstance(node.func.value, gast.Name)
-            and node.func.value.id == self._ag
-        )
-
     @cached_property
     def _asked(self) -> set[gast.AST]:
         """The expressions of which nothing but the truth is asked."""
@@ -150,13 +149,13 @@ class Expressions(Values):
         is_and, asked = isinstance(node.op, gast.And), node in self._asked
         name = _LOGIC[is_and, asked]
         first = self.visit(node.values[0])
-        args = [first, *map(self._operand, lazy)]
+        args = [first, *map(self.branch, lazy)]
         state = bound_by(lazy, node)
         if state is not None:
             name = "and_binding" if is_and else "or_binding"
             truth = self._truth(node)
             return self.operator(name, args, node, state=state, truth=truth)
-        if self._is_operator(first, name):
+        if self.is_operator(first, name):
             args = [*first.args, *args[1:]]  # a chain: `0 < x < 9 and y`
         return self.operator(name, args, node)
 
@@ -170,7 +169,13 @@ class Expressions(Values):
         values = (node.body, node.orelse)
         if self._is_python(node.test) or any(map(self._must_stay, values)):
             return self.generic_visit(node)
-        args = [self.visit(node.test), *map(self._operand, values)]
+        if _is_constant(node.body, True) and _is_constant(node.orelse, False):
+            test = self.visit(node.test)
+            is_bool = _is_not(test) or any(
+                self.is_operator(test, name) for name in _GIVING_BOOLS
+            )
+            return test if is_bool else self.operator("truth", [test], node)
+        args = [self.visit(node.test), *map(self.branch, values)]
         return self.operator("cond", args, node, state=bound_by(values, node))
 
     def visit_Compare(self, node: Any) -> Any:
@@ -258,9 +263,11 @@ class Expressions(Values):
     def visit_Call(self, node: Any) -> Any:
         function = node.func
         if isinstance(function, gast.Name) and self._facts.is_builtin(function.id):
-            if function.id not in _IMPURE:
+            if function.id != "input" and not _opens_to_write(node):
                 return self._builtin(node)
         new = self.generic_visit(node)
+        if self._is_deque_method(function):
+            return new
         if self._is_python_method(function):
             return self._method(new, node)
         if not self._context.recursive:
@@ -269,6 +276,26 @@ class Expressions(Values):
             return new
         target = self.operator("call", [new.func], function)
         return clone(new, func=target)
+
+    def _is_deque_method(self, function: Any) -> bool:
+        """Whether it is a method that moves items of a deque that is made here."""
+        if not isinstance(function, gast.Attribute) or function.attr not in _MOVING:
+            return False
+        if not isinstance(function.value, gast.Name):
+            return False
+        return self.proves(self._is_deque, function.value)
+
+    def _is_deque(self, name: Any) -> bool:
+        def is_made(definition: Any) -> bool:
+            values = list(assigned_values(definition, name.id))
+            calls = [v.func for v in values if isinstance(v, gast.Call)]
+            are_deques = (
+                _last_name(f) == "deque" and self._is_called_as_is(f) for f in calls
+            )
+            return bool(calls) and len(calls) == len(values) and all(are_deques)
+
+        found = self._facts.reaching(name)
+        return bool(found) and all(map(is_made, found))
 
     def _is_called_as_is(self, callee: gast.AST) -> bool:
         """Whether an expression names a function that needs no conversion, or that is
@@ -360,6 +387,10 @@ class Expressions(Values):
             return False
         return self.is_fixed(operand)
 
+    def branch(self, value: gast.AST) -> gast.AST:
+        """A part that may not be needed: a function, or the constant itself."""
+        return value if nodes.is_constant(value) else self._operand(value)
+
     def _operand(self, operand: gast.AST) -> gast.AST:
         """``lambda: operand``, or the name of a function before the statement."""
         if not bound_names([operand]):
@@ -417,6 +448,18 @@ class Expressions(Values):
         return clone(node, args=new)
 
 
+def _opens_to_write(call: Any) -> bool:
+    """Whether it is ``open(…)`` with a mode that may write: a library is told of it."""
+    if call.func.id != "open":
+        return False
+    if any(isinstance(arg, gast.Starred) for arg in call.args):
+        return True
+    modes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
+    if any(keyword.arg is None for keyword in call.keywords):
+        return True
+    return any(getattr(mode, "value", "w") not in _READING for mode in modes)
+
+
 def _asks_for_bool(node: Any) -> bool:
     """Whether a comparison is ``x is True`` or the like."""
     is_identity = isinstance(node.ops[0], (gast.Is, gast.IsNot))
@@ -459,6 +502,14 @@ def _asked_in(nodes: list[Any]) -> set[gast.AST]:
 
 def _is_simple(node: gast.AST) -> bool:
     return isinstance(node, (gast.Name, gast.Constant))
+
+
+def _is_not(node: gast.AST) -> bool:
+    return isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.Not)
+
+
+def _is_constant(node: gast.AST, value: bool) -> bool:
+    return isinstance(node, gast.Constant) and node.value is value
 
 
 def _is_class(operand: Any) -> bool:

@@ -28,6 +28,15 @@ from .bindings import comprehension_targets, suspends_or_binds, unhidden
 _ASKING_METHODS = frozenset({"count", "index", "remove", "sort"})
 _LIST_METHODS = _ASKING_METHODS | {"extend", "insert", "pop"}
 _TUPLE_METHODS = frozenset({"count", "index"})
+#: Methods that give None, by the class that has them.
+_CHANGING_METHODS: dict[type | None, frozenset[str]] = {
+    dict: frozenset({"clear", "update"}),
+    list: frozenset(
+        {"append", "clear", "extend", "insert", "remove", "reverse", "sort"}
+    ),
+    set: frozenset({"add", "clear", "discard", "remove", "update"}),
+}
+_NO_METHODS: frozenset[str] = frozenset()
 #: Methods of dicts and sets that are given keys.
 _KEYED_METHODS = frozenset(
     {"add", "discard", "get", "pop", "remove", "setdefault", "update"}
@@ -80,6 +89,16 @@ class Values(Transformer):
     def operator_name(self, name: str, at: gast.AST) -> gast.Attribute:
         """``ag.name``."""
         return nodes.attribute(nodes.name(self._ag, at), name, at)
+
+    def is_operator(self, node: Any, name: str) -> bool:
+        """Whether an expression is a call of ``ag.name``."""
+        return (
+            isinstance(node, gast.Call)
+            and isinstance(node.func, gast.Attribute)
+            and node.func.attr == name
+            and isinstance(node.func.value, gast.Name)
+            and node.func.value.id == self._ag
+        )
 
     def is_fixed(self, node: gast.AST) -> bool:
         """Whether an expression must stay in its function: it binds or suspends."""
@@ -137,6 +156,16 @@ class Values(Transformer):
             return False
         return self._type_of(function.value) is not None
 
+    def gives_none(self, call: Any) -> bool:
+        """Whether a call surely gives None: a method that changes a list."""
+        function = call.func
+        if isinstance(function, gast.Name):
+            return function.id == "print" and self._facts.is_builtin("print")
+        if not isinstance(function, gast.Attribute):
+            return False
+        changing = _CHANGING_METHODS.get(self._type_of(function.value), _NO_METHODS)
+        return function.attr in changing
+
     # Items -------------------------------------------------------------------------
 
     def visit_Subscript(self, node: Any) -> Any:
@@ -149,7 +178,12 @@ class Values(Transformer):
             return new
         if _is_pair(node.slice) and not self._has_pairs(node.value):
             return new
-        return self.operator("getitem", [new.value, *_arguments_of(new.slice)], node)
+        if isinstance(node.slice, gast.Slice):
+            return self.operator("slice", [new.value, *_ends(new.slice)], node)
+        # Python looks at the inner index only when it has the outer item.
+        if self.is_operator(new.value, "item") and _is_known(node.slice):
+            return clone(new.value, args=[*new.value.args, new.slice])
+        return self.operator("item", [new.value, new.slice], node)
 
     def _has_pairs(self, items: gast.AST) -> bool:
         """Whether tuples may be keys of a dict: they are looked for, or assigned."""
@@ -342,12 +376,17 @@ def _is_pair(key: Any) -> bool:
     )
 
 
-def _arguments_of(key: Any) -> list[gast.AST]:
-    """What ``ag.getitem`` is given: an index, or the ends of a slice."""
-    if not isinstance(key, gast.Slice):
-        return [key]
+def _ends(key: Any) -> list[gast.AST]:
+    """What ``ag.slice`` is given: the ends of a slice, and its step."""
     ends = [key.lower, key.upper, *([] if key.step is None else [key.step])]
     return [nodes.constant(None, key) if end is None else end for end in ends]
+
+
+def _is_known(key: Any) -> bool:
+    """Whether an index is there without anything being computed."""
+    if isinstance(key, gast.UnaryOp):
+        return isinstance(key.operand, gast.Constant)
+    return isinstance(key, _SIMPLE)
 
 
 def _keys_of(item: Any) -> tuple[list[gast.AST], gast.AST]:

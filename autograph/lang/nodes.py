@@ -155,6 +155,14 @@ def function(
     return located(definition, at)
 
 
+def is_constant(node: gast.AST) -> bool:
+    """Whether an expression is a constant, or a number with a sign."""
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        inner = node.operand
+        return isinstance(inner, gast.Constant) and type(inner.value) in (int, float)
+    return isinstance(node, gast.Constant)
+
+
 def split_docstring(body: list[Any]) -> tuple[list[Any], list[Any]]:
     """The docstring of a body, if other statements follow it, and these."""
     first = body[0] if len(body) > 1 else None

@@ -176,8 +176,8 @@ def _unname_parameter(attributes: _Attributes) -> None:
 
 def _name_handler(attributes: _Attributes) -> None:
     if attributes["name"] is not None:
-        store = _symbols[ast.Store]
-        attributes["name"] = gast.Name(attributes["name"], store, None, None)
+        # It is translated with the other fields.
+        attributes["name"] = ast.Name(attributes["name"], ast.Store())
 
 
 def _unname_handler(attributes: _Attributes) -> None:

@@ -37,9 +37,10 @@ from .dispatch import (
     register,
     unregister,
 )
-from .items import getitem, target
+from .items import item, target
+from .items import slice_ as slice
 from .library import of_library
-from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding
+from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding, truth
 from .matching import is_bool, match, pattern_truth, subject
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals
@@ -65,7 +66,6 @@ __all__ = [
     "for_loop",
     "fstring",
     "generator",
-    "getitem",
     "holds",
     "in_",
     "is_",
@@ -73,6 +73,7 @@ __all__ = [
     "is_none",
     "is_not",
     "is_not_none",
+    "item",
     "join",
     "list_comp",
     "list_of",
@@ -89,9 +90,11 @@ __all__ = [
     "scoped",
     "set_converter",
     "set_of",
+    "slice",
     "staging",
     "subject",
     "target",
+    "truth",
     "unbound_local_error",
     "unbound_locals",
     "unpacked",

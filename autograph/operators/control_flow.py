@@ -16,7 +16,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import Backend, Later, State, backend_of
+from .dispatch import Backend, Constant, Later, State, backend_of
 from .generators import (
     Parts,
     Ready,
@@ -34,6 +34,8 @@ from .state.variables import Variables
 from .unbound import raise_as_python
 
 Body = Callable[[], Any]
+#: A branch: a function, or a constant that it would give.
+Branch = Body | Constant
 ItemBody = Callable[[Any], Any]
 Until = Callable[[], Any] | None
 
@@ -43,18 +45,19 @@ UNROLL_LIMIT = 10_000
 
 
 def cond(
-    test: Any, if_true: Body | None, if_false: Body | None = None, *, state: str = ""
+    test: Any, if_true: Branch, if_false: Branch = None, *, state: str = ""
 ) -> Any:
     """``if test: … else: …``, also as an expression: the result of the branch taken.
 
     Args:
         test: decides, by its truth value; staged if it belongs to a tensor library.
-        if_true, if_false: the branches, without parameters; None does nothing.
+        if_true, if_false: the branches, functions without parameters, or constants.
         state: the variables that the branches may change and that are observed later,
             as in ``"n, self.count"``.
 
-    >>> cond(2 > 1, lambda: "yes", lambda: "no")
-    'yes'
+    >>> text = "yes"
+    >>> cond(2 > 1, lambda: text.upper(), "no")
+    'YES'
     """
     if test is not True and test is not False:
         test = call_bool(test)
@@ -63,28 +66,27 @@ def cond(
             variables = Variables(state, (if_true, if_false))
             return staged_cond(backend, test, if_true, if_false, variables)
     try:
-        if test:
-            return None if if_true is None else if_true()
-        return None if if_false is None else if_false()
+        branch = if_true if test else if_false
+        return branch() if callable(branch) else branch
     except NameError as error:
         raise_as_python(error, sys._getframe())
         raise
 
 
 def case(
-    *branches: tuple[Callable[[], Any], Body | None],
-    default: Body | None = None,
+    *branches: tuple[Callable[[], Any], Branch],
+    default: Branch = None,
     state: str = "",
 ) -> Any:
     """``if … elif … else``: the result of the first branch whose test holds.
 
     Args:
-        branches: pairs ``(test, body)``; a test is called when those before it failed,
-            and a body that is None does nothing.
+        branches: pairs ``(test, body)``; a test is called when those before it failed.
+            A body is a function or a constant, as for `cond`.
         default: the ``else`` branch.
         state: as for `cond`.
 
-    >>> case((lambda: 1 > 2, lambda: "a"), (lambda: 2 > 1, lambda: "b"))
+    >>> case((lambda: 1 > 2, "a"), (lambda: 2 > 1, "b"))
     'b'
     """
     try:
@@ -97,8 +99,8 @@ def case(
                     left = branches[position:]
                     return _staged_case(backend, value, left, default, state)
             if value:
-                return None if body is None else body()
-        return None if default is None else default()
+                return body() if callable(body) else body
+        return default() if callable(default) else default
     except NameError as error:
         raise_as_python(error, sys._getframe())
         raise
@@ -116,7 +118,7 @@ def while_loop(
     Args:
         test: the condition, evaluated before each iteration.
         body: the statements of the loop.
-        until: tells whether the body executed ``break``; None where it has none.
+        until: tells whether the body ended with a ``break``; None where it has none.
         state: the variables that the loop may change and that are observed later or in
             the next iteration.
 
@@ -136,7 +138,7 @@ def while_loop(
                     return
             body()
             if until is not None:
-                stop = until()
+                stop = call_bool(until())
                 if stop is not False:
                     backend = backend_of(stop)
                     if backend is not None:
@@ -263,8 +265,8 @@ def _assertion_error(message: Callable[[], Any] | str | None) -> AssertionError:
 def staged_cond(
     backend: Backend,
     test: Any,
-    if_true: Body | None,
-    if_false: Body | None,
+    if_true: Branch,
+    if_false: Branch,
     variables: Variables,
     *arguments: tuple[str, Any],
 ) -> Any:
@@ -273,9 +275,11 @@ def staged_cond(
     ``arguments`` are the names and values of what the branches are called with.
     """
 
-    def trial(body: Body | None) -> Callable[[State], tuple[Any, State]]:
+    def trial(branch: Branch) -> Callable[[State], tuple[Any, State]]:
+        body = branch if callable(branch) else lambda: branch
+
         def run(state: State) -> tuple[Any, State]:
-            return variables.trial(state, body or _nothing, *arguments)
+            return variables.trial(state, body, *arguments)
 
         return run
 
@@ -289,15 +293,11 @@ def staged_cond(
     return variables.stage(attempt, backend)
 
 
-def _nothing() -> None:
-    pass
-
-
 def _staged_case(
     backend: Backend,
     test: Any,
-    branches: tuple[tuple[Callable[[], Any], Body | None], ...],
-    default: Body | None,
+    branches: tuple[tuple[Callable[[], Any], Branch], ...],
+    default: Branch,
     state: str,
 ) -> Any:
     """Stage a branch whose test is a tensor, and those after it in its ``else``."""
@@ -306,7 +306,7 @@ def _staged_case(
         return case(*later, default=default, state=state)
 
     (_, body), *later = branches
-    functions = [function for branch in branches for function in branch]
+    functions = [part for branch in branches for part in branch]
     variables = Variables(state, (*functions, default))
     if_false = others if later else default
     return staged_cond(backend, test, body, if_false, variables)
@@ -339,7 +339,7 @@ def _staged_while(
 def _goes_on(test: Callable[[], Any], until: Until) -> Any:
     if until is None:
         return call_bool(test())
-    stop = until()
+    stop = call_bool(until())
     backend = backend_of(stop)
     if backend is not None:
         return staged_and(backend, backend.not_(stop), test)

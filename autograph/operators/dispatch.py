@@ -12,7 +12,7 @@ the backend, and write back what it returns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, EllipsisType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 from weakref import WeakSet, ref
 
@@ -20,6 +20,8 @@ from .activity import staging
 from .classes import PYTHON, defines
 
 State = tuple[Any, ...]
+#: What stands in place of a function that would give it.
+Constant = bool | complex | str | bytes | EllipsisType | None
 Names = tuple[str, ...]
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -22,13 +22,20 @@ _CONTAINERS = (dict, list, range, str, tuple)
 KEYED = frozenset({dict, set, defaultdict, Counter, OrderedDict})
 
 
-def getitem(items: Any, index: Any, *others: Any) -> Any:
-    """``items[index]``, or ``items[start:stop:step]`` if there are several arguments.
+def item(items: Any, index: Any, *inner: Any) -> Any:
+    """``items[index]``, and the items of that one: ``items[index][inner]``.
 
-    >>> getitem([1, 2, 3], 1), getitem([1, 2, 3], 1, None)
-    (2, [2, 3])
+    >>> item([[1, 2], [3, 4]], 1), item([[1, 2], [3, 4]], 1, 0)
+    ([3, 4], 3)
     """
-    if not others and type(index) in PYTHON:
+    found = _item(items, index)
+    for index in inner:
+        found = _item(found, index)
+    return found
+
+
+def _item(items: Any, index: Any) -> Any:
+    if type(index) in PYTHON:
         if type(index) is tuple and type(items) in KEYED:
             backend = key_backend(index)
             if backend is not None:
@@ -38,13 +45,26 @@ def getitem(items: Any, index: Any, *others: Any) -> Any:
         backend = backend_of(index)
         if backend is not None:
             return _keyed_read(backend, items, index)
-    key = slice(index, *others) if others else index
+    return _found(items, index, index)
+
+
+def slice_(items: Any, *ends: Any) -> Any:
+    """``items[start:stop]`` or ``items[start:stop:step]``; an end may be None.
+
+    >>> slice_("abcd", 1, None), slice_("abcd", None, None, 2)
+    ('bcd', 'ac')
+    """
+    return _found(items, slice(*ends), *ends)
+
+
+def _found(items: Any, key: Any, *asked: Any) -> Any:
+    """``items[key]``, by the library of one of the values that are asked."""
     if isinstance(items, _CONTAINERS):
-        staged = answer_for("getitem", index, *others)
+        staged = answer_for("getitem", *asked)
         if staged is not None:
             return staged(items, key)
     # No container of Python's: perhaps it is an array.
-    staged = answer_for("array item", index, *others)
+    staged = answer_for("array item", *asked)
     found = NotImplemented if staged is None else staged(items, key)
     return items[key] if found is NotImplemented else found
 
@@ -105,10 +125,10 @@ class Target:
                     self._items = self._items if whole is None else whole
             items = self._items
             for index in self._path:
-                items = getitem(items, index)
+                items = _item(items, index)
             if type(key) is slice:
-                return getitem(items, key.start, key.stop, key.step)
-            return getitem(items, key)
+                return slice_(items, key.start, key.stop, key.step)
+            return _item(items, key)
         is_list = type(self._items) is list and _backend_of(key)
         if not (self._path or is_list or is_whole(self._items)):
             return target(self._items[key], self._depth - 1)

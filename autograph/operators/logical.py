@@ -1,9 +1,9 @@
 """``and``, ``or`` and ``not`` as functions.
 
 The operands after the first are functions without parameters, evaluated only where
-Python would evaluate them; the result is one of the operands, as in Python. What an
-operand calls may change variables and objects. Where a tensor library decides whether
-an operand is evaluated, those changes are state, as they are of an ``if``.
+Python would evaluate them, or constants; the result is one of the operands, as in
+Python. What an operand calls may change variables and objects. Where a tensor library
+decides whether an operand is evaluated, those changes are state, as of an ``if``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,22 @@ from collections.abc import Callable
 from typing import Any
 
 from .classes import defines
-from .dispatch import Backend, State, backend_of
+from .dispatch import Backend, Constant, State, backend_of
 from .protocols import call_bool, truth_of
 from .state.variables import Variables
 from .unbound import raise_as_python
 
-Operand = Callable[[], Any]
+#: A function that gives the operand, or a constant that is one.
+Operand = Callable[[], Any] | Constant
+
+
+def truth(value: Any) -> Any:
+    """``True if value else False``: a bool, of the tensor library where it decides.
+
+    >>> truth([]), truth("text")
+    (False, True)
+    """
+    return truth_of(value, merged=True)
 
 
 def and_(left: Any, *rest: Operand) -> Any:
@@ -33,7 +43,7 @@ def and_(left: Any, *rest: Operand) -> Any:
 def or_(left: Any, *rest: Operand) -> Any:
     """``left or rest[0]() or …``.
 
-    >>> or_(0, lambda: "default")
+    >>> or_(0, "default")
     'default'
     """
     return _first(True, left, rest)
@@ -106,7 +116,7 @@ def _first(
                 return _staged(backend, end, left, rest[position:], truth, state)
             if bool(left) is end:
                 return end if truth else left
-            left = right()
+            left = _given(right)
         return _asked(left) if truth else left
     except NameError as error:
         raise_as_python(error, sys._getframe(1))  # of `and_`, which has the operands
@@ -120,6 +130,10 @@ def _asked(value: Any) -> Any:
     """
     is_container = defines(type(value), "__autograph_parts__")
     return truth_of(value, merged=True) if is_container else value
+
+
+def _given(operand: Operand) -> Any:
+    return operand() if callable(operand) else operand
 
 
 def staged_and(backend: Backend, left: Any, right: Operand) -> Any:
@@ -142,14 +156,14 @@ def _staged(
     """
 
     def go_on() -> Any:
-        return _first(end, rest[0](), rest[1:], truth, state)
+        return _first(end, _given(rest[0]), rest[1:], truth, state)
 
     def as_it_is() -> Any:
         return left
 
     variables = Variables(state, (go_on, *rest))
 
-    def trial(body: Operand) -> Callable[[State], tuple[Any, State]]:
+    def trial(body: Callable[[], Any]) -> Callable[[State], tuple[Any, State]]:
         return lambda state: variables.trial(state, body)
 
     def attempt() -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .control_flow import Body, staged_cond
+from .control_flow import Body, Branch, staged_cond
 from .dispatch import answer_for, backend_of
 from .protocols import call_bool, truth_of
 from .state.slots import parse_state
@@ -32,16 +32,15 @@ PATH_LIMIT = 1_000
 
 def match(
     *cases: tuple[Any, ...],
-    default: Body | None = None,
+    default: Branch = None,
     state: str = "",
 ) -> Any:
     """``match``: the result of the first case whose pattern matches and guard holds.
 
     Args:
-        cases: ``(pattern, body)`` or ``(pattern, guard, body)``, all functions without
-            parameters; a body that is None does nothing. A pattern returns whether it
-            matches, and binds what it captures; it is called when the cases before it
-            failed.
+        cases: ``(pattern, body)`` or ``(pattern, guard, body)``, functions without
+            parameters; a body may be a constant. A pattern returns whether it matches,
+            and binds what it captures; it is called when the cases before it failed.
         default: what ``case _`` does.
         state: as for `cond`.
 
@@ -49,7 +48,7 @@ def match(
     ...     match (1, 2):
     ...         case (1, _):
     ...             return True
-    >>> match((pair, lambda: "a pair"), default=lambda: "something else")
+    >>> match((pair, "a pair"), default="something else")
     'a pair'
     """
     try:
@@ -69,8 +68,8 @@ def match(
                     rest = _Rest(cases[position:], default, state)
                     return rest.stage(pattern, matched, value)
             if value:
-                return None if body is None else body()
-        return None if default is None else default()
+                return body() if callable(body) else body
+        return default() if callable(default) else default
     except NameError as error:
         raise_as_python(error, sys._getframe())
         raise
@@ -111,7 +110,7 @@ class _Rest:
     def __init__(
         self,
         cases: tuple[tuple[Any, ...], ...],
-        default: Body | None,
+        default: Branch,
         state: str,
     ) -> None:
         (_, *self._guards, self._body), *self._later = cases
@@ -126,7 +125,7 @@ class _Rest:
         def taken() -> Any:
             if staged:
                 pattern.bind()
-            return None if self._body is None else self._body()
+            return self._body() if callable(self._body) else self._body
 
         def others() -> Any:
             if staged and self._guards and pattern.binds_any(self._state):
@@ -274,7 +273,7 @@ def _choose(
     if_true: Body,
     if_false: Body | None,
     state: str,
-    functions: Iterable[Callable[[], Any] | None],
+    functions: Iterable[object],
 ) -> Any:
     backend = backend_of(test)
     if backend is None:  # the guard said the same in every way to match

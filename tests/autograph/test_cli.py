@@ -307,12 +307,12 @@ def test_several_targets(folder: Path, capsys: Captured) -> None:
     assert captured.out == (
         "# --- clip.py\n"
         "def clip(x):\n"
-        "    x = ag.cond(x > 10, lambda: 10, lambda: x)  # too much\n"
+        "    x = ag.cond(x > 10, 10, lambda: x)  # too much\n"
         "    return x\n"
         "# --- lib/inner/first.py\n"
         "import autograph.operators as ag\n\n\n"
         "def first(xs):\n"
-        "    return ag.cond(xs, lambda: xs[0], lambda: None)\n"
+        "    return ag.cond(xs, lambda: xs[0], None)\n"
     ).replace("lib/inner/first.py", os.path.join("lib", "inner", "first.py"))
     assert "AG401 cannot read `none.py`" in captured.err
 

@@ -52,6 +52,15 @@ _CLAUSE = 0
 _AS, _OR, _CLOSED = 0, 1, 2
 
 
+def _keep_grouping(delimiters: Any, node: Any) -> None:
+    """Keep the parentheses of an operand that the user wrote, needed or not.
+
+    Elsewhere (`f(a + b)`) they may be those of a call.
+    """
+    if getattr(node, "grouped", False) and delimiters.pp > TEST:
+        delimiters.discard = False
+
+
 class Expressions(SourceGenerator):  # type: ignore[misc]
     """Prints one expression or pattern into ``result``, a list of tokens."""
 
@@ -134,6 +143,7 @@ class Expressions(SourceGenerator):  # type: ignore[misc]
 
     def visit_BoolOp(self, node: Any) -> None:
         with self.delimit(node, node.op) as delimiters:
+            _keep_grouping(delimiters, node)
             level = delimiters.p
             symbol = get_op_symbol(node.op, " %s ")
             for index, value in enumerate(node.values):
@@ -143,6 +153,7 @@ class Expressions(SourceGenerator):  # type: ignore[misc]
 
     def visit_Compare(self, node: Any) -> None:
         with self.delimit(node, node.ops[0]) as delimiters:
+            _keep_grouping(delimiters, node)
             level = delimiters.p
             self.operand(level + 1, node.left)
             for operator, right in zip(node.ops, node.comparators):
@@ -151,6 +162,7 @@ class Expressions(SourceGenerator):  # type: ignore[misc]
 
     def visit_BinOp(self, node: Any) -> None:
         with self.delimit(node, node.op) as delimiters:
+            _keep_grouping(delimiters, node)
             level = delimiters.p
             power = type(node.op).__name__ == "Pow"
             # `-1 ** 2` is `-(1 ** 2)`; `2 ** -1` needs no parentheses.
@@ -160,6 +172,7 @@ class Expressions(SourceGenerator):  # type: ignore[misc]
 
     def visit_UnaryOp(self, node: Any) -> None:
         with self.delimit(node, node.op) as delimiters:
+            _keep_grouping(delimiters, node)
             symbol = get_op_symbol(node.op)
             self.write(symbol, " " if symbol.isalpha() else "")
             self.operand(delimiters.p, node.operand)

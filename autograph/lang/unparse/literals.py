@@ -241,7 +241,8 @@ def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
     """A deep copy of a gast node in classes of ``ast`` where that has one.
 
     Literals that are `pristine` carry an attribute ``spelling``: their text, as a tuple
-    of the parts of an implicit concatenation.
+    of the parts of an implicit concatenation; operations that stood in parentheses
+    carry ``grouped``.
     """
     if isinstance(node, list):
         return [printable_copy(item, pristine) for item in node]
@@ -260,6 +261,11 @@ def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
     spelling = None
     if pristine is not None and kind in _LITERALS and node in pristine:
         spelling = _spelling(node, pristine.source)
+    is_grouped = (
+        pristine is not None
+        and kind in _OPERATIONS
+        and _is_grouped(node, pristine.source)
+    )
     if kind in _WITH_FIELDS:
         # What stands inside has no literals of its own: quotes may have to change.
         pristine = None
@@ -271,6 +277,8 @@ def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
         attributes[name] = value
     if spelling is not None:
         attributes["spelling"] = spelling
+    if is_grouped:
+        attributes["grouped"] = True
     return copy
 
 
@@ -279,6 +287,17 @@ _classes: dict[type, tuple[Any, Any]] = {}
 
 _WITH_FIELDS = (gast.JoinedStr, gast.TemplateStr)
 _LITERALS = (gast.Constant, *_WITH_FIELDS)
+_OPERATIONS = (gast.BinOp, gast.BoolOp, gast.Compare, gast.UnaryOp)
+
+
+def _is_grouped(node: Any, source: Source) -> bool:
+    """Whether an operation has brackets around it on its lines, perhaps of a call."""
+    if not hasattr(node, "end_col_offset") or node.end_lineno > len(source.lines):
+        return False
+    first, last = source.lines[node.lineno - 1], source.lines[node.end_lineno - 1]
+    before = first[: source.column(node.lineno, node.col_offset)].rstrip()
+    after = last[source.column(node.end_lineno, node.end_col_offset) :].lstrip()
+    return bool(before.endswith("(") and after.startswith(")"))
 
 
 def _spelling(node: Any, source: Source) -> tuple[str, ...] | None:

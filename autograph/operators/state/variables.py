@@ -53,7 +53,7 @@ class Variables:
 
     _opens = False  # whether the library has sets and deques of its own
 
-    def __init__(self, state: str, bodies: Iterable[Callable[..., Any] | None]) -> None:
+    def __init__(self, state: str, bodies: Iterable[object]) -> None:
         self._functions = [f for body in bodies for f in _wrapped(body)]
         self._distinct = list(_distinct(self._functions))
         self._scope = Scope(self._functions)
@@ -330,7 +330,7 @@ def _distinct(functions: Iterable[FunctionType]) -> Iterator[FunctionType]:
             yield function
 
 
-def _wrapped(body: Callable[..., Any] | None) -> Iterator[FunctionType]:
+def _wrapped(body: object) -> Iterator[FunctionType]:
     """A body and those that it was put around."""
     while isinstance(body, FunctionType):
         yield body

@@ -11,6 +11,11 @@ from tests import golden
 HERE = Path(__file__).parent / "golden"
 
 
+@golden.parametrize(HERE / "exits.test")
+def test_exits(case: golden.Case, update_golden: bool) -> None:
+    test_convert(case, update_golden)
+
+
 @golden.parametrize(HERE / "convert.test")
 def test_convert(case: golden.Case, update_golden: bool) -> None:
     conversion = convert_module(Source(case.source + "\n", "f.py"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import autograph
@@ -27,12 +30,52 @@ def chosen(a, b):  # type: ignore[no-untyped-def]
     return "b" if b or a else "none"
 
 
+def left_first(a, b):  # type: ignore[no-untyped-def]
+    rounds = 0
+    while True:
+        if a:
+            break
+        rounds += 1
+        if rounds > 2:
+            return b
+    return rounds
+
+
+def left_last(a, b):  # type: ignore[no-untyped-def]
+    rounds = 0
+    while rounds < 3:
+        rounds += 1
+        if a:
+            break
+    while not b:
+        rounds += 1
+        if rounds > 5:
+            break
+    return rounds
+
+
+def left_within(a, b):  # type: ignore[no-untyped-def]
+    for number in range(3):
+        if a:
+            break
+        for other in range(3):
+            if other == number and b:
+                return "both"
+    else:
+        return True if b else False
+    return "broken"
+
+
 @pytest.mark.parametrize("a", [True, False])
 @pytest.mark.parametrize("b", [True, False])
-def test_truth_is_asked_as_often_as_in_python(a: bool, b: bool) -> None:
-    def asked(function: object) -> tuple[str, int]:
+@pytest.mark.parametrize("chosen", [chosen, left_first, left_last, left_within])
+def test_truth_is_asked_as_often_as_in_python(
+    chosen: Callable[[Any, Any], Any], a: bool, b: bool
+) -> None:
+    def asked(function: object) -> tuple[object, int]:
         TRUTHS.clear()
-        return function(Counted(a), Counted(b)), len(TRUTHS)  # type: ignore[operator]
+        result = function(Counted(a), Counted(b))  # type: ignore[operator]
+        return bool(result) if isinstance(result, Counted) else result, len(TRUTHS)
 
     assert asked(autograph.convert(chosen)) == asked(chosen)
 

@@ -49,6 +49,23 @@ def test_a_branch_may_be_missing(test: Any) -> None:
     assert ag.cond(test, None, lambda: 2) == (None if test else 2)
 
 
+@pytest.mark.parametrize("constant", ["text", b"", 0, -1.5, False, None, ...])
+def test_a_branch_may_be_a_constant(constant: Any) -> None:
+    assert ag.cond(True, constant, lambda: "other") is constant
+    assert ag.cond(False, lambda: "other", constant) is constant
+    assert ag.case((lambda: True, constant)) is constant
+    assert ag.case((lambda: False, 1), default=constant) is constant
+
+
+def test_constants_are_staged_as_functions_that_give_them() -> None:
+    x = Parameter()
+    one = ag.cond(x > 0, 1, lambda: 2)
+    two = ag.case((lambda: x > 5, 0), (lambda: x > 1, -1), default=3)
+
+    assert [evaluate(one, {x: value}) for value in (1, 0)] == [1, 2]
+    assert [evaluate(two, {x: value}) for value in (6, 2, 0)] == [0, -1, 3]
+
+
 def test_the_truth_value_is_asked_for_once() -> None:
     truth, again, until = Truth(True), Truth(False), Truth(True)
 

@@ -32,6 +32,19 @@ def test_three_operands(values: tuple[Any, ...]) -> None:
     assert ag.or_(a, lambda: b, lambda: c) is (a or b or c)
 
 
+def test_later_operands_may_be_constants() -> None:
+    assert ag.or_(0, "", 3) == 3
+    assert ag.and_(1, 0, never) == 0
+    x = Parameter()
+    either = ag.or_(x, 7)
+    assert [evaluate(either, {x: value}) for value in (0, 2)] == [7, 2]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_truth(value: Any) -> None:
+    assert ag.truth(value) is bool(value)
+
+
 def test_short_circuit() -> None:
     assert ag.and_(0, never) == 0
     assert ag.and_(1, lambda: "", never) == ""
