@@ -1,0 +1,54 @@
+"""Each entry of docs/limitations.md has a code in it, or a test of what it says.
+
+`limitations.txt` names the tests.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "limitations.md"
+CODE = re.compile(r"\bAG\d{3}\b")
+
+
+def _entries() -> list[str]:
+    """The items of the lists on the page, each on one line."""
+    page = re.sub(
+        r"^```.*?^```$", "", PAGE.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
+    page = page.replace("\n  ", " ")
+    return [line[2:] for line in page.splitlines() if line.startswith("- ")]
+
+
+def _named() -> dict[str, str]:
+    """The tests, by the beginnings of the entries that they are for."""
+    lines = (Path(__file__).with_name("limitations.txt")).read_text(encoding="utf-8")
+    _, _, table = lines.partition("\n\n")
+    rows = table.splitlines()
+    return {begins: test.strip() for begins, test in zip(rows[::2], rows[1::2])}
+
+
+ENTRIES, NAMED = _entries(), _named()
+
+
+def test_each_entry_has_a_code_or_a_test() -> None:
+    assert len(ENTRIES) > 80
+    without = [
+        e for e in ENTRIES if not CODE.search(e) and not e.startswith(tuple(NAMED))
+    ]
+
+    assert without == [], "name a test of it in limitations.txt"
+
+
+@pytest.mark.parametrize("begins", NAMED)
+def test_the_entry_and_its_test_exist(begins: str) -> None:
+    (entry,) = [entry for entry in ENTRIES if entry.startswith(begins)]
+    path, _, name = NAMED[begins].partition("::")
+
+    assert not CODE.search(entry), "an entry with a code needs no test here"
+    text = (TESTS / path).read_text(encoding="utf-8")
+    assert re.search(rf"^def {name}\(", text, re.MULTILINE)
