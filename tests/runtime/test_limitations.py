@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import types
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -108,6 +109,39 @@ def test_what_a_trace_changes_itself_is_not_read_again():
     assert int(traced(ONE)) == 2
     state["first"] = True
     assert int(traced(ONE)) == 2
+
+
+class Named:
+    name = "a"
+
+    def __str__(self):
+        return self.name
+
+
+def test_texts_that_python_makes_are_not_seen():
+    named = Named()
+
+    def reads(x):
+        make = str
+        return x + len(make(named))
+
+    assert times_traced(reads, lambda: setattr(named, "name", "bb"), ONE) == 1
+
+
+@dataclass
+class Pair:
+    first: tf.Tensor
+
+
+def test_an_argument_is_no_object_from_elsewhere():
+    pair = Pair(ONE)
+    registry = [pair]
+
+    @tf.function
+    def found(one, other):
+        return registry[0] is one, one is other, one.first
+
+    assert found(pair, pair)[:2] == (False, True)
 
 
 def test_an_attribute_that_was_missing_is_not_noticed_when_it_comes():

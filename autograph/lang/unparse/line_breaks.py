@@ -434,9 +434,11 @@ class _Layout:
         below = self._items(box, column, column, tail + 1)
         below = [opening, " " * column + below[0], *below[1:]]
         below[-1] += closing
-        # What stands below is harder to find: it has to save two lines.
+        # What stands below is harder to find: it has to save two lines, or to fit one.
         over = self._over(beside, col, tail) - self._over(below, col, tail)
-        chosen = below if over > 0 or len(below) + 2 <= len(beside) else beside
+        saved = len(beside) - len(below)
+        is_better = over > 0 or saved >= 2 or (saved == 1 and len(below) == 2)
+        chosen = below if is_better else beside
         if not self._over(chosen, col, tail):
             return chosen
         loose = self._items(box, column, column, 0)
