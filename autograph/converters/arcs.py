@@ -73,6 +73,11 @@ class _Arcs(Transformer):
         if self._is_operator(node, "cond"):
             test, *branches = node.args
             return clone(node, args=[test, *_reached(branches, node, node)])
+        reached = getattr(node, "reached", None)
+        if reached is not None:  # the jump that a flag stands for
+            jump = nodes.lambda_(_something(reached), reached)
+            args = [*node.args, *_reached([jump], node, node)]
+            return clone(node, args=args)
         return _with_cases(node) if self._is_operator(node, "case") else node
 
 
@@ -117,6 +122,8 @@ def _reached(branches: Iterable[Any], at: Any, call: Any) -> list[Any]:
     """The branches of a call, whose lambdas are evaluated from the line of `at`."""
     found = []
     for branch in branches:
+        if nodes.is_constant(branch) and branch.lineno > at.lineno:
+            branch = nodes.lambda_(branch, branch)
         if isinstance(branch, gast.Lambda):
             if branch.body.lineno > at.lineno:  # of a statement: it comes after
                 choice = gast.IfExp(

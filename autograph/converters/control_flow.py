@@ -289,15 +289,10 @@ class ControlFlow:
     # Loops -------------------------------------------------------------------------
 
     def _loop(self, loop: Any, within: _Body) -> list[gast.AST]:
-        flag, statements, stop = self._selection.until.get(loop), loop.body, None
-        if statements[-1] in self._selection.stops:
-            *statements, last = statements
-            stop, flag = last.value.test, None
+        flag = self._selection.until.get(loop)
         flags = within.flags | ({flag} if flag is not None else frozenset())
         observed = self._variables.observed(loop) | flags
         observed |= frozenset(self._facts.live_head(loop))
-        if stop is not None:
-            observed |= frozenset(self._facts.reads([stop]))
         is_for = isinstance(loop, gast.For)
         functions: list[gast.AST] = []
         if is_for:
@@ -312,15 +307,13 @@ class ControlFlow:
             operator = "while_loop"
         name = self._namer.fresh(_body_name(loop))
         body = self._function(
-            name, statements, observed, within, loop, parameter, unpack, flags
+            name, loop.body, observed, within, loop, parameter, unpack, flags
         )
         called = self._reference(body, functions)
         if called is None:
             parameters = () if parameter is None else (parameter,)
             called = nodes.lambda_(_none(loop), loop, *parameters)
-        until = None if stop is None else self._expressions.thunk(stop)
-        if flag is not None:
-            until = nodes.lambda_(nodes.name(flag, loop), loop)
+        until = None if flag is None else nodes.lambda_(nodes.name(flag, loop), loop)
         state = self._variables.state(loop, observed)
         call = self._expressions.operator(
             operator, [subject, called], loop, until=until, state=state

@@ -6,8 +6,7 @@ Python that means the same:
 
 - what follows a branch that leaves moves into the other branch, so that the ``if`` is
   the last statement of its function or loop body;
-- a loop that begins with ``if t: break`` is one ``while not t``;
-- any other staged loop notes in a flag that it was left: ``did_break``, and
+- a staged loop notes in a flag that it was left: ``did_break``, and
   ``did_return`` with ``return_value``, unless it returns one constant; its ``else``
   becomes an ``if`` on the flag behind the loop;
 - only where neither works (an ``if`` that leaves on some of its paths, or inside
@@ -32,8 +31,7 @@ import gast
 
 from ..lang import nodes
 from ..lang.names import Namer
-from ..lang.visitors import are_same, blocks, clone, walk, with_blocks
-from .bindings import suspends_or_binds
+from ..lang.visitors import are_same, blocks, clone, with_blocks
 from .patterns import Matching
 from .selection import LOOPS, Selection, leaves
 
@@ -243,7 +241,6 @@ class Exits:
         self, loop: gast.AST, ctx: _Context
     ) -> tuple[list[gast.AST], gast.AST, list[gast.AST]]:
         """Statements before a staged loop, the loop, and statements after it."""
-        loop, behind = self._tested_first(loop)
         kinds = leaves(loop.body)
         before: list[gast.AST] = []
         after: list[gast.AST] = []
@@ -267,51 +264,12 @@ class Exits:
         inside = _Context(until, True, False, returning, constant)
         body = self._block(loop.body, inside)
         self._depth -= 1
-        last = body[-1]
-        is_plain = isinstance(loop, gast.While) and not returns and not orelse
-        if is_plain and until is not None and _sets_alone(last, until, body):
-            self._selection.stops.add(last)
-            before.clear()
         changed = body is not loop.body or loop.orelse
         new = clone(loop, body=body, orelse=[]) if changed else loop
         self._selection.moved(loop, new)
         if until is not None or returns:
             self._selection.until[new] = until or self._did_return
-        return before, new, [*after, *orelse, *behind]
-
-    def _tested_first(self, loop: Any) -> tuple[Any, list[gast.AST]]:
-        """``while not t: …`` for ``while True: if t: break …``; what follows the loop.
-
-        That is the ``return`` in place of a ``break``, if nothing else ends the loop.
-        """
-        while isinstance(loop, gast.While) and not loop.orelse:
-            first, *rest = loop.body
-            is_staged = isinstance(first, gast.If) and self._selection.is_rewritten(
-                first
-            )
-            if not is_staged or suspends_or_binds(first.test) or len(first.body) > 1:
-                break
-            (leave,) = first.body
-            rest = first.orelse + rest
-            is_endless = (
-                isinstance(loop.test, gast.Constant) and loop.test.value is True
-            )
-            test = nodes.not_(first.test, first.test)
-            if not is_endless:
-                if suspends_or_binds(loop.test):
-                    break
-                both = gast.BoolOp(gast.And(), [loop.test, test])
-                test = nodes.located(both, loop.test)
-            returns = isinstance(leave, gast.Return) and is_endless
-            if not isinstance(leave, gast.Break) and not (
-                returns and leaves(rest) <= {"continue"}
-            ):
-                break
-            body = rest or [nodes.located(gast.Pass(), first)]
-            loop = self._selection.mark(clone(loop, test=test, body=body))
-            if returns:
-                return loop, [leave]
-        return loop, []
+        return before, new, [*after, *orelse]
 
     def _python_loop(self, loop: gast.AST, ctx: _Context) -> gast.AST:
         """A loop that stays as it is; what leaves it from inside is Python's own."""
@@ -376,8 +334,9 @@ class Exits:
         test = statement.test
         if is_negated:
             test = nodes.not_(test, test)
+        left = statement.orelse if is_negated else statement.body
         value = gast.IfExp(
-            test, nodes.constant(True, test), nodes.constant(False, test)
+            test, nodes.constant(True, left[0]), nodes.constant(False, test)
         )
         assign = nodes.assign(flag, nodes.located(value, test), statement)
         if all(isinstance(inner, gast.Pass) for inner in orelse):
@@ -452,15 +411,6 @@ def _is_small(rest: list[gast.AST]) -> bool:
     if isinstance(only, gast.Return):
         return only.value is None or isinstance(only.value, _SIMPLE)
     return isinstance(only, (gast.Pass, gast.Continue))
-
-
-def _sets_alone(last: Any, flag: str, body: list[gast.AST]) -> bool:
-    """Whether the last statement of a body alone sets a flag, by a test."""
-    if not isinstance(last, gast.Assign) or not isinstance(last.value, gast.IfExp):
-        return False
-    names = [node for s in body for node in walk(s) if isinstance(node, gast.Name)]
-    is_only = [node for node in names if node.id == flag] == last.targets
-    return is_only and not suspends_or_binds(last.value)
 
 
 def _constant_of(statements: list[gast.AST]) -> gast.AST | None:

@@ -171,10 +171,17 @@ class Expressions(Values):
             return self.generic_visit(node)
         if _is_constant(node.body, True) and _is_constant(node.orelse, False):
             test = self.visit(node.test)
+            # A flag stands for a jump on another line, which tools are to see reached.
+            jumps = node.body.lineno > node.lineno
             is_bool = _is_not(test) or any(
                 self.is_operator(test, name) for name in _GIVING_BOOLS
             )
-            return test if is_bool else self.operator("truth", [test], node)
+            if is_bool and not jumps:
+                return test
+            found = self.operator("truth", [test], node)
+            if jumps:
+                found.reached = node.body  # the line: see `arcs`
+            return found
         args = [self.visit(node.test), *map(self.branch, values)]
         return self.operator("cond", args, node, state=bound_by(values, node))
 

@@ -35,9 +35,7 @@ class Selection:
     """Which statements of one function are rewritten.
 
     `until` maps a staged loop to the flag that tells that it was left, `patterns` the
-    test of an ``if`` to the pattern that it stands for. `stops` are statements that set
-    such a flag where nothing else does, at the end of a ``while`` loop: they are its
-    ``until=``.
+    test of an ``if`` to the pattern that it stands for.
     """
 
     def __init__(self, body: list[gast.AST], facts: Facts) -> None:
@@ -48,7 +46,6 @@ class Selection:
         self._jumps_stay = self._suspends or any(map(leaves_in_finally, body))
         self.until: dict[gast.AST, str] = {}
         self.patterns: dict[gast.AST, Pattern] = {}
-        self.stops: set[gast.AST] = set()
         if not facts.uses_frame:
             for statement in body:
                 self._decide(statement)

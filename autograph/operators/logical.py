@@ -22,13 +22,18 @@ from .unbound import raise_as_python
 Operand = Callable[[], Any] | Constant
 
 
-def truth(value: Any) -> Any:
+def truth(value: Any, reached: Callable[[], Any] | None = None) -> Any:
     """``True if value else False``: a bool, of the tensor library where it decides.
+
+    ``reached`` is called unless it is False.
 
     >>> truth([]), truth("text")
     (False, True)
     """
-    return truth_of(value, merged=True)
+    found = truth_of(value, merged=True)
+    if reached is not None and found is not False:
+        reached()
+    return found
 
 
 def and_(left: Any, *rest: Operand) -> Any:
