@@ -19,7 +19,7 @@ from .comprehensions import generator
 from .consumers import whole
 from .dispatch import backend_of
 from .generators import StagedGenerator, is_generator, same
-from .items import backend_within, getitem
+from .items import backend_within, item
 
 _PACKAGE = "itertools."
 
@@ -78,8 +78,8 @@ def _arguments(getter: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def _itemgetter(keys: tuple[Any, ...], _: Any) -> Callable[[Any], Any]:
     if len(keys) == 1:
-        return lambda items: getitem(items, keys[0])
-    return lambda items: tuple(getitem(items, key) for key in keys)
+        return lambda items: item(items, keys[0])
+    return lambda items: tuple(item(items, key) for key in keys)
 
 
 def _methodcaller(args: tuple[Any, ...], options: Any) -> Callable[[Any], Any]:
