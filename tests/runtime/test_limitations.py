@@ -111,23 +111,6 @@ def test_what_a_trace_changes_itself_is_not_read_again():
     assert int(traced(ONE)) == 2
 
 
-class Named:
-    name = "a"
-
-    def __str__(self):
-        return self.name
-
-
-def test_texts_that_python_makes_are_not_seen():
-    named = Named()
-
-    def reads(x):
-        make = str
-        return x + len(make(named))
-
-    assert times_traced(reads, lambda: setattr(named, "name", "bb"), ONE) == 1
-
-
 @dataclass
 class Pair:
     first: tf.Tensor
