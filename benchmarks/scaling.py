@@ -34,11 +34,14 @@ ITERATIONS = (10**5, 10**6, 10**7)
 GROWTH_OF_NODES, GROWTH_OF_ITERATIONS = 2.5, 1.5
 
 
+# Python runs through a list one by one; what repeats over a range would be rolled up.
+
+
 def straight(nodes: int) -> Callable[[Any], Any]:
     """Each node reads the one before it."""
 
     def run(x: Any) -> Any:
-        for _ in range(nodes // 2):
+        for _ in [None] * (nodes // 2):
             x = 0.9 * x + 0.1
         return x
 
@@ -62,7 +65,7 @@ def branches(nodes: int) -> Callable[[Any], Any]:
     """An ``if`` for every ten nodes, theirs included."""
 
     def run(x: Any) -> Any:
-        for number in range(nodes // 10):
+        for number in list(range(nodes // 10)):
             if x > number:
                 x = 0.5 * x + 1.0
             else:

@@ -1,4 +1,7 @@
-"""The gradient of a straight line of nodes: what tracing each of them costs."""
+"""The gradient of a straight line of nodes: what tracing each of them costs.
+
+The loops run over lists: over a range, ours would be rolled up.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def tensorflow(tf):
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = x
-            for _ in range(nodes // 2):
+            for _ in [None] * (nodes // 2):
                 y = 0.9 * y + 0.1
         return tape.gradient(y, x)
 
@@ -29,7 +32,7 @@ def tensorflow(tf):
 
 def jax(jax):
     def total(x, nodes):
-        for _ in range(nodes // 2):
+        for _ in [None] * (nodes // 2):
             x = 0.9 * x + 0.1
         return x.sum()
 

@@ -334,7 +334,7 @@ def test_a_leaked_tensor_cannot_be_used_in_another_graph() -> None:
 
     message = str(caught.value)
     made = leaking.python_function.__code__.co_firstlineno + 3
-    assert re.search(rf"'add:0' .*made at .*test_function_limits\.py:{made}", message)
+    assert re.search(rf"made at .*test_function_limits\.py:{made}", message)
     assert "'leaking'" in message
     assert "'capturing'" in message
 
