@@ -116,6 +116,9 @@ class LoopBlock(StraightBlock):
         if node in self.scalars.outermost:
             body.unchanged = frozenset(graph.inputs[len(node.outputs) :])
         body.written |= {shift.node} if shift else set()
+        if loop is not None and loop.flag is not None:
+            # The test at the end reads it once more, after all that its operands become.
+            body.users.setdefault(loop.flag, []).append((END, None))
         body.write()
         after = body.assign_and_test(names, forms, loop)
         self.lines += [*head, *indented([*stop, *body.lines, *after])]
@@ -149,7 +152,10 @@ class LoopBlock(StraightBlock):
         flag = loop.flag
         pairs = [(targets[i], self.graph.outputs[i], forms[i]) for i in targets]
         names = [name for name, tensor, _ in pairs if tensor is flag]
-        if not names:
+        text = self.texts[flag]
+        if not names and text.code in text.names - set(targets.values()):
+            names = [text.code]
+        elif not names:
             names = [self.free_name(self.hint(flag), END)]
             pairs.append((names[0], flag, "bool"))
         self.assign(pairs)

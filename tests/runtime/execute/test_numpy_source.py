@@ -227,3 +227,20 @@ def test_constants_without_elements_keep_their_shape(shape: tuple[int, ...]) -> 
 
     assert fn(tf.constant(1)).shape == shape
     assert tf.function(lambda: tf.zeros(shape))().shape == shape
+
+
+def test_a_break_follows_its_test_and_not_what_came_after() -> None:
+    def capped(x: Any) -> Any:
+        total = x * 0.0
+        for _ in tf.range(5):
+            for j in tf.range(5):
+                total = total + x * tf.cast(j, tf.float64)
+                if total > 3:
+                    break
+                total = total + tf.sin(total)
+            total = total * 0.5
+        return total
+
+    for x in (0.3, 0.84, 1.2):
+        value = tf.constant(x, tf.float64)
+        np.testing.assert_array_equal(tf.function(capped)(value), capped(value))
