@@ -339,8 +339,9 @@ class Exits:
             test, nodes.constant(True, left[0]), nodes.constant(False, test)
         )
         assign = nodes.assign(flag, nodes.located(value, test), statement)
-        if all(isinstance(inner, gast.Pass) for inner in orelse):
+        if ctx.soft:
             return [assign]
+        # Printed only if something is left to do, and what tells that the loop is left.
         guard = nodes.if_(nodes.name(flag, statement), body[1:], orelse, statement)
         return [assign, self._selection.mark(guard)]
 
