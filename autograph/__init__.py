@@ -5,7 +5,7 @@
 ...     return x if x > 0 else 0
 >>> print(autograph.to_code(relu))
 def relu(x):
-    return ag.cond(x > 0, lambda: x, lambda: 0)
+    return ag.cond(x > 0, lambda: x, 0)
 <BLANKLINE>
 >>> autograph.convert(relu)(-2)
 0

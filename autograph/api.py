@@ -134,7 +134,7 @@ def to_code(
     ...     return y
     >>> print(to_code(sign))
     def sign(x):
-        y = ag.cond(x < 0, lambda: -1, lambda: 1)
+        y = ag.cond(x < 0, -1, 1)
         return y
     <BLANKLINE>
 

@@ -61,6 +61,7 @@ __all__ = [
     "RetracingWarning",
     "StagedStateError",
     "SymbolicTensorError",
+    "TensorMethodError",
     "TracedArgumentError",
     "TracingError",
     "TracingWarning",

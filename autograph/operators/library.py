@@ -38,8 +38,8 @@ def of_library(function: Any, name: str) -> Callable[..., Any]:
     iterates = name.startswith(_PACKAGE)
 
     def staged(*args: Any, **options: Any) -> Any:
-        args = tuple(_argument(value, iterates) for value in args)
-        options = {key: _argument(value, iterates) for key, value in options.items()}
+        args = tuple(_argument(value, name) for value in args)
+        options = {key: _argument(value, name) for key, value in options.items()}
         backend = backend_within((*args, *options.values()))
         instead = None if backend is None else backend.builtin(name)
         if instead is None:
@@ -53,16 +53,18 @@ def of_library(function: Any, name: str) -> Callable[..., Any]:
     return staged
 
 
-def _argument(value: Any, iterates: bool) -> Any:
+def _argument(value: Any, name: str) -> Any:
     """A generator as a list, and a function in its converted form.
 
-    What only iterates leaves generators to Python, which may have no end.
+    What only iterates leaves generators to Python, which may have no end. The operands
+    of operators are values, whether or not they can be called.
     """
     if is_generator(value):
-        is_staged = iterates or type(value) is StagedGenerator
+        is_staged = name.startswith(_PACKAGE) or type(value) is StagedGenerator
         return whole(value) if is_staged else builtin_functions["list"](value)
+    is_value = name.startswith("operator.") and name != "operator.call"
     is_function = callable(value) and not isinstance(value, type)
-    return call(aware(value)) if is_function else value
+    return call(aware(value)) if is_function and not is_value else value
 
 
 # --- operator.itemgetter and operator.methodcaller ------------------------------------

@@ -117,7 +117,7 @@ class LoopBlock(StraightBlock):
             body.unchanged = frozenset(graph.inputs[len(node.outputs) :])
         body.written |= {shift.node} if shift else set()
         if loop is not None and loop.flag is not None:
-            # The test at the end reads it once more, after all that its operands become.
+            # The test at the end reads it again, after what its operands become.
             body.users.setdefault(loop.flag, []).append((END, None))
         body.write()
         after = body.assign_and_test(names, forms, loop)

@@ -28,6 +28,8 @@ _INSTEAD = {
     "statistics.covariance": "tf.reduce_mean((x - mean_x) * (y - mean_y)) computes it",
     "statistics.quantiles": "take tf.gather of tf.sort(xs)",
 }
+#: What asks a tensor about itself and needs no elements.
+_ASK = frozenset({"numpy.iterable", "numpy.ndim", "numpy.shape"})
 
 
 def refused(name: str) -> Callable[..., Any] | None:
@@ -36,7 +38,7 @@ def refused(name: str) -> Callable[..., Any] | None:
     None for functions that may be called with tensors as they are.
     """
     module = name.partition(".")[0]
-    if module not in _INSTEAD:
+    if module not in _INSTEAD or name in _ASK:
         return None
 
     def refuse(*args: Any, **options: Any) -> None:

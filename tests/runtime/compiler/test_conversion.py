@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
+import colorsys
 import functools
 import statistics
 import threading
@@ -123,12 +125,12 @@ def test_variables_are_created_once_when_a_trace_is_repeated() -> None:
 def test_the_library_in_the_way_is_named() -> None:
     @tf.function
     def program(x: Any) -> Any:
-        return statistics.median([x, 2, 3])
+        return colorsys.rgb_to_hsv(x, 2, 3)
 
     with pytest.raises(tf.errors.SymbolicTensorError) as caught:
         program(tf.constant(1))
     message = str(caught.value)
-    assert "`median` of statistics was called as it is: library module" in message
+    assert "`rgb_to_hsv` of colorsys was called as it is: library module" in message
     assert "tf.autograph.options(include=[...])" in message
 
 
@@ -221,7 +223,7 @@ def test_an_error_that_conversion_does_not_cure_is_raised() -> None:
 
         @property
         def item(self) -> Any:
-            return hex(self.x)
+            return array.array("d", [self.x])
 
     with pytest.raises(tf.errors.SymbolicTensorError, match="AG302"):
         tf.function(lambda x: Thing(x).item)(tf.constant(1))

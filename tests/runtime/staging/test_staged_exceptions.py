@@ -641,7 +641,7 @@ def test_effects_at_the_end_of_with_after_a_staged_exception_are_refused() -> No
 
 def broad(x):
     try:
-        result = np.asarray(x)[0]
+        result = np.unique(x)[0]
     except Exception:
         result = 0
     return result
