@@ -68,6 +68,7 @@ def test_an_attribute_by_its_text() -> None:
 # --- the form of an array -------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")
 @pytest.mark.parametrize("size", [1, 100])
 def test_the_shape_of_an_array(size: int) -> None:
     array = np.zeros((2, 3 * size))
@@ -78,6 +79,7 @@ def test_the_shape_of_an_array(size: int) -> None:
     check(lambda x: x * array.shape[0], change, 4.0, 6.0)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")
 def test_the_dtype_of_an_array() -> None:
     array = np.ones(2, np.int32)
     f = lambda x: x * (1.0 if array.dtype == np.int32 else 5.0)  # noqa: E731
