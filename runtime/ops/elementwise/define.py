@@ -275,14 +275,12 @@ def binary_function(
     node_name: str | None = None,
     reflected: str | None = None,
     general: Callable[..., Any] | None = None,
-    asks_slices: bool = False,
 ) -> BinaryFunction:
     """The public function of a binary op, whose node is called `node_name`.
 
     For the function behind an operator `reflected` is the method that an operand of
     another type may have: if that cannot become a tensor it is left to the method.
-    `general` does, in place of `apply_binary`, what the quick way cannot; if it
-    `asks_slices`, that is what slices of one array need.
+    `general` does, in place of `apply_binary`, what the quick way cannot.
     """
     kernel, numbers = get(op).kernel, get(op).numbers
     label = node_name or op
@@ -295,8 +293,6 @@ def binary_function(
             dtype = a.dtype
             b = y._array if type(y) is EagerTensor else beside(y, dtype)
             if b is not None and b.dtype is dtype and dtype.num in numbers:
-                if asks_slices and a.base is not None and a.base is b.base:
-                    return general(op, x, y, name or label, reflected)
                 try:
                     result = quiet.run(kernel, a, b)
                 except FALL_BACK:

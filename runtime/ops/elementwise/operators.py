@@ -33,7 +33,7 @@ from runtime.types.specs import TensorSpec
 
 
 def _operator(
-    op: str, node_name: str, general: Any = apply_binary, asks_slices: bool = False
+    op: str, node_name: str, general: Any = apply_binary
 ) -> Any:
     """The function behind the Python operator called `node_name`."""
 
@@ -43,9 +43,7 @@ def _operator(
         return general(op, x, y, name, reflected)
 
     reflected = f"__r{node_name}__"
-    return binary_function(
-        node_name, op, "", node_name, reflected, of_numbers, asks_slices
-    )
+    return binary_function(node_name, op, "", node_name, reflected, of_numbers)
 
 
 def _is_truth(value: Any) -> bool:
@@ -67,7 +65,8 @@ def _add_operator(op: str, x: Any, y: Any, name: str, reflected: str | None) -> 
     """``x + y``: what a program may mean to join is not broadcast.
 
     Who writes ``done + rest`` of a list means to join them, and an empty list would
-    take the vector with it. So do slices of one tensor, as in ``xs[1:] + xs[:1]``.
+    take the vector with it. So do slices of one vector, as in ``xs[1:] + xs[:1]``,
+    in a graph: elsewhere, and of more dimensions, that is TensorFlow's broadcasting.
     """
     for items, tensor in ((x, y), (y, x)):
         is_list = isinstance(items, Sequence) and not isinstance(items, (tuple, str))
@@ -82,10 +81,7 @@ def _add_operator(op: str, x: Any, y: Any, name: str, reflected: str | None) -> 
                 checked = apply("EnsureShape", as_tensor(tensor), shape=shape)
                 x, y = (items, checked) if tensor is y else (checked, items)
             break
-    if isinstance(x, EagerTensor) and isinstance(y, EagerTensor):
-        if _are_unequal_slices(x._array, y._array):
-            raise _joins_slices(x.shape[0], y.shape[0])
-    elif isinstance(x, SymbolicTensor) and isinstance(y, SymbolicTensor):
+    if isinstance(x, SymbolicTensor) and isinstance(y, SymbolicTensor):
         _check_slices(x, y)
     return apply_binary(op, x, y, name, reflected)
 
@@ -99,20 +95,13 @@ def _may_be_joined(items: Sequence[Any], tensor: Any) -> bool:
     return all(is_tensor(item) and item.shape.rank for item in items)
 
 
-def _are_unequal_slices(a: Any, b: Any) -> bool:
-    """Whether two arrays are slices of one, along its first axis, of other lengths."""
-    if a.base is None or a.base is not b.base or not a.ndim == b.ndim == a.base.ndim:
-        return False
-    if not a.ndim or a.shape[0] == b.shape[0]:
-        return False
-    return bool(a.shape[1:] == b.shape[1:] == a.base.shape[1:])
-
-
 def _check_slices(x: SymbolicTensor, y: SymbolicTensor) -> None:
-    """As `_are_unequal_slices` of tensors in a graph; it asks, if the lengths are open.
+    """Refuse slices of one vector whose lengths differ; the graph asks open lengths.
 
     Raises InvalidArgumentError.
     """
+    if x.shape.rank != 1 or y.shape.rank != 1:
+        return
     ends = _slice_of(x), _slice_of(y)
     if None in ends or x.node.inputs[0] is not y.node.inputs[0]:
         return
@@ -155,7 +144,7 @@ _JOINING = (
     "write `items + list(tensor)`, or tf.concat([items, tensor], axis=0)"
 )
 _JOINING_SLICES = (
-    "`+` of slices of one tensor, of {}, adds their elements and joins "
+    "`+` of slices of one vector, of {}, adds their elements and joins "
     "nothing: to join them, write tf.concat([x, y], axis=0), and to add them "
     "tf.add(x, y)"
 )
@@ -268,7 +257,7 @@ def _is_string(value: Any) -> bool:
 
 
 operators.bind(
-    add=_operator("AddV2", "add", _add_operator, asks_slices=True),
+    add=_operator("AddV2", "add", _add_operator),
     subtract=_operator("Sub", "sub"),
     multiply=_operator("Mul", "mul", _multiply),
     truediv=_operator("RealDiv", "truediv", true_divide),

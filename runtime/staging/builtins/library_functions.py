@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from enum import Flag
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from runtime.staging.library.dict_conversion import counter_of, deque_of
 from runtime.staging.library.ordering import listed
 from runtime.staging.lists.sequences import StagedSequence, weakened
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.enums import StagedMember
+from runtime.staging.objects.enums import StagedMember, is_own
 from runtime.staging.state.branches import raise_if
 from runtime.staging.texts import BUILTINS
 from runtime.tensor import Tensor
@@ -128,7 +129,7 @@ def _prod(values: Any, /, *, start: Any = 1) -> Any:
 
 def _member(cls: Any, value: Any) -> Any:
     """``cls(value)`` of an enumeration; ValueError if no member has the value."""
-    if not is_tensor(value) or "_missing_" in vars(cls):
+    if not is_tensor(value) or is_own(cls, "_missing_") or issubclass(cls, Flag):
         return cls(value)
     values = [member.value for member in cls]
     same = equal(value, values)

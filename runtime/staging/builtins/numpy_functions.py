@@ -25,6 +25,7 @@ from runtime.staging.builtins.refused_functions import refusal
 from runtime.staging.library.ordering import listed
 from runtime.staging.lists.sequences import StagedSequence
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.state.branches import raise_if
 from runtime.tensor import Tensor
 from runtime.tracing.subgraph import state_tensor
 from runtime.types import dtypes
@@ -222,9 +223,27 @@ def _reduction(name: str, op: Function) -> Function:
         array = _array(a)
         dtype = _dtype_of(function, array)
         kept = {} if axis is None else {"axis": axis}
-        return op(cast(array, dtype), keepdims=keepdims, **kept)
+        result = op(cast(array, dtype), keepdims=keepdims, **kept)
+        if name in _OF_SOME:
+            _check_some(name, array, result)
+        return result
 
     return reduced
+
+
+#: Reductions that have no value for no elements.
+_OF_SOME = {"max": "maximum", "min": "minimum"}
+
+
+def _check_some(name: str, array: Tensor, result: Tensor) -> None:
+    """Raise NumPy's ValueError for a result of no elements, when the graph runs."""
+    count = array.shape.num_elements()
+    if count == 0 or count is None:
+        text = f"reduction operation {_OF_SOME[name]} which has no identity"
+        is_empty = arithmetic.equal(shape.size(array), 0)
+        has_results = arithmetic.not_equal(shape.size(result), 0)
+        test = logical.logical_and(is_empty, has_results)
+        raise_if(test, ValueError(f"zero-size array to {text}"))
 
 
 def _variance(name: str) -> Function:
@@ -324,7 +343,10 @@ def _outer(a: Any, b: Any, **options: Any) -> Any:
 def _norm(x: Any, ord: Any = None, axis: Any = None, **options: Any) -> Any:
     others = {"ord": ord} if ord is not None else {}
     _without("linalg.norm", [x], {**options, **others})
-    array = cast(_array(x), _dtype_of(np.linalg.norm, x))
+    array = _array(x)
+    if array.dtype.is_complex:
+        raise refusal("numpy.linalg.norm", [array], "use tf.norm")
+    array = cast(array, _dtype_of(np.linalg.norm, array))
     total = reductions.reduce_sum(array * array, axis=axis)
     return functions.sqrt(total)
 
@@ -356,6 +378,8 @@ def _number(name: str) -> Function:
         array = _array(value)
         if kind.kind in "iu" and not (array.dtype.is_integer or array.dtype.is_bool):
             raise refusal(f"numpy.{name}", [array], f"use int(x), or tf.cast to {name}")
+        if array.dtype.is_complex:
+            raise refusal(f"numpy.{name}", [array], "use tf.math.real(x)")
         return cast(array, as_dtype(kind))
 
     return number
@@ -394,7 +418,10 @@ def _arange(*ends: Any, dtype: Any = None) -> Any:
 
 def _linspace(start: Any, stop: Any, num: Any = 50, **options: Any) -> Any:
     _without("linspace", [start, stop, num], options)
-    first, last = (cast(_array(x), dtypes.float64) for x in (start, stop))
+    dtype = _dtype_of(np.linspace, start, stop)
+    if dtype is not dtypes.float64:  # NumPy's steps are rounded otherwise
+        raise refusal("numpy.linspace", [start, stop], "cast the ends to float64")
+    first, last = (cast(_array(x), dtype) for x in (start, stop))
     return linspace(first, last, num)
 
 
@@ -447,6 +474,8 @@ def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
     array = _array(a)
     if array.dtype.is_bool:
         raise refusal("numpy.diff", [array], "cast the bools to integers")
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
     for _ in range(n):
         array = array[..., 1:] - array[..., :-1]
     return array

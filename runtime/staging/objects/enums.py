@@ -14,7 +14,7 @@ from runtime.tensor import EagerTensor
 from runtime.tracing.subgraph import state_tensor
 from runtime.where.user_code import state_error
 
-__all__ = ["StagedMember", "member_of"]
+__all__ = ["StagedMember", "is_own", "member_of"]
 
 #: What members of such classes also are, so that they compute as these do.
 _VALUES = (int, float, str)
@@ -61,11 +61,15 @@ class StagedMember:
         return equal(self._place, beside._place)
 
     def __eq__(self, other: object) -> Any:
-        if "__eq__" in vars(self._cls):
+        if is_own(self._cls, "__eq__"):
             raise self._cannot("be compared", "its class has an __eq__ of its own")
         beside = member_of(other)
         if beside is not None and beside._cls is self._cls:
             return self.__autograph_is__(other)
+        if isinstance(other, Enum) and not isinstance(other, _VALUES):
+            return False
+        if isinstance(other, StagedMember) and not issubclass(other._cls, _VALUES):
+            return False
         if issubclass(self._cls, _VALUES):
             return self.value == (other if beside is None else beside.value)
         return False
@@ -119,6 +123,8 @@ def _computing(name: str) -> Callable[..., Any]:
     def operation(self: StagedMember, *others: Any) -> Any:
         if not issubclass(self._cls, _VALUES):
             return NotImplemented
+        if is_own(self._cls, name):
+            raise self._cannot("compute", f"its class has a {name} of its own")
         values = (getattr(member_of(x), "value", x) for x in others)
         return getattr(operator, name)(self.value, *values)
 
@@ -129,6 +135,9 @@ def _reflected(name: str) -> Callable[..., Any]:
     def operation(self: StagedMember, other: Any) -> Any:
         if not issubclass(self._cls, _VALUES):
             return NotImplemented
+        own = f"__r{name.strip('_')}__"
+        if is_own(self._cls, own):
+            raise self._cannot("compute", f"its class has a {own} of its own")
         return getattr(operator, name)(other, self.value)
 
     return operation
@@ -139,6 +148,12 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(StagedMember, f"__r{_name}__", _reflected(f"__{_name}__"))
 for _name in ("lt", "le", "gt", "ge"):
     setattr(StagedMember, f"__{_name}__", _computing(f"__{_name}__"))
+
+
+def is_own(cls: type, name: str) -> bool:
+    """Whether a class of an enumeration, or what it comes from, has a method itself."""
+    bases = (base for base in cls.__mro__ if name in vars(base))
+    return next(bases, object).__module__ not in ("builtins", "enum")
 
 
 def member_of(value: Any) -> StagedMember | None:

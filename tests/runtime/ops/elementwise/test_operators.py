@@ -1,4 +1,4 @@
-"""`+` of what a program may mean to join: lists, and slices of one tensor."""
+"""`+` of what a program may mean to join: lists, and slices of one vector."""
 
 from __future__ import annotations
 
@@ -35,10 +35,12 @@ def in_modes(function: Callable[..., Any], *args: Any) -> list[Callable[[], Any]
     return [lambda f=f: f(*args) for f in (function, *staged)]
 
 
-@pytest.mark.parametrize("xs", [ITEMS, ROWS], ids=["items", "rows"])
-def test_slices_of_one_tensor_that_differ_in_length_are_refused(xs: Any) -> None:
-    cases = in_modes(turned, xs) + in_modes(turned_by, xs, tf.constant(1))
-    for call in cases:
+def test_slices_of_one_vector_that_differ_in_length_are_refused_in_graphs() -> None:
+    eager, *staged = in_modes(turned, ITEMS)
+    assert eager().numpy().tolist() == [3, 4, 5]  # that is TensorFlow's code
+    eager, *others = in_modes(turned_by, ITEMS, tf.constant(1))
+    assert eager().numpy().tolist() == [3, 4, 5]
+    for call in staged + others:
         with pytest.raises(tf.errors.InvalidArgumentError, match="joins nothing") as e:
             call()
         assert e.value.code == "AG310"
@@ -73,6 +75,13 @@ def test_a_slice_along_another_axis_is_broadcast() -> None:
     parts = tf.constant([1, 2, 3, 4, 5, 6])
     table = tf.reshape(parts[:4], [2, 2]) + tf.reshape(parts[4:], [1, 2])
     assert table.numpy().tolist() == [[6, 8], [8, 10]]
+
+
+def test_a_row_is_added_to_the_rows_of_one_matrix() -> None:
+    for call in in_modes(lambda m: m[1:] + m[:1], ROWS):
+        assert call().numpy().tolist() == [[4, 6], [6, 8], [8, 10]]
+    batch = tf.constant([[0, 0], [1, 2], [3, 4]])[1:]
+    assert (batch + batch[:1]).numpy().tolist() == [[2, 4], [4, 6]]
 
 
 def test_a_list_of_rows_is_not_broadcast() -> None:

@@ -222,8 +222,41 @@ def test_gradients_pass_through():
         (lambda x: np.sqrt(x, out=x), "leave out out="),
         (lambda x: np.int64(x[0] / 2), r"use int\(x\)"),
         (lambda x: GRID[0, x[0]], r"array\[i\]\[j\]"),
+        (lambda x: np.linalg.norm(tf.cast(x, tf.complex64)), "use tf.norm"),
+        (lambda x: np.float64(tf.cast(x[0], tf.complex64)), "use tf.math.real"),
+        (lambda x: np.linspace(0, tf.cast(x[1], tf.float32), 4), "to float64"),
     ],
 )
 def test_what_is_refused_says_what_to_use(function, text):
     with pytest.raises(TracingError, match=f"AG305.*{text}"):
         tf.function(function)(tf.constant([1, 2]))
+
+
+OF_NONE = [
+    (lambda x: np.max(x), (0,)),
+    (lambda x: np.min(x), (0, 3)),
+    (lambda x: np.max(x, axis=0), (0, 3)),
+    (lambda x: np.min(x, axis=1, keepdims=True), (3, 0)),
+    (lambda x: np.diff(x, -1), (3,)),
+]
+
+
+@pytest.mark.parametrize(("function", "shape"), OF_NONE)
+def test_what_numpy_raises_for_no_elements(function, shape):
+    with pytest.raises(ValueError) as expected:
+        function(np.zeros(shape))
+    signature = [tf.TensorSpec([None] * len(shape), tf.float64)]
+    for staged in (
+        tf.function(lambda x: function(x)),
+        tf.function(lambda x: function(x), input_signature=signature),
+    ):
+        with pytest.raises(ValueError) as found:
+            staged(tf.zeros(shape, tf.float64))
+        assert str(found.value).partition("\n")[0] == str(expected.value)
+
+
+def test_the_maximum_of_no_rows_along_the_other_axis_is_empty():
+    signature = [tf.TensorSpec([None, None], tf.float64)]
+    largest = tf.function(lambda x: np.max(x, axis=1), input_signature=signature)
+    assert largest(tf.zeros([0, 3], tf.float64)).shape == (0,)
+    assert largest(tf.constant([[1.0, 3.0]], tf.float64)).numpy().tolist() == [3.0]

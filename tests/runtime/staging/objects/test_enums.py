@@ -173,3 +173,64 @@ def in_a_list(n):
 def test_refused(program, code):
     with pytest.raises(StagedStateError, match=rf"test_enums\.py:\d+: {code}"):
         tf.function(program)(tf.constant(2))
+
+
+class Rule(enum.Enum):
+    """An enumeration without members, whose methods others have."""
+
+    @classmethod
+    def _missing_(cls, value):
+        return next(iter(cls))
+
+    def __eq__(self, other):
+        return isinstance(other, Rule) and self.value % 2 == other.value % 2
+
+    __hash__ = enum.Enum.__hash__
+
+
+class Side(Rule):
+    LEFT = 1
+    RIGHT = 2
+    TOP = 3
+
+
+class Score(enum.IntEnum):
+    LOW = 1
+    HIGH = 5
+
+    def __add__(self, other):
+        return 100
+
+    def __lt__(self, other):
+        return True
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+def test_members_of_other_enumerations_are_not_equal():
+    def compared(n):
+        level = Level.HIGH if n > 1 else Level.LOW
+        return level == Light.RED, level != Light.RED, level == Level.LOW, level == 1
+
+    for n in (0, 2):
+        found = tf.function(compared)(tf.constant(n))
+        assert [bool(part) for part in found] == list(compared(n))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda n: (Side.LEFT if n > 1 else Side.RIGHT) == Side.TOP,
+        lambda n: (Score.LOW if n > 1 else Score.HIGH) + 1,
+        lambda n: (Score.LOW if n > 1 else Score.HIGH) < 0,
+        lambda n: Side(n),
+        lambda n: Access(n),
+    ],
+)
+def test_methods_of_an_enumeration_are_not_left_out(function):
+    with pytest.raises(Exception) as error:
+        tf.function(function)(tf.constant(3))
+    assert getattr(error.value, "code", "").startswith("AG3")
