@@ -32,9 +32,7 @@ from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
 
-def _operator(
-    op: str, node_name: str, general: Any = apply_binary
-) -> Any:
+def _operator(op: str, node_name: str, general: Any = apply_binary) -> Any:
     """The function behind the Python operator called `node_name`."""
 
     def of_numbers(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:

@@ -243,14 +243,14 @@ OF_NONE = [
 
 @pytest.mark.parametrize(("function", "shape"), OF_NONE)
 def test_what_numpy_raises_for_no_elements(function, shape):
-    with pytest.raises(ValueError) as expected:
+    with pytest.raises(ValueError, match=r"identity|negative") as expected:
         function(np.zeros(shape))
     signature = [tf.TensorSpec([None] * len(shape), tf.float64)]
     for staged in (
         tf.function(lambda x: function(x)),
         tf.function(lambda x: function(x), input_signature=signature),
     ):
-        with pytest.raises(ValueError) as found:
+        with pytest.raises(ValueError, match=r"identity|negative") as found:
             staged(tf.zeros(shape, tf.float64))
         assert str(found.value).partition("\n")[0] == str(expected.value)
 
