@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import is_not
 from types import CodeType, GeneratorType
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -18,6 +19,7 @@ from weakref import WeakSet
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
+from .classes import defines
 from .dispatch import answer_for, backend_of
 from .logical import and_
 from .protocols import truth_of
@@ -60,6 +62,19 @@ class StagedGenerator:
         self._parts = parts
         self._iterated = iterated
         self._is_taken = False
+        self._sources: list[tuple[Any, list[Any]]] = []
+
+    def watch(self, sources: Iterable[Any]) -> None:
+        """Refuse to be consumed once a list that the items are of has changed.
+
+        The items are of what was in it when the generator was made; Python's would be
+        of what is in it when they are asked for.
+        """
+        self._sources = [
+            (source, list(source.__autograph_parts__()))
+            for source in sources
+            if defines(type(source), "__autograph_parts__")
+        ]
 
     @property
     def element_code(self) -> CodeType:
@@ -71,10 +86,19 @@ class StagedGenerator:
         """What the one consumer of the generator works with.
 
         Raises:
-            StagingError: AG213, somebody has consumed it already.
+            StagingError: AG213, somebody has consumed it already, or a list that its
+                items are of has changed.
         """
         if self._is_taken:
             raise consumed_twice()
+        for source, before in self._sources:
+            now = source.__autograph_parts__()
+            if len(now) != len(before) or any(map(is_not, now, before)):
+                raise refused(
+                    "a list changed after an iterator over it was made, and before "
+                    "that was consumed",
+                    "make the iterator after the change, or a list of it before",
+                )
         self._is_taken = True
         return self._parts, self._iterated
 

@@ -21,7 +21,13 @@ from .dispatch import backend_of
 from .generators import StagedGenerator, is_generator, same
 from .items import backend_within, item
 
-_PACKAGE = "itertools."
+#: What only iterates, and stops when it likes.
+_ITERATING = ("itertools.", "heapq.merge")
+#: What has seen all items when it is made.
+_COPYING = tuple(
+    f"itertools.{name}"
+    for name in ("combinations", "permutations", "product", "repeat")
+)
 
 
 def of_library(function: Any, name: str) -> Callable[..., Any]:
@@ -35,7 +41,7 @@ def of_library(function: Any, name: str) -> Callable[..., Any]:
         keys, options = _arguments(function)
         getter: Callable[..., Any] = _GETTERS[name](keys, options)
         return getter
-    iterates = name.startswith(_PACKAGE)
+    iterates = name.startswith(_ITERATING)
 
     def staged(*args: Any, **options: Any) -> Any:
         args = tuple(_argument(value, name) for value in args)
@@ -47,7 +53,10 @@ def of_library(function: Any, name: str) -> Callable[..., Any]:
         result = instead(*args, **options)
         if iterates and backend_of(result) is not None:
             # As Python's own, it is gone through once.
-            return generator(same, result)
+            items = generator(same, result)
+            if type(items) is StagedGenerator and not name.startswith(_COPYING):
+                items.watch((*args, *options.values()))
+            return items
         return result
 
     return staged
@@ -60,7 +69,7 @@ def _argument(value: Any, name: str) -> Any:
     of operators are values, whether or not they can be called.
     """
     if is_generator(value):
-        is_staged = name.startswith(_PACKAGE) or type(value) is StagedGenerator
+        is_staged = name.startswith(_ITERATING) or type(value) is StagedGenerator
         return whole(value) if is_staged else builtin_functions["list"](value)
     is_value = name.startswith("operator.") and name != "operator.call"
     is_function = callable(value) and not isinstance(value, type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import itertools
 import math
 import operator
@@ -10,6 +11,7 @@ import operator
 import pytest
 
 import runtime as tf
+from autograph.errors import StagingError
 from runtime.errors import StagedStateError
 from tests.modes import as_python
 
@@ -173,3 +175,66 @@ def test_builtins_that_are_called_by_other_names():
 
     found = tf.function(program)(tf.constant(3), tf.constant(2))
     assert as_python(found) == program(3, 2)
+
+
+def counted(n):
+    items = []
+    for i in range(n):
+        items.append(i)
+    return items
+
+
+def changed_after(n):
+    items = counted(n)
+    chained = itertools.chain(items, [7])
+    items.append(100)
+    return list(chained)
+
+
+def changed_in_place(n):
+    items = counted(n)
+    pairs = itertools.pairwise(items)
+    items[0] = 55
+    return list(pairs)
+
+
+def changed_before(n):
+    items = counted(n)
+    items.append(100)
+    chained = itertools.chain(items, [7])
+    if n > 1:
+        return sum(chained)
+    return 0
+
+
+def copied_before(n):
+    items = counted(n)
+    pairs = itertools.combinations(items, 2)
+    items[0] = 55
+    return list(pairs)
+
+
+@pytest.mark.parametrize("program", [changed_after, changed_in_place])
+def test_a_list_that_changes_under_an_iterator_is_refused(program):
+    with pytest.raises(StagingError, match="AG213") as error:
+        tf.function(program)(tf.constant(3))
+    assert "changed after an iterator" in str(error.value)
+
+
+@pytest.mark.parametrize("program", [changed_before, copied_before])
+def test_a_list_that_an_iterator_does_not_see_change(program):
+    found = tf.function(program)(tf.constant(3, tf.int64))
+    assert as_python(found) == program(3)
+
+
+def test_generators_without_an_end_are_merged_as_they_are_asked_for():
+    def multiples(k):
+        n = 0
+        while True:
+            n += k
+            yield n
+
+    def first(x):
+        return x + sum(itertools.islice(heapq.merge(multiples(2), multiples(3)), 5))
+
+    assert tf.function(first)(tf.constant(1)) == first(1)
