@@ -154,10 +154,14 @@ def _has_no_effect(
     return not found and variables.alone_changed(before)
 
 
-#: Names of what may act, or may call what acts, without that being seen.
+#: Names of what may act, or may call what acts, without that being seen; and of what
+#: may answer for the number of an iteration as it would not for a tensor.
 _NAMES = frozenset(
     {"delattr", "exec", "eval", "filter", "globals", "input", "locals", "map", "next"}
     | {"methodcaller", "open", "partial", "print", "reduce", "setattr", "vars", "write"}
+    # Those that tell a number of Python's from the tensor that stands for it.
+    | {"Tensor", "__class__", "class_of", "getattr", "hasattr", "id", "is_", "is_not"}
+    | {"is_tensor", "type"}
 )
 #: Builtins that do nothing but compute.
 _PURE = frozenset(

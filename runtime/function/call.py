@@ -194,9 +194,11 @@ def _leaf_key(leaf: Any, objects: list[Any]) -> tuple[Hashable, Any]:
             # 0.0 equals -0.0 and NaN nothing at all, but their texts tell them apart.
             return (type(leaf), repr(leaf)), leaf
         return (type(leaf), leaf), leaf
-    if isinstance(leaf, slice):
-        return (slice, leaf.start, leaf.stop, leaf.step), leaf
-    if isinstance(leaf, (range, np.dtype, Again)):
+    if isinstance(leaf, (range, slice)):
+        # Ranges with the same numbers are equal whatever their ends, as 1 and True are.
+        parts = leaf.start, leaf.stop, leaf.step
+        return (type(leaf), *map(type, parts), *parts), leaf
+    if isinstance(leaf, (np.dtype, Again)):
         return (type(leaf), leaf), leaf
     objects.append(leaf)
     return ("object", id(leaf)), ObjectRef(leaf)

@@ -37,7 +37,7 @@ from runtime.graph.context import current_graph, functions_run_eagerly
 from runtime.graph.recording import recorders, unrecorded
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.form import flatten_results
-from runtime.tracing.signature import Signature
+from runtime.tracing.signature import Signature, parameters_of
 from runtime.types import nest
 from runtime.where.user_code import user_frames
 
@@ -55,7 +55,7 @@ def _method_of(
     def method(*args: Any, **kwargs: Any) -> Any:
         return python_function(reference(), *args, **kwargs)
 
-    parameters = inspect.signature(python_function)
+    parameters = parameters_of(python_function)
     _, *others = parameters.parameters.values()
     method.instance = reference  # type: ignore[attr-defined]
     method.__signature__ = parameters.replace(parameters=others)  # type: ignore[attr-defined]

@@ -81,13 +81,16 @@ def is_plain(value: Any) -> bool:
 
 
 def same(value: Any, old: Any) -> bool:
-    """Whether two values are of one type and equal; 0.0 is not -0.0, NaN is NaN."""
+    """Whether two values are of one type and equal; 0.0 is not -0.0, NaN is NaN.
+
+    Ranges with the same numbers may have other ends: ``range(0)`` and ``range(5, -3)``.
+    """
     kind = type(old)
     if value is old:
         return True
     if type(value) is not kind or kind not in _PLAIN_TYPES:
         return kind is tuple and type(value) is tuple and _alike(value, old)
-    if kind is float or kind is complex:
+    if kind is float or kind is complex or kind is range:
         return repr(value) == repr(old)
     return bool(value == old)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.errors import noting
 from runtime.graph import Graph, Node
 from runtime.ops.define import Operand
 from runtime.ops.python_ints import kernel_of
@@ -66,9 +67,12 @@ def rolled(
     The first iteration may be another than those that follow.
     """
     try:
-        return _Loop(numbers, states, added, names).rolled(step)
+        with noting() as errors:
+            after = _Loop(numbers, states, added, names).rolled(step)
     except (_Refused, Exception):
         return None
+    # The body may have caught what Python would never have raised.
+    return None if errors else after
 
 
 class _Loop:
@@ -228,11 +232,14 @@ class _Index:
         captures = tensor.graph.captures.items()
         return next((outer for outer, inner in captures if inner is tensor), None)
 
-    def value(self, tensor: SymbolicTensor, number: int) -> Any:
-        """The value of what the number decides, as an array."""
-        return self._value(tensor, number, {})
+    def value(
+        self, tensor: Any, number: int, known: dict[Any, Any] | None = None
+    ) -> Any:
+        """The value of what the number decides, as an array.
 
-    def _value(self, tensor: Any, number: int, known: dict[Any, Any]) -> Any:
+        ``known`` are the values for this number that were computed before.
+        """
+        known = {} if known is None else known
         if tensor not in known:
             known[tensor] = self._computed(tensor, number, known)
         return known[tensor]
@@ -244,9 +251,10 @@ class _Index:
         if node.op == "Const":
             return node.attrs["value"]
         if node.op == "Placeholder":
-            return self._value(self._outside(tensor), number, known)
-        arrays = [self._value(item, number, known) for item in node.inputs]
-        with np.errstate(all="ignore"):
+            return self.value(self._outside(tensor), number, known)
+        arrays = [self.value(item, number, known) for item in node.inputs]
+        # Python's own numbers raise there, or become complex.
+        with np.errstate(all="raise", under="ignore"):
             result = kernel_of(node)(*arrays, **node.attrs)
         return np.asarray(result if len(node.outputs) == 1 else result[tensor.index])
 
@@ -313,6 +321,10 @@ class _Comparison:
         """Refuse unless the nodes of a graph are those that were added."""
         own = [node for node in graph.nodes if not _is_decided(node, self._index)]
         others = [node for node in added if not _is_decided(node, self._constants)]
+        for node in graph.nodes:
+            # Also what nobody uses: Python computes it, which may raise.
+            if node.op != "Const" and _is_decided(node, self._index):
+                self._used.update(dict.fromkeys(node.outputs))
         _require(len(own) == len(others))
         for node, other in zip(own, others):
             _require(node.op == other.op and node.location == other.location)
@@ -383,8 +395,9 @@ class _Comparison:
 
     def check(self, number: int) -> None:
         """Refuse unless an iteration with this number would add the same nodes."""
+        known: dict[Any, Any] = {}
         for tensor in self._used:
-            self._index.value(tensor, number)
+            self._index.value(tensor, number, known)
         for node in self._indexed:
             inputs, attrs = self._given(node, number)
             specs = get(node.op).infer(*(tensor.spec for tensor in inputs), **attrs)

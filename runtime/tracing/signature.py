@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
-__all__ = ["Signature"]
+__all__ = ["Signature", "parameters_of"]
 
 
 class Signature:
@@ -17,11 +18,13 @@ class Signature:
     def __init__(self, fn: Callable[..., Any], name: str) -> None:
         self.name = name
         try:
-            self.parameters = inspect.signature(fn)
+            self.parameters = parameters_of(fn)
         except (TypeError, ValueError):
             # Some builtins do not tell: anything goes.
             self.parameters = inspect.signature(lambda *args, **kwargs: None)
         self._function = _function_of(fn)
+        self._partial = ref(fn) if isinstance(fn, partial) else None
+        self._known: dict[str, Any] = {}
         self._known = self._now()
         self._read()
 
@@ -54,11 +57,13 @@ class Signature:
         """The defaults of the function, which a program may change."""
         function = None if self._function is None else self._function()
         if function is None:
-            return {}
+            return self._known  # no program can change them any more
         values = function.__defaults__ or ()
         code = function.__code__
         names = code.co_varnames[: code.co_argcount][-len(values) :] if values else ()
-        return {**dict(zip(names, values)), **(function.__kwdefaults__ or {})}
+        found = {**dict(zip(names, values)), **(function.__kwdefaults__ or {})}
+        around = None if self._partial is None else self._partial()
+        return found if around is None else {**found, **around.keywords}
 
     def _renew(self) -> None:
         """Take the defaults that the function has now."""
@@ -116,7 +121,38 @@ class Signature:
             yield key, kwargs[key]
 
 
+def parameters_of(fn: Callable[..., Any]) -> inspect.Signature:
+    """The parameters that a callable is called with.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        ValueError: it does not tell, as some builtins.
+    """
+    return inspect.signature(fn, follow_wrapped=_follows(fn))
+
+
+def _follows(fn: Any) -> bool:
+    """Whether the parameters of a callable are those of what it wraps.
+
+    Python itself says so of any decorated function. One that has names and defaults of
+    its own is called with these.
+    """
+    function = fn.__func__ if isinstance(fn, MethodType) else fn
+    if not isinstance(function, FunctionType):
+        return True
+    takes_any = function.__code__.co_flags & (
+        inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    )
+    return bool(takes_any) and not (function.__defaults__ or function.__kwdefaults__)
+
+
 def _function_of(fn: Any) -> ref[FunctionType] | None:
     """The function whose parameters a callable has; None if that is not known."""
-    function = inspect.unwrap(fn.__func__ if isinstance(fn, MethodType) else fn)
+    if isinstance(fn, partial):
+        fn = fn.func
+    function = fn.__func__ if isinstance(fn, MethodType) else fn
+    if _follows(fn):
+        function = inspect.unwrap(function)
+    if not isinstance(function, FunctionType):
+        function = getattr(type(function), "__call__", None)
     return ref(function) if isinstance(function, FunctionType) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -250,6 +251,61 @@ def test_defaults_that_the_code_asks_for() -> None:
         return x * f.__defaults__[0]  # type: ignore[index]
 
     check(f, lambda: setattr(f, "__defaults__", (5.0,)), 2.0, 10.0)
+
+
+@pytest.mark.filterwarnings("ignore::runtime.errors.RetracingWarning")
+def test_the_defaults_of_what_is_called_through_an_object() -> None:
+    class Model:
+        def __call__(self, x: Any, k: Any = 1.0) -> Any:
+            return x * k
+
+    def f(x: Any, k: Any = 1.0, m: Any = 1.0) -> Any:
+        return x * k * m
+
+    fixed = functools.partial(f, m=3.0)
+    model, partial = tf.function(Model()), tf.function(fixed)
+    assert (float(model(X)), float(partial(X))) == (2.0, 6.0)
+    Model.__call__.__defaults__ = (5.0,)
+    f.__defaults__ = (5.0, 1.0)
+    assert (float(model(X)), float(partial(X))) == (10.0, 30.0)
+    fixed.keywords["m"] = 4.0
+    assert float(partial(X)) == 40.0
+
+
+def test_the_defaults_of_a_decorated_function() -> None:
+    def f(x: Any, k: Any = 2.0) -> Any:
+        return x * k
+
+    @functools.wraps(f)
+    def others(x: Any, k: Any = 10.0) -> Any:
+        return f(x, k)
+
+    @functools.wraps(f)
+    def same(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    class Model:
+        method = tf.function(others)
+
+        def __mul__(self, k: Any) -> Any:
+            return k
+
+    assert float(tf.function(others)(X)) == float(others(X)) == 20.0
+    assert Model().method() == 10.0
+    assert float(tf.function(same)(X)) == float(same(X)) == 4.0
+
+
+RANGE = range(0, 10, 3)
+
+
+def test_the_end_of_a_range_with_the_same_numbers() -> None:
+    def f(x: Any, numbers: Any = None) -> Any:
+        return x * (RANGE if numbers is None else numbers).stop
+
+    check(f, lambda: globals().update(RANGE=range(0, 12, 3)), 20.0, 24.0)
+    traced = tf.function(f)
+    for numbers in (range(0), range(5, -3)):
+        assert float(traced(X, numbers)) == float(f(X, numbers))
 
 
 # --- more than is compared ------------------------------------------------------------
