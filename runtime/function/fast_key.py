@@ -47,7 +47,7 @@ def fast_key(
     """
     key: list[Any] = []
     arrays: list[Array] = []
-    met: set[int] = set()
+    met: set[int] | None = None
     try:
         for value in args:
             # Tensors here and not in `_add` alone: most arguments are, and a call
@@ -57,9 +57,12 @@ def fast_key(
                 key.append(array.dtype)
                 key.append(array.shape)
                 arrays.append(array)
-            elif not _add((value,), key, arrays, met):
-                return None
+            else:
+                met = met or set()
+                if not _add((value,), key, arrays, met):
+                    return None
         if kwargs:
+            met = met or set()
             key.append(tuple(kwargs))
             if not _add(kwargs.values(), key, arrays, met):
                 return None

@@ -26,6 +26,7 @@ class Signature:
         self._partial = ref(fn) if isinstance(fn, partial) else None
         self._known: dict[str, Any] = {}
         self._known = self._now()
+        self._seen: object = ...  # the defaults at the last call
         self._read()
 
     def _read(self) -> None:
@@ -67,6 +68,13 @@ class Signature:
 
     def _renew(self) -> None:
         """Take the defaults that the function has now."""
+        function = None if self._function is None else self._function()
+        if function is None:
+            return
+        defaults = function.__defaults__
+        if defaults is self._seen and not (function.__kwdefaults__ or self._partial):
+            return  # a tuple does not change: each call asks
+        self._seen = defaults
         now, known = self._now(), self._known
         if now.keys() == known.keys() and all(now[n] is known[n] for n in now):
             return
