@@ -47,8 +47,6 @@ def test_each_entry_has_a_code_or_a_test() -> None:
 @pytest.mark.parametrize("begins", NAMED)
 def test_the_entry_and_its_test_exist(begins: str) -> None:
     assert sum(entry.startswith(begins) for entry in ENTRIES) == 1
-    if NAMED[begins] == "none yet":
-        return
     path, _, name = NAMED[begins].partition("::")
 
     text = (TESTS / path).read_text(encoding="utf-8")

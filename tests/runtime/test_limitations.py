@@ -82,6 +82,23 @@ def test_attributes_whose_names_are_computed_are_not_seen():
     assert times_traced(reads, lambda: setattr(settings, "rate", 2), ONE) == 1
 
 
+class Named:
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+
+def test_texts_that_python_makes_are_not_seen():
+    named = Named("one")
+
+    def reads(x):
+        return x + len("{n}".format_map({"n": named}))
+
+    assert times_traced(reads, lambda: setattr(named, "name", "three"), ONE) == 1
+
+
 def test_numbers_of_long_lists_are_told_by_their_values_alone():
     many, few = [1] * 300, [1] * 3
 
