@@ -320,7 +320,8 @@ class Exits:
     def _flagged(self, statement: Any, ctx: _Context) -> list[gast.AST]:
         """``did_break = True if test else False`` where a branch sets a flag alone."""
         body, orelse = statement.body, statement.orelse
-        if not self._selection.is_rewritten(statement):
+        is_pattern = statement.test in self._selection.patterns
+        if is_pattern or not self._selection.is_rewritten(statement):
             return [statement]
         flag, is_negated = self._flag_set_by(body, ctx), False
         if flag is None:

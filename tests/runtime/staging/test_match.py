@@ -572,3 +572,24 @@ def test_a_list_whose_length_a_tensor_decides_is_refused() -> None:
     for function in (structure_alone, with_a_guard):
         with pytest.raises(StagedStateError, match="AG210"):
             function(tf.constant(5))
+
+
+def account(balance, entries):
+    for entry in entries:
+        match entry:
+            case ("deposit", amount):
+                balance += amount
+            case ("interest", percent) if balance > 0:
+                balance += balance * percent // 100
+            case ("close",):
+                break
+            case _:
+                raise ValueError(f"unknown entry: {entry!r}")
+    return balance
+
+
+def test_a_pattern_that_leaves_a_loop():
+    entries = [("interest", 5), ("close",), ("deposit", 1)]
+
+    assert int(tf.function(account)(tf.constant(200), entries)) == 210
+    assert account(200, entries) == 210
