@@ -30,7 +30,7 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.enums import StagedMember, is_own
 from runtime.staging.state.branches import raise_if
 from runtime.staging.texts import BUILTINS
-from runtime.tensor import Tensor
+from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import state_tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
@@ -129,7 +129,10 @@ def _prod(values: Any, /, *, start: Any = 1) -> Any:
 
 def _member(cls: Any, value: Any) -> Any:
     """``cls(value)`` of an enumeration; ValueError if no member has the value."""
-    if not is_tensor(value) or is_own(cls, "_missing_") or issubclass(cls, Flag):
+    is_pythons = is_own(cls, "_missing_") or issubclass(cls, Flag)
+    if is_pythons and isinstance(value, SymbolicTensor):
+        raise refusal(cls.__qualname__, [value], "choose the member by `if`")
+    if is_pythons or not is_tensor(value):
         return cls(value)
     values = [member.value for member in cls]
     same = equal(value, values)
