@@ -17,7 +17,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._version import __version__
 from .build import write_module
@@ -93,7 +93,28 @@ def _parser() -> argparse.ArgumentParser:
         "--version", action="version", version=f"autograph {__version__}"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    show = commands.add_parser(
+    show = _add_show(commands)
+    explain = commands.add_parser(
+        "explain",
+        help="say what an error code means and what to do about it",
+        description="Say what an error code means; without a code, list all of them.",
+    )
+    explain.set_defaults(command=_explain)
+    explain.add_argument("codes", metavar="CODE", nargs="*", help="such as AG101")
+    explain.add_argument("--json", action="store_true", help="the same as JSON")
+    for command in (show, explain):
+        command.add_argument(
+            "--color",
+            choices=["auto", "always", "never"],
+            default="auto",
+            help="auto: on a terminal, unless NO_COLOR is set",
+        )
+    return parser
+
+
+def _add_show(commands: Any) -> argparse.ArgumentParser:
+    """The command ``show`` with its options, which it adds to the commands."""
+    show: argparse.ArgumentParser = commands.add_parser(
         "show",
         help="print the converted code of a file, function or module",
         description=_SHOW,
@@ -122,22 +143,7 @@ def _parser() -> argparse.ArgumentParser:
             default=[],
             help=f"{what} what it calls of these modules, such as 'pkg.*'",
         )
-    explain = commands.add_parser(
-        "explain",
-        help="say what an error code means and what to do about it",
-        description="Say what an error code means; without a code, list all of them.",
-    )
-    explain.set_defaults(command=_explain)
-    explain.add_argument("codes", metavar="CODE", nargs="*", help="such as AG101")
-    explain.add_argument("--json", action="store_true", help="the same as JSON")
-    for command in (show, explain):
-        command.add_argument(
-            "--color",
-            choices=["auto", "always", "never"],
-            default="auto",
-            help="auto: on a terminal, unless NO_COLOR is set",
-        )
-    return parser
+    return show
 
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:

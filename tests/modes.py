@@ -22,7 +22,7 @@ import autograph
 import runtime as tf
 from runtime.execute.numpy_source import Interpreted
 
-__all__ = ["MODES", "Result", "as_tensors", "run", "same"]
+__all__ = ["MODES", "Result", "as_tensors", "check_as_python", "run", "same"]
 
 MODES = ("plain", "converted", "eager", "staged", "interpreted")
 
@@ -150,3 +150,11 @@ def same(left: Any, right: Any) -> bool:
             return False
         return bool(np.isclose(left, right, rtol=1e-5, atol=1e-6, equal_nan=True))
     return bool(left == right)
+
+
+def check_as_python(function: Any, arguments: tuple[Any, ...], mode: str) -> None:
+    """Compare a call in a mode with plain Python: its result, or its error and text."""
+    expected, found = run(function, arguments, "plain"), run(function, arguments, mode)
+
+    assert (found.error, found.message) == (expected.error, expected.message)
+    assert same(found.value, expected.value)

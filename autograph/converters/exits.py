@@ -342,7 +342,8 @@ class Exits:
         assign = nodes.assign(flag, nodes.located(value, test), statement)
         if ctx.soft:
             return [assign]
-        # Printed only if something is left to do, and what tells that the loop is left.
+        # The jump stays for the analysis, which must know that a tensor ends the loop;
+        # an `if` that does nothing else is not printed.
         guard = nodes.if_(nodes.name(flag, statement), body[1:], orelse, statement)
         return [assign, self._selection.mark(guard)]
 

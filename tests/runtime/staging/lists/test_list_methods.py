@@ -51,11 +51,7 @@ PROGRAMS = [
 @pytest.mark.parametrize("mode", modes.MODES[1:])
 @pytest.mark.parametrize(("program", "arguments"), PROGRAMS)
 def test_as_python(program, arguments, mode):
-    expected = modes.run(program, arguments, "plain")
-    found = modes.run(program, arguments, mode)
-
-    assert (found.error, found.message) == (expected.error, expected.message)
-    assert modes.same(found.value, expected.value)
+    modes.check_as_python(program, arguments, mode)
 
 
 @pytest.mark.parametrize("program", [missing_behind_a_start, missing_within])
