@@ -757,6 +757,8 @@ def test_libraries_may_ask() -> None:
     @tf.function
     def f(x: Any) -> Any:
         assert not np.iterable(x)
+        assert np.ndim(x) == 0
+        assert np.shape(x) == ()
         assert not hasattr(x, "numpy")
         return x
 
