@@ -3,7 +3,7 @@
 A program computes with two tensors of one dtype, numbers or rows, that begin with the
 largest and least numbers, -0.0, infinities and nan; and with numbers of Python. Called
 eagerly it says what is expected; every executor must give the same bits of its graph,
-also of the lowered one, or refuse a number of Python that does not fit.
+also of the prepared one, or refuse a number of Python that does not fit.
 
 ``python -m tests.edge_programs FIRST COUNT`` tries programs by number.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 import runtime as tf
 from runtime.execute import interpreter
-from runtime.lowering.lower import lowered
+from runtime.lowering.prepare import prepare
 from tests.number_programs import try_by_number
 from tests.runtime.execute.agreement import assert_same, ways
 
@@ -228,7 +228,7 @@ def check(seed: int, tally: collections.Counter[str] | None = None) -> None:
         tally["refused while tracing"] += 1
         return
     runs = dict(ways(graph))
-    runs["lowered"] = lambda arrays, low=lowered(graph): interpreter.run(low, arrays)
+    runs["prepared"] = lambda arrays, low=prepare(graph): interpreter.run(low, arrays)
     for n, expected in zip((0, 1, 3), outcomes, strict=True):
         for way, run in runs.items():
             found = _outcome(

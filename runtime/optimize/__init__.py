@@ -39,7 +39,7 @@ from runtime.optimize.inlining import inline_calls, known_branches
 from runtime.optimize.layout import layout
 from runtime.optimize.loops import invariant_code, invariant_state
 
-__all__ = ["FAST_MATH", "PASSES", "Pass", "chosen_passes", "optimize"]
+__all__ = ["FAST_MATH", "PASSES", "Pass", "chosen_passes", "optimize", "rewrite"]
 
 
 class Pass(NamedTuple):
@@ -97,6 +97,17 @@ def optimize(
     copy = copy_graph(graph)
     if watch is not None:
         watch(None, copy)
+    rewrite(copy, passes, watch)
+    note_captures(copy)
+    return copy
+
+
+def rewrite(
+    copy: Graph,
+    passes: Sequence[Pass],
+    watch: Callable[[Pass, Graph], Any] | None = None,
+) -> None:
+    """Run the passes over a copy of a graph, and again while they open ways."""
     for _ in range(MAX_ROUNDS):
         opened = False
         for item in passes:
@@ -106,8 +117,6 @@ def optimize(
                     watch(item, copy)
         if not opened:
             break
-    note_captures(copy)
-    return copy
 
 
 def chosen_passes(options: Mapping[str, Any] | None = None) -> tuple[Pass, ...]:

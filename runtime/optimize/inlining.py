@@ -36,7 +36,7 @@ from runtime.optimize.editing import (
 from runtime.optimize.facts import can_drop, constant, number
 from runtime.where.user_code import Location
 
-__all__ = ["inline_calls", "known_branches"]
+__all__ = ["inline", "inline_calls", "known_branches"]
 
 
 def inline_calls(graph: Graph) -> int:
@@ -61,7 +61,7 @@ def _inline_call(node: Node, editor: Editor) -> Tensors | None:
         return None
     if node.location is not None:
         _note_caller(node.attrs["graph"], node.location)
-    return _inline(node.attrs["graph"], node.inputs, node, editor)
+    return inline(node.attrs["graph"], node.inputs, node, editor)
 
 
 def _note_caller(graph: Graph, caller: Location) -> None:
@@ -82,7 +82,11 @@ def _note_caller(graph: Graph, caller: Location) -> None:
                 waiting += bodies_of(node)
 
 
-def _inline(source: Graph, inputs: Tensors, node: Node, editor: Editor) -> Tensors:
+def inline(source: Graph, inputs: Tensors, node: Node, editor: Editor) -> Tensors:
+    """Append the nodes of a graph of `node`; gives what its outputs are for `inputs`.
+
+    The nodes become those of the graph that `editor` goes through.
+    """
     move_nodes(source, editor.graph, source.nodes)
     for tensor, value in zip(source.inputs, inputs):
         editor.replaced[id(tensor)] = value
@@ -131,7 +135,7 @@ def _choose(graph: Graph, node: Node, editor: Editor) -> Tensors | None:
     for tensor, inner in zip(node.inputs[1:], graph.inputs):
         if id(inner) not in used and not can_drop(tensor):
             return None
-    return _inline(graph, node.inputs[1:], node, editor)
+    return inline(graph, node.inputs[1:], node, editor)
 
 
 def _tell_branches(node: Node, editor: Editor) -> None:
