@@ -16,16 +16,19 @@ from runtime.types.devices import get_soft_device_placement, set_soft_device_pla
 __all__ = [
     "LogicalDevice",
     "PhysicalDevice",
+    "check_executor",
     "experimental",
     "experimental_functions_run_eagerly",
     "experimental_run_functions_eagerly",
     "functions_run_eagerly",
+    "get_executor",
     "get_soft_device_placement",
     "get_visible_devices",
     "list_logical_devices",
     "list_physical_devices",
     "optimizer",
     "run_functions_eagerly",
+    "set_executor",
     "set_soft_device_placement",
     "set_visible_devices",
     "threading",
@@ -237,6 +240,42 @@ class optimizer:  # noqa: N801
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
+
+
+# --- executors ------------------------------------------------------------------------
+
+EXECUTORS = ("numpy", "xla")
+_executor = "numpy"
+
+
+def check_executor(name: Any) -> str:
+    """The name of an executor. Raises ValueError if it is none."""
+    if name not in EXECUTORS:
+        raise ValueError(
+            f"there is no executor {name!r}; there are {_listed(EXECUTORS)}"
+        )
+    return str(name)
+
+
+def set_executor(name: str) -> None:
+    """Say what runs graphs that ask for no executor: ``"numpy"``, or ``"xla"``.
+
+    It acts on functions that run for the first time from then on. Raises ValueError for
+    another name. XLA needs the extra ``xla``, which the first function asks for.
+
+    >>> set_executor("numpy")
+    """
+    global _executor
+    _executor = check_executor(name)
+
+
+def get_executor() -> str:
+    """The executor that runs graphs which ask for none.
+
+    >>> get_executor()
+    'numpy'
+    """
+    return _executor
 
 
 # --- experimental ---------------------------------------------------------------------

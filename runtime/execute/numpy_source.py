@@ -36,9 +36,11 @@ from runtime.execute.prune import Effects, find_live, is_recursive_call
 from runtime.execute.scalars import Scalars
 from runtime.execute.text import Line, Step, Text, wrapped_lines
 from runtime.graph import Graph, Node
+from runtime.ops.apply import as_array
 from runtime.ops.checks.numerics import is_checking, on_switch
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.record import get
+from runtime.tensor import EagerTensor
 
 __all__ = ["Executable", "compile_graph"]
 
@@ -95,6 +97,16 @@ class Executable:
         if self._results == 1:
             return (result,)
         return result if self._results else ()
+
+    @staticmethod
+    def inputs(tensors: Sequence[Any]) -> list[Any]:
+        """What a call takes for eager tensors."""
+        return [tensor._array for tensor in tensors]
+
+    @staticmethod
+    def tensor(result: Any) -> EagerTensor:
+        """A result of a call as a tensor."""
+        return EagerTensor(as_array(result))
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""

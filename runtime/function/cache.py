@@ -12,11 +12,13 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from runtime.executors import executor_of
 from runtime.function.call import Call, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.fast_key import FastKey, objects_of
 from runtime.guards import Guards
 from runtime.locks import new_reentrant_lock
+from runtime.tensor.device import DeviceTensor
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
 
@@ -149,6 +151,8 @@ class TraceCache:
             # Else something is known neither by its identity nor by the key.
 
     def _remember(self, key: FastKey, order: tuple[int, ...], entry: Entry) -> None:
+        if DeviceTensor in key and executor_of(entry.concrete.graph) == "numpy":
+            return  # Its source takes NumPy's arrays alone.
         in_order = order == tuple(range(len(order)))
         with self._lock:
             if entry not in self._entries.get(entry.call.key, ()):

@@ -25,6 +25,7 @@ from runtime.ops.containers.array_parts import Kind
 from runtime.ops.containers.tensor_array import TensorArray
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.tensor.device import DeviceTensor
 from runtime.tracing.arguments import Again, restored, taken_apart
 from runtime.types import nest
 from runtime.types.classes import defines
@@ -164,6 +165,8 @@ def _form(
     if found is None:
         return {}
     places = {id(array): place for place, array in enumerate(found[1])}
+    if len(places) < len(found[1]):  # one array of a device for two arguments
+        return {}
     if not all(id(array) in places for array in inputs):
         return {}
     return {found[0]: tuple([places[id(array)] for array in inputs])}
@@ -179,7 +182,7 @@ def _tensor_spec(leaf: Any, name: str, arrays: list[Array | None]) -> TensorSpec
     if isinstance(leaf, Tensor):
         leaf = narrowed(leaf)
     if isinstance(leaf, EagerTensor):
-        arrays.append(leaf._array)
+        arrays.append(leaf.held if type(leaf) is DeviceTensor else leaf._array)
         return TensorSpec(leaf.shape, leaf.dtype, name)
     if isinstance(leaf, SymbolicTensor):
         arrays.append(None)

@@ -12,18 +12,17 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import ConversionError, InvalidArgumentError
-from runtime.execute.numpy_source import Executable, compile_graph
 from runtime.execute.profile import Profile, profile
+from runtime.executors import compiled
 from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph.recording import recorders
 from runtime.locks import new_lock
 from runtime.missing import near
-from runtime.ops.apply import as_array
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.ops.staged.flow import optional_parts
-from runtime.optimize import chosen_passes, optimize
+from runtime.optimize import chosen_passes
 from runtime.optimize.dump import PassDump, dump_passes
 from runtime.optimize.editing import copy_graph, nested_graphs, note_captures
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -64,7 +63,7 @@ class ConcreteFunction:
         self._captured = captured
         #: The same program with inputs for these tensors, which are constants here.
         self._capturing: dict[tuple[int, ...], ConcreteFunction] = {}
-        self._executable: Executable | None = None
+        self._executable: Any = None
         self._one_tensor = trace.results.is_tensor
         self._kinds = _kinds(specs)
         self.__name__ = signature.name
@@ -145,7 +144,7 @@ class ConcreteFunction:
 
     def to_source(self) -> str:
         """The Python source that runs the graph."""
-        return self._compiled().source
+        return str(self.executable.source)
 
     def gradient_memory(self) -> Any:
         """What is kept for the gradient, in bytes and tensor by tensor, with lines.
@@ -180,7 +179,7 @@ class ConcreteFunction:
         """
         tensors = self._bind(args, kwargs)
         arrays = [tensor._array for tensor in tensors]  # type: ignore[attr-defined]
-        return profile(self._compiled(), arrays, repeat)
+        return profile(self.executable, arrays, repeat)
 
     def dump_passes(self) -> PassDump:
         """What the optimiser changes in the graph before it runs, pass by pass.
@@ -231,22 +230,22 @@ class ConcreteFunction:
 
     def call_flat(self, arrays: Sequence[Array]) -> Any:
         """Run the graph on arrays that are known to fit."""
-        executable = self._executable or self._compiled()
+        executable = self._executable or self.executable
         if self._one_tensor:
             result = executable.run(arrays)
-            return EagerTensor(
-                result if type(result) is np.ndarray else as_array(result)
-            )
+            if type(result) is np.ndarray:
+                return EagerTensor(result)
+            return executable.tensor(result)
         results = executable(arrays)
-        return self._trace.results.pack([EagerTensor(as_array(r)) for r in results])
+        return self._trace.results.pack([executable.tensor(r) for r in results])
 
-    def _compiled(self) -> Executable:
+    @property
+    def executable(self) -> Any:
+        """The graph as its executor runs it, compiled when it is first asked for."""
         executable = self._executable
         if executable is None:
             with _room(self.graph):
-                executable = compile_graph(optimize(self.graph, chosen_passes()))
-            # What is checked while it runs is the program as it was traced.
-            executable.graph = self.graph
+                executable = compiled(self.graph)
             self._executable = executable
         return executable
 
@@ -271,7 +270,7 @@ class ConcreteFunction:
             results = run_call(self.graph, tensors)
             return self._trace.results.pack(results)
         if graph is None:
-            return self.call_flat([tensor._array for tensor in tensors])  # type: ignore[attr-defined]
+            return self.call_flat(self.executable.inputs(tensors))
         specs = [
             TensorSpec(tensor.shape, tensor.dtype) for tensor in self.graph.outputs
         ]

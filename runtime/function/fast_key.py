@@ -15,6 +15,7 @@ import numpy as np
 
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import EagerTensor
+from runtime.tensor.device import DeviceTensor
 from runtime.tracing.arguments import other_attributes
 from runtime.types import nest
 from runtime.types.classes import defines, remembered
@@ -127,6 +128,10 @@ def _add(
             append(tensor._array.dtype)
             append(tensor._array.shape)
             arrays.append(tensor._array)
+        elif kind is DeviceTensor:
+            held = value.held
+            key += (kind, held.dtype, held.shape)
+            arrays.append(held)
         elif not _add_object(value, key, arrays, met):
             return False
     return True

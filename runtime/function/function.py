@@ -22,8 +22,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
+import numpy as np
+
 from runtime import compiler
-from runtime.errors import UnimplementedError
+from runtime.config import check_executor
+from runtime.executors import executor_of
 from runtime.function.cache import MAX_TRACES, Entry, TraceCache
 from runtime.function.call import Call
 from runtime.function.concrete import ConcreteFunction
@@ -143,6 +146,7 @@ class Function:
         reduce_retracing: bool = False,
         guards: bool = True,
         max_traces: int = MAX_TRACES,
+        executor: str | None = None,
     ) -> None:
         if not callable(python_function):
             raise TypeError(f"tf.function takes a callable, not {python_function!r}")
@@ -169,6 +173,7 @@ class Function:
             autograph=autograph,
             options=autograph_options,
             guards=guards,
+            executor=executor,
         )
         self._turn = Turn()
         self._cache = TraceCache(reduce_retracing, max_traces)
@@ -184,6 +189,7 @@ class Function:
             reduce_retracing=reduce_retracing,
             guards=guards,
             max_traces=max_traces,
+            executor=executor,
         )
         self._methods = Methods(python_function, self._make)
 
@@ -243,6 +249,8 @@ class Function:
         entry = self._entry(call)
         self._retraces.warn()
         self._cache.remember(call, entry)
+        if executor_of(entry.concrete.graph) == "numpy":
+            inputs = [np.asarray(array) for array in inputs]
         return entry.concrete.call_flat(inputs)
 
     def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -393,10 +401,8 @@ def _name_of(python_function: Callable[..., Any]) -> str:
 
 # --- the decorator --------------------------------------------------------------------
 
-_NO_NATIVE_CODE = (
-    "jit_compile=True needs the executor for native code, which does not exist yet; "
-    "leave it out to run the graph as NumPy code"
-)
+#: What `jit_compile` asks for.
+COMPILER = "xla"
 
 
 @overload
@@ -406,6 +412,7 @@ def function(
     *,
     autograph: bool = True,
     jit_compile: bool | None = None,
+    executor: str | None = None,
     reduce_retracing: bool = False,
     guards: bool = True,
     max_traces: int = MAX_TRACES,
@@ -425,6 +432,7 @@ def function(
     *,
     autograph: bool = True,
     jit_compile: bool | None = None,
+    executor: str | None = None,
     reduce_retracing: bool = False,
     guards: bool = True,
     max_traces: int = MAX_TRACES,
@@ -443,6 +451,7 @@ def function(
     *,
     autograph: bool = True,
     jit_compile: bool | None = None,
+    executor: str | None = None,
     reduce_retracing: bool = False,
     guards: bool = True,
     max_traces: int = MAX_TRACES,
@@ -460,7 +469,10 @@ def function(
         input_signature: specs of the tensors it takes; others are a ValueError.
             Parameters that are annotated with a `tf.TensorSpec` have one without it.
         autograph: whether Python control flow that depends on tensors is converted.
-        jit_compile: True asks for native code: UnimplementedError, so far.
+        jit_compile: True compiles the graph, with XLA: the extra ``xla``. False runs it
+            as NumPy code whatever `tf.config.set_executor` says.
+        executor: what runs the graph, ``"numpy"`` or ``"xla"``; None leaves it to
+            `jit_compile` and `tf.config.set_executor`.
         reduce_retracing: trace for unknown dimensions once shapes begin to vary.
         guards: whether calls check that what the traced code read of Python's state
             (globals, attributes, ...) is as it was, and trace again where it is not.
@@ -473,9 +485,12 @@ def function(
     ``experimental_relax_shapes`` and ``experimental_compile`` are older names of
     `reduce_retracing` and `jit_compile`; the other parameters change nothing.
     """
-    if jit_compile or experimental_compile:
-        raise UnimplementedError(_NO_NATIVE_CODE)
-
+    if executor is not None:
+        check_executor(executor)
+    elif jit_compile or experimental_compile:
+        executor = COMPILER
+    elif jit_compile is False:
+        executor = "numpy"
     decorate = functools.partial(
         Function,
         input_signature=input_signature,
@@ -485,5 +500,6 @@ def function(
         reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
         guards=guards,
         max_traces=max_traces,
+        executor=executor,
     )
     return decorate if func is None else decorate(func)

@@ -109,11 +109,13 @@ class Tracer:
         autograph: bool,
         options: Any,
         guards: bool,
+        executor: str | None = None,
     ) -> None:
         self.python_function = python_function
         self.autograph = autograph
         self.options = options
         self.guards = guards
+        self.executor = executor
         #: How often the Python function has been traced.
         self.count = 0
         self._signature = signature
@@ -233,10 +235,12 @@ class Tracer:
                 )
 
         if not self.autograph:
-            return attempt(self.converted)
-        traced: Trace = compiler.conversion.repaired(
-            attempt, self.converted, self.options, self.met
-        )
+            traced = attempt(self.converted)
+        else:
+            traced = compiler.conversion.repaired(
+                attempt, self.converted, self.options, self.met
+            )
+        traced.graph.executor = self.executor
         return traced
 
     def _refuse(self, variable: Any) -> None:

@@ -31,6 +31,7 @@ from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
 from runtime.ops.elementwise.functions import conj, negative
 from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
+from runtime.tensor.device import DeviceTensor
 
 __all__ = [
     "Recording",
@@ -128,6 +129,8 @@ def outside(tensor: Any) -> Any:
 def mark_recorded(tensors: Iterable[Any]) -> None:
     """Send eager tensors the general way, on which tapes hear of operations."""
     for tensor in tensors:
+        if type(tensor) is DeviceTensor:
+            tensor.fetched()
         if type(tensor) is EagerTensor:
             tensor.__class__ = Recorded
 

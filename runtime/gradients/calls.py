@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from runtime.errors import GradientError, InternalError
-from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.executors import compiled
 from runtime.gradients.backprop import backprop, has_gradient
 from runtime.gradients.control_flow import (
     add_outputs,
@@ -26,9 +26,8 @@ from runtime.gradients.sparse import dense
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
 from runtime.graph.recording import recorders, unrecorded
-from runtime.ops.apply import as_array, record
+from runtime.ops.apply import record
 from runtime.ops.arrays.creation import zeros_like
-from runtime.optimize import chosen_passes, optimize
 from runtime.optimize.editing import copy_graph, nested_graphs
 from runtime.tensor import EagerTensor, SymbolicTensor
 
@@ -52,7 +51,7 @@ class Forward:
     """A graph that gives what its gradient needs, and the gradients made so far."""
 
     graph: Graph
-    executable: Executable | None = None
+    executable: Any = None
     #: Why it has no gradient.
     error: GradientError | None = None
     backward: dict[tuple[Mask, Mask], Backward] = field(default_factory=dict)
@@ -62,9 +61,9 @@ class Forward:
     def run(self, tensors: Sequence[Any]) -> list[EagerTensor]:
         """Run the graph on eager tensors."""
         if self.executable is None:
-            self.executable = compile_graph(optimize(self.graph, chosen_passes()))
-        results = self.executable([tensor._array for tensor in tensors])
-        return [EagerTensor(as_array(result)) for result in results]
+            self.executable = compiled(self.graph)
+        results = self.executable(self.executable.inputs(tensors))
+        return [self.executable.tensor(result) for result in results]
 
     def backward_for(self, wanted: Mask, seeded: Mask) -> Backward:
         """The backward graph from some results to some operands."""
@@ -169,6 +168,7 @@ def _trace_backward(graph: Graph, wanted: Mask, seeded: Mask) -> Backward:
     needed = [*graph.inputs, *variables_in(graph)]
     sources = [item for item, is_wanted in zip(needed, wanted) if is_wanted]
     back = Graph(f"{graph.name}_gradient", parent=graph)
+    back.executor = graph.executor
     with unrecorded(), building(back):
         seeds: dict[int, Any] = {}
         for tensor, is_seeded in zip(graph.outputs, seeded):

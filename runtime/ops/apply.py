@@ -25,6 +25,7 @@ from runtime.graph.context import current_graph
 from runtime.graph.recording import Step, demote, recorders
 from runtime.ops.record import Op, get
 from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor, WeakTensor
+from runtime.tensor.device import DeviceTensor
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 from runtime.where.handlers import check_op, facts
@@ -82,11 +83,11 @@ def apply_eagerly(
             tensor = tensor.narrowed() if definition.strong else tensor
         else:
             weak = False
-            if type(tensor) is not EagerTensor:
+            if type(tensor) not in (EagerTensor, DeviceTensor):
                 if type(tensor) is not Recorded:
                     raise _not_eager(definition, tensor)
                 is_known = True
-        arrays.append(tensor._array)
+        arrays.append(tensor._array)  # type: ignore[attr-defined]
     result = run_kernel(definition, arrays, attrs)
     if weak and as_array(result).dtype.kind in "fc":
         return WeakTensor(as_array(result))

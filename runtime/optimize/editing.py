@@ -110,6 +110,7 @@ def copy_graph(graph: Graph) -> Graph:
 
 def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Graph:
     new = Graph(graph.name, parent)
+    new.executor = graph.executor
     # Those of nodes that are there: tracing has also named what it dropped again.
     names = new._names
     if graph.is_recursive:

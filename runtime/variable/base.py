@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -31,6 +31,16 @@ from runtime.variable.updates import assign_quickly, check_arithmetic
 __all__ = ["Variable", "underlying"]
 
 Array = np.ndarray[Any, Any]
+
+
+class Held:
+    """A value on a device, and the copy of it that was asked for."""
+
+    __slots__ = ("fetched", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.fetched: Array | None = None
 
 
 class Variable(PartialUpdates, OperatorMixin):
@@ -168,6 +178,37 @@ class Variable(PartialUpdates, OperatorMixin):
     def is_initialized(self, name: str | None = None) -> bool:
         """True: a variable has a value from the start."""
         return True
+
+    # --- the value on a device --------------------------------------------------------
+
+    # A compiler that was given the value leaves the new one where it made it. Then
+    # there is no ``_array`` until somebody asks for it; while there is the one that was
+    # asked for, both are the value.
+
+    def on_device(self) -> Any:
+        """The value for a compiler: an array of JAX, or of NumPy."""
+        own = vars(self)
+        held = own.get("_held")
+        if held is not None and own.get("_array") is held.fetched:
+            return held.value
+        return self._array
+
+    def keep_on_device(self, value: Any) -> None:
+        """Replace the value by an array of JAX."""
+        self._held = Held(value)
+        vars(self).pop("_array", None)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            held = vars(self).get("_held") if name == "_array" else None
+            if held is None:
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}"
+                )
+            # A copy: the compiler may be given the array itself, to write to it.
+            held.fetched = self._array = np.array(held.value)
+            return held.fetched
 
     # --- reading ----------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import gc
+import sys
 import threading
 import traceback
 import weakref
@@ -15,7 +16,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from runtime.executors import executor_of
 from runtime.function.function import Function
+from runtime.xla import library
 
 #: For tests that trace again and again on purpose.
 often = pytest.mark.filterwarnings("ignore::runtime.errors.RetracingWarning")
@@ -646,9 +649,12 @@ def test_errors_while_tracing_are_the_users() -> None:
     assert f.experimental_get_tracing_count() == 0
 
 
-def test_native_code_is_not_there_yet() -> None:
-    with pytest.raises(tf.errors.UnimplementedError, match="jit_compile=True"):
-        tf.function(lambda x: x, jit_compile=True)
+def test_a_compiler_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", None)
+    library.load.cache_clear()
+    compiled = tf.function(lambda x: x + 1, jit_compile=True)
+    with pytest.raises(tf.errors.UnimplementedError, match=r"compiler\[xla\]"):
+        compiled(tf.constant(1))
 
 
 # --- being a function -----------------------------------------------------------------
@@ -728,8 +734,9 @@ def test_all_parameters_of_tensorflow_are_known() -> None:
         f(tf.ones([length]))
 
     assert f.experimental_get_tracing_count() == 2
-    with pytest.raises(tf.errors.UnimplementedError, match="jit_compile=True"):
-        tf.function(lambda x: x, experimental_compile=True)
+    compiled = tf.function(lambda x: x, experimental_compile=True)
+    concrete = compiled.get_concrete_function(tf.TensorSpec([]))
+    assert executor_of(concrete.graph) == "xla"
 
 
 def test_decorator_with_arguments() -> None:

@@ -1,0 +1,36 @@
+"""Which executor runs a graph, and what it makes of it.
+
+``numpy`` is always there. ``xla`` needs JAX, the extra ``xla``. A graph says in
+`Graph.executor` which one it asks for; others run as `tf.config.set_executor` says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.config import get_executor
+from runtime.execute.numpy_source import compile_graph
+from runtime.graph import Graph
+from runtime.optimize import chosen_passes, optimize
+
+__all__ = ["compiled", "executor_of"]
+
+
+def executor_of(graph: Graph) -> str:
+    """The name of the executor that runs the graph."""
+    return graph.executor or get_executor()
+
+
+def compiled(graph: Graph) -> Any:
+    """The graph as its executor runs it: see `runtime.execute.numpy_source.Executable`.
+
+    Raises UnimplementedError if what the executor needs is not installed.
+    """
+    if executor_of(graph) == "xla":
+        from runtime.xla.executable import compile_graph as compile_for_xla
+
+        return compile_for_xla(graph)
+    executable = compile_graph(optimize(graph, chosen_passes()))
+    # What is checked while it runs is the program as it was traced.
+    executable.graph = graph
+    return executable

@@ -1,0 +1,68 @@
+"""Tensors whose value lies where a compiler left it: perhaps in another memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from runtime.tensor.eager import EagerTensor
+from runtime.types.dtypes import DType, as_dtype
+from runtime.types.shapes import TensorShape
+from runtime.types.specs import TensorSpec
+
+__all__ = ["DeviceTensor"]
+
+Array = np.ndarray[Any, Any]
+
+#: Where an eager tensor keeps its array, and this one what stands for it.
+_slot: Any = EagerTensor.__dict__["_array"]
+
+
+class DeviceTensor(EagerTensor):
+    """An eager tensor that comes to NumPy's memory when somebody asks for its value.
+
+    It holds an array of JAX. The quick ways of operations take the class `EagerTensor`
+    alone; the general ones ask for ``_array``, which JAX copies once and keeps.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, held: Any) -> None:
+        _slot.__set__(self, held)
+
+    @property
+    def held(self) -> Any:
+        """The array of JAX."""
+        return _slot.__get__(self)
+
+    @property
+    def _array(self) -> Array:  # type: ignore[override]
+        return np.asarray(_slot.__get__(self))
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape."""
+        return TensorShape.of_dims(self.held.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return as_dtype(self.held.dtype)
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The shape and dtype as one record."""
+        return TensorSpec(self.shape, self.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        ndim: int = self.held.ndim
+        return ndim
+
+    def fetched(self) -> None:
+        """Become a plain `EagerTensor`, in NumPy's memory."""
+        array = self._array
+        self.__class__ = EagerTensor  # type: ignore[assignment]
+        self._array = array  # type: ignore[misc]

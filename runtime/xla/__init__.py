@@ -1,0 +1,1 @@
+"""Graphs on XLA through JAX: the extra ``xla``."""

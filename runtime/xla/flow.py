@@ -1,0 +1,168 @@
+"""A graph run on JAX's tracers: what becomes one XLA program.
+
+Values are of two kinds. *Known* ones are NumPy arrays: constants, shapes, and what is
+computed of them alone, by the kernels of NumPy. They may decide shapes, which XLA must
+know when it compiles. All others are JAX's arrays.
+
+What a graph changes beside its results is a part of the `Flow` that runs it: the values
+of variables, and whether a check has failed. Sub-graphs of branches and loops take and
+give it. A failed check does not end an XLA program; it raises a flag, at which loops
+end, and whoever runs the program has the interpreter say what went wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from runtime.errors import OpError, UnimplementedError
+from runtime.execute.failure import run_node
+from runtime.execute.prune import CONTROL_FLOW, find_live
+from runtime.graph import Graph, Node
+from runtime.ops.define import attributes_with_tensors
+from runtime.ops.record import get
+from runtime.types.specs import TensorSpec
+
+__all__ = ["Flow", "Step", "as_spec", "is_known", "refusal", "rule"]
+
+#: A NumPy array, a JAX array, or a tracer.
+Value = Any
+Rule = Callable[..., Any]
+
+
+class _Known(NamedTuple):
+    """A rule, and for which nodes it may raise the flag."""
+
+    run: Rule
+    checks: Callable[[Node], bool]
+
+
+_RULES: dict[str, _Known] = {}
+
+
+def rule(
+    *ops: str, checks: bool | Callable[[Node], bool] = False
+) -> Callable[[Rule], Rule]:
+    """Make the decorated function the rule of some ops.
+
+    It takes the `Step`, the values of the inputs, and the attributes by their names; it
+    gives a value, or a tuple where the op has several results or none. `checks` says
+    whether it may call `Step.check`, perhaps by the node.
+    """
+
+    def add(run: Rule) -> Rule:
+        asks = checks if callable(checks) else lambda node: bool(checks)
+        for op in ops:
+            _RULES[op] = _Known(run, asks)
+        return run
+
+    return add
+
+
+def is_known(value: Value) -> bool:
+    """Whether the value is known while the program is compiled."""
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def as_spec(value: Value, spec: TensorSpec) -> Value:
+    """A value as a JAX array of the dtype that a tensor has."""
+    dtype = spec.dtype.np_dtype
+    if dtype.kind == "O":
+        raise UnimplementedError(
+            "a text that is not known before the program runs cannot be in an XLA "
+            "program"
+        )
+    return jnp.asarray(value, dtype)
+
+
+def refusal(node: Node, reason: str) -> OpError:
+    """The error for what XLA cannot run, with the user's line."""
+    where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
+    return UnimplementedError(f"{where}{reason}; leave out jit_compile").for_op(node.op)
+
+
+class Flow:
+    """The run of a graph, with what it changes.
+
+    ``variables`` are the values of variables by their ids, ``failed`` is whether a
+    check has failed: a bool, or a JAX array of one.
+    """
+
+    def __init__(self, variables: dict[int, Value], failed: Value = False) -> None:
+        self.variables = variables
+        self.failed = failed
+
+    def run(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
+        """The values of the graph's outputs."""
+        values: dict[Any, Value] = dict(zip(graph.inputs, inputs))
+        for node in find_live(graph).nodes:
+            arguments = [values.get(tensor) for tensor in node.inputs]
+            values.update(zip(node.outputs, self._results(node, arguments)))
+        return [values.get(tensor) for tensor in graph.outputs]
+
+    def _results(self, node: Node, arguments: list[Value]) -> Sequence[Value]:
+        op = get(node.op)
+        if op.family not in ("state", "random", "check", "structure"):
+            if not op.stateful and all(map(is_known, arguments)):
+                return _many(run_node(node, arguments, node.graph.name))
+        known = _RULES.get(node.op)
+        if known is None:
+            raise refusal(node, f"XLA has no way to run {node.op}")
+        if node.op in CONTROL_FLOW:
+            return _many(known.run(Step(self, node), *arguments))
+        inputs, attrs = attributes_with_tensors(arguments, node.attrs)
+        try:
+            return _many(known.run(Step(self, node), *inputs, **attrs))
+        except OpError:
+            raise
+        except (TypeError, ValueError, IndexError) as error:
+            raise refusal(node, f"XLA cannot run {node.op}: {error}") from error
+
+
+def may_fail(graph: Graph) -> bool:
+    """Whether a check in the graph, or in one within it, may raise the flag."""
+    for node in graph.nodes:
+        known = _RULES.get(node.op)
+        if known is not None and known.checks(node):
+            return True
+        if any(may_fail(inner) for _, inner in node.subgraphs()):
+            return True
+    return False
+
+
+class Step:
+    """One node that is being run, for its rule."""
+
+    def __init__(self, flow: Flow, node: Node) -> None:
+        self.flow = flow
+        self.node = node
+
+    @property
+    def spec(self) -> TensorSpec:
+        """That of the first result."""
+        return self.node.outputs[0].spec
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the first result, as NumPy has it."""
+        return self.spec.dtype.np_dtype
+
+    def check(self, is_right: Value) -> None:
+        """Raise the flag where an element of a condition is false."""
+        if is_known(is_right) or isinstance(is_right, bool):
+            if np.all(is_right):
+                return
+        self.flow.failed = jnp.logical_or(
+            self.flow.failed, jnp.logical_not(jnp.all(is_right))
+        )
+
+    def refused(self, reason: str) -> OpError:
+        """The error for what XLA cannot run."""
+        return refusal(self.node, reason)
+
+
+def _many(result: Any) -> Sequence[Value]:
+    return result if isinstance(result, (tuple, list)) else (result,)

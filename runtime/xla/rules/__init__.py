@@ -1,0 +1,18 @@
+"""How primitives are written with JAX, by families of ops."""
+
+from __future__ import annotations
+
+from runtime.xla.rules import (
+    checks,
+    elementwise,
+    movement,
+    products,
+    reductions,
+    state,
+    structure,
+)
+
+__all__ = ["FAMILIES"]
+
+#: The modules whose functions are the rules; importing them makes them known.
+FAMILIES = (checks, elementwise, movement, products, reductions, state, structure)

@@ -1,0 +1,25 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from runtime.xla.flow import Step, Value, rule
+
+__all__: list[str] = []
+
+
+@rule("MatMul")
+def _matmul(
+    step: Step,
+    x: Value,
+    y: Value,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    **_: Any,
+) -> Value:
+    x = jnp.swapaxes(x, -1, -2) if transpose_a else x
+    y = jnp.swapaxes(y, -1, -2) if transpose_b else y
+    return jnp.matmul(x, y, precision="highest")

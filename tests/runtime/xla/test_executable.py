@@ -1,0 +1,106 @@
+"""Functions on XLA: results, variables, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.tensor.device import DeviceTensor
+
+pytest.importorskip("jax")
+
+
+def test_loops_and_branches() -> None:
+    @tf.function(jit_compile=True)
+    def steps(n: Any) -> Any:
+        count = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            count += 1
+        return count
+
+    assert steps(tf.constant(27)).numpy() == 111
+
+
+def test_results_stay_where_they_are() -> None:
+    @tf.function(executor="xla")
+    def double(x: Any) -> Any:
+        return x * 2.0
+
+    once = double(tf.constant([1.0, 2.0]))
+    twice = double(once)
+    again = double(once)
+
+    assert type(once) is type(twice) is DeviceTensor
+    assert isinstance(once, tf.Tensor)
+    assert again.numpy().tolist() == twice.numpy().tolist() == [4.0, 8.0]
+    assert (once + 1.0).numpy().tolist() == [3.0, 5.0]
+
+
+def test_two_arguments_of_one_tensor_share_no_place() -> None:
+    @tf.function(executor="xla")
+    def minus(x: Any, y: Any) -> Any:
+        return x - y
+
+    x, y = minus(tf.constant(5.0), tf.constant(2.0)), tf.constant(1.0)
+    y = minus(y, y)
+    assert [minus(x, x).numpy() for _ in range(2)] == [0.0, 0.0]
+    assert [minus(x, y).numpy() for _ in range(2)] == [3.0, 3.0]
+
+
+def test_numpy_functions_take_tensors_of_a_device() -> None:
+    made = tf.function(lambda x: x + 1.0, executor="xla")(tf.constant([1.0]))
+    plain = tf.function(lambda x: x * 3.0)
+
+    results = [plain(made) for _ in range(3)]
+    assert [result.numpy().tolist() for result in results] == [[6.0]] * 3
+    assert all(type(result._array) is np.ndarray for result in results)
+
+
+def test_a_failed_check_is_the_error_of_the_program() -> None:
+    limit = tf.Variable(1.0)
+
+    @tf.function(jit_compile=True)
+    def raise_limit(x: Any) -> Any:
+        assert x < 5.0, "too much"
+        limit.assign_add(x)
+        return limit * 2.0
+
+    assert raise_limit(tf.constant(2.0)).numpy() == 6.0
+    for _ in range(2):
+        with pytest.raises(AssertionError, match="too much"):
+            raise_limit(tf.constant(7.0))
+    assert limit.numpy() == 3.0
+    limit.assign(10.0)
+    assert raise_limit(tf.constant(1.0)).numpy() == 22.0
+
+
+def test_the_executor_of_all() -> None:
+    tf.config.set_executor("xla")
+    try:
+        result = tf.function(lambda x: x + 1.0)(tf.constant(1.0))
+        numpy = tf.function(lambda x: x + 1.0, jit_compile=False)(tf.constant(1.0))
+    finally:
+        tf.config.set_executor("numpy")
+    assert type(result) is DeviceTensor
+    assert type(numpy) is not DeviceTensor
+    with pytest.raises(ValueError, match="there is no executor 'tpu'"):
+        tf.config.set_executor("tpu")
+
+
+def test_gradients_run_where_the_function_runs() -> None:
+    weight = tf.Variable(3.0)
+
+    @tf.function(jit_compile=True)
+    def loss(x: Any) -> Any:
+        return weight * x * x
+
+    with tf.GradientTape() as tape:
+        x = tf.constant(2.0)
+        tape.watch(x)
+        value = loss(x)
+    by_x, by_weight = tape.gradient(value, [x, weight])
+    assert (by_x.numpy(), by_weight.numpy()) == (12.0, 4.0)
