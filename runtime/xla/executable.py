@@ -11,8 +11,7 @@ import numpy as np
 from runtime.errors import InternalError
 from runtime.execute import interpreter
 from runtime.graph import Graph
-from runtime.lowering.lower import lowered
-from runtime.optimize import PASSES, optimize
+from runtime.lowering.prepare import prepare
 from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor
@@ -32,7 +31,7 @@ class Compiled:
         self.name = graph.name
         #: The program as it was traced: that which says what failed.
         self.graph = graph
-        self._prepared = prepared(graph)
+        self._prepared = prepare(graph, holds_state=True)
         self._assigned, self._read = _variables(self._prepared)
         self._fails = may_fail(self._prepared)
         # What the interpreter may need, to say what failed, is not given away.
@@ -111,12 +110,6 @@ class Compiled:
 def compile_graph(graph: Graph) -> Compiled:
     """A graph as an XLA program. Raises UnimplementedError without JAX."""
     return Compiled(graph)
-
-
-def prepared(graph: Graph) -> Graph:
-    """The primitives of a graph."""
-    passes = [item for item in PASSES if item.name != "fused_convolutions"]
-    return lowered(optimize(graph, passes), holds_state=True)
 
 
 def _variables(graph: Graph) -> tuple[list[Any], list[Any]]:
