@@ -243,10 +243,21 @@ def _conjunction(
     if less is None and node.op == "If" and len(node.outputs) == 1:
         then, otherwise = node.attrs["then_graph"], node.attrs["else_graph"]
         taken = _position(then.outputs[0], then)
-        other = _source(otherwise.outputs[0]).node
-        if taken is not None and other.op == "Const" and not other.attrs["value"]:
+        other = _source(otherwise.outputs[0])
+        if taken is not None and _is_false(other):
             return _less(_source(node.inputs[1 + taken]).node), node.inputs[0]
+    if less is None and node.op == "SelectV2":  # what lowering makes of the above
+        flag, taken_less, other = node.inputs
+        if flag.shape.rank == 0 and _is_false(_source(other)):
+            return _less(_source(taken_less).node), flag
     return less, None
+
+
+def _is_false(tensor: SymbolicTensor) -> bool:
+    """Whether it is the constant False."""
+    node = tensor.node
+    is_scalar = node.op == "Const" and tensor.shape.rank == 0
+    return is_scalar and not node.attrs["value"]
 
 
 def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:

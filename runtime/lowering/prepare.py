@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.graph import Graph
+from runtime.lowering.loops import annotate_loops
 from runtime.lowering.lower import lower
 from runtime.lowering.select import select_branches
 from runtime.optimize import Pass, chosen_passes, optimize, rewrite
@@ -55,10 +56,12 @@ def prepare(
     """A private copy of a traced graph: optimised, and lowered to primitives.
 
     The copy means what the graph means: the same results (within what decompositions
-    may differ), effects in the same order, errors of the same type. `select`: small
-    conditionals become choices (see `runtime.lowering.select`); who differentiates the
-    copy gives False. `holds_state`: as for `lower`. ``watch(pass, graph)`` is called
-    as by `optimize`.
+    may differ), effects in the same order, errors of the same type. Loops that count
+    say how (see `runtime.lowering.loops`).
+
+    `select`: small conditionals become choices (see `runtime.lowering.select`); who
+    differentiates the copy gives False. `holds_state`: as for `lower`.
+    ``watch(pass, graph)`` is called as by `optimize`.
     """
     # Compilers of graphs fuse by themselves, and do not know our fused ops.
     passes = [item for item in chosen_passes() if item.run is not fused_convolutions]
@@ -66,5 +69,6 @@ def prepare(
     lower(copy, holds_state=holds_state)
     chosen = (Pass(select_branches, ""),) if select else ()
     rewrite(copy, (*chosen, *_CLEAN_UP), watch)
+    annotate_loops(copy)
     note_captures(copy)
     return copy

@@ -18,6 +18,7 @@ from runtime.optimize.verify import verify
 from tests.runtime.execute.test_agreement import Outcome, observe
 from tests.runtime.execute.test_random_programs import Writer, function_of
 from tests.runtime.lowering.comparison import ops_of
+from tests.runtime.lowering.test_loops import CHECKED
 
 
 def checked(graph: Graph, **options: Any) -> Graph:
@@ -55,7 +56,8 @@ def test_results_effects_and_errors(
 
     expected = observe(lambda: interpreter.run(concrete.graph, arrays), capsys)
     prepared = checked(concrete.graph)
-    found = observe(lambda: interpreter.run(prepared, arrays), capsys)
+    with CHECKED:
+        found = observe(lambda: interpreter.run(prepared, arrays), capsys)
     assert without_text(found) == without_text(expected), f"{text}\n{prepared}"
     assert {kind_of(op) for op in ops_of(prepared)} <= {"primitive", "host"}
 
