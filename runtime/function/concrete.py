@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.execute.profile import Profile, profile
-from runtime.executors import compiled
+from runtime.executors import compiled, executor_of
 from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
@@ -32,6 +32,7 @@ from runtime.tracing.trace import Trace
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
+from runtime.xla.library import load
 
 __all__ = ["ConcreteFunction"]
 
@@ -142,9 +143,56 @@ class ConcreteFunction:
             return header(self._signature, self._specs)
         return pretty_signature(self._signature, self._specs, self.structured_outputs)
 
+    @property
+    def executor(self) -> str:
+        """What runs the graph: ``"numpy"`` or ``"xla"``."""
+        return executor_of(self.graph)
+
     def to_source(self) -> str:
-        """The Python source that runs the graph."""
+        """The Python source that runs the graph; on XLA, the jaxpr."""
         return str(self.executable.source)
+
+    def stablehlo(self) -> str:
+        """The program that XLA is given for the graph, whatever runs it.
+
+        Raises:
+            UnimplementedError: JAX is not installed, or XLA cannot run an op.
+            ValueError: the shape of an input is not known.
+        """
+        from runtime.xla.executable import compile_graph
+
+        return compile_graph(self.graph).stablehlo
+
+    def to_jax(self, checks: bool = False) -> Any:
+        """The graph as a pure function of JAX, to be jitted, vmapped, differentiated.
+
+        It takes what the function takes, with arrays of JAX for tensors, or the tensors
+        alone; Python arguments are baked in. It returns the same structure, of arrays
+        of JAX. A function that has variables takes a dict of their values before its
+        arguments; ``fn.variables`` has those of now. If it assigns to any, it returns
+        ``(result, variables)``.
+
+        A failed check of the function (an ``assert``, an index out of range) raises
+        InvalidArgumentError where arrays have values; under a transformation of JAX it
+        makes the floats of the result NaN. With `checks` nothing is raised, and what is
+        returned is ``(what is said above, whether a check failed)``.
+
+        Raises UnimplementedError where JAX is not installed, or XLA cannot run an op.
+        """
+        load()
+        from runtime.xla.pure import JaxFunction, as_argument
+
+        def bind(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+            given = self._bind(args, kwargs, as_argument)
+            return [*given, *[tensor._array for tensor in self._captured]]
+
+        results = self._trace.results
+        if not results.form.is_structure:
+            raise TypeError(
+                f"{self.name}() returns what JAX does not know, such as a TensorArray: "
+                "return tensors and structures of them"
+            )
+        return JaxFunction(self.graph, self.variables, bind, results.pack, checks)
 
     def gradient_memory(self) -> Any:
         """What is kept for the gradient, in bytes and tensor by tensor, with lines.
@@ -178,7 +226,7 @@ class ConcreteFunction:
         A table to print; in notebooks it has bars. Takes and raises what a call does.
         """
         tensors = self._bind(args, kwargs)
-        arrays = [tensor._array for tensor in tensors]  # type: ignore[attr-defined]
+        arrays = [tensor._array for tensor in tensors]
         return profile(self.executable, arrays, repeat)
 
     def dump_passes(self) -> PassDump:
@@ -280,17 +328,26 @@ class ConcreteFunction:
 
     # --- arguments --------------------------------------------------------------------
 
-    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
-        """The tensors of a call, checked, in the order of the graph's inputs."""
+    def _bind(
+        self,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        convert: Callable[[Any, TensorSpec], Any] | None = None,
+    ) -> list[Any]:
+        """The tensors of a call, checked, in the order of the graph's inputs.
+
+        `convert` makes other values than tensors for the specs, or raises.
+        """
+        fit = self._fit if convert is None else lambda a, s, name: convert(a, s)
         try:
             given = self._complete(args, kwargs)
-            return self._matched(given)
+            return self._matched(given, fit)
         except TypeError:
             # Perhaps these are the tensors alone, without the Python arguments.
             specs = [s for s in nest.flatten(self._specs) if isinstance(s, TensorSpec)]
             if kwargs or len(args) != len(specs) or not self._may_be_flat(args):
                 raise
-            return [self._fit(a, s, s.name or "") for a, s in zip(args, specs)]
+            return [fit(a, s, s.name or "") for a, s in zip(args, specs)]
 
     def _may_be_flat(self, args: Sequence[Any]) -> bool:
         """Whether these may be tensors alone, and no full call with a mistake."""
@@ -313,7 +370,9 @@ class ConcreteFunction:
         bound.apply_defaults()
         return dict(self._signature.named(bound.args, bound.kwargs))
 
-    def _matched(self, given: dict[str, Any]) -> list[Tensor]:
+    def _matched(
+        self, given: dict[str, Any], fit: Callable[[Any, TensorSpec, str], Any]
+    ) -> list[Any]:
         """The tensors among `given`; everything else must be what was traced."""
         tensors = []
         expected = dict(self._signature.named(*self._specs))
@@ -336,7 +395,7 @@ class ConcreteFunction:
                 ) from None
             for (path, known), leaf in zip(nest.flatten_with_paths(spec), parts):
                 if isinstance(known, TensorSpec):
-                    tensors.append(self._fit(leaf, known, name + path))
+                    tensors.append(fit(leaf, known, name + path))
                 else:
                     self._check_baked(leaf, known, name + path)
         return tensors

@@ -29,7 +29,7 @@ type. Where too little is known of a shape, the node stays; so do some ops on te
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 from runtime.errors import InternalError, OpError
@@ -77,44 +77,52 @@ def kind_of(name: str) -> Kind:
     return "structure" if op.family == "structure" else "primitive"
 
 
-def lowered(graph: Graph, *, holds_state: bool = False) -> Graph:
+def lowered(
+    graph: Graph, *, holds_state: bool = False, keep: Collection[str] = ()
+) -> Graph:
     """A copy of `graph` that does the same by primitives and host ops.
 
-    `holds_state`: as for `lower`.
+    `holds_state` and `keep`: as for `lower`.
     """
     copy = copy_graph(graph)
-    lower(copy, holds_state=holds_state)
+    lower(copy, holds_state=holds_state, keep=keep)
     note_captures(copy)
     return copy
 
 
-def lower(graph: Graph, *, holds_state: bool = False) -> int:
+def lower(
+    graph: Graph, *, holds_state: bool = False, keep: Collection[str] = ()
+) -> int:
     """Replace composites in a copy of a graph and in its sub-graphs; gives how many.
 
     The kernel of an update of a variable lets no other thread assign meanwhile. Its
     decomposition is a read and an assignment, between which one may. So updates stay,
     unless the executor of the graph `holds_state`: no other thread assigns to the
     variables while it runs.
+
+    The ops in `keep` stay as well: those that the caller knows.
     """
-    return sum([_lower_nodes(inner, holds_state) for inner in nested_graphs(graph)])
+
+    def stays(op: str) -> bool:
+        return op in keep or (record.get(op).family == "state" and not holds_state)
+
+    return sum([_lower_nodes(inner, stays) for inner in nested_graphs(graph)])
 
 
-def _lower_nodes(graph: Graph, holds_state: bool) -> int:
+def _lower_nodes(graph: Graph, stays: Callable[[str], bool]) -> int:
     editor = Editor(graph)
     old = graph.nodes  # kept alive: `Editor` looks tensors up by id
     for node in old:
-        _lower_node(node, editor, holds_state)
+        _lower_node(node, editor, stays)
     graph.nodes = editor.nodes
     graph.outputs = list(editor.resolve(graph.outputs))
     return editor.changes
 
 
-def _lower_node(node: Node, editor: Editor, holds_state: bool) -> None:
+def _lower_node(node: Node, editor: Editor, stays: Callable[[str], bool]) -> None:
     """Append the node to the new list, or the nodes that it decomposes into."""
     node.inputs = editor.resolve(node.inputs)
-    op, rule = record.get(node.op), None
-    if holds_state or op.family != "state":
-        rule = op.decomposition
+    rule = None if stays(node.op) else record.get(node.op).decomposition
     found = None if rule is None else _decompose(node, rule)
     if found is None:
         editor.nodes.append(node)
@@ -122,7 +130,7 @@ def _lower_node(node: Node, editor: Editor, holds_state: bool) -> None:
     nodes, results = found
     editor.keep_alive.append(nodes)
     for inner in nodes:
-        _lower_node(inner, editor, holds_state)
+        _lower_node(inner, editor, stays)
     editor.replace(node.outputs, editor.resolve(results))
 
 

@@ -74,7 +74,7 @@ class LoadedFunction:
         given = dict(self._signature.named(*bound))
         for concrete in self._traces:
             try:
-                return concrete, concrete._matched(given)
+                return concrete, concrete._matched(given, concrete._fit)
             except (TypeError, InvalidArgumentError, ConversionError):
                 continue
         raise self._no_trace(bound)

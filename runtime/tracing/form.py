@@ -143,6 +143,14 @@ class Form:
         pairs = zip(self._composition.steps, self.inside, strict=True)
         return tuple(step + place for step, form in pairs for place in form.places)
 
+    @property
+    def is_structure(self) -> bool:
+        """Whether all values with parts are structures: lists, dicts, dataclasses."""
+        if self._composition is None:
+            return True
+        own = self._composition.value
+        return nest.is_nested(own) and all(form.is_structure for form in self.inside)
+
     def labels(self, name: str) -> list[str]:
         """What the leaves are called in a graph: as the variable, or by its value."""
         if self._composition is None:

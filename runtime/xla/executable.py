@@ -17,7 +17,7 @@ from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor
 from runtime.xla.library import load
 
-__all__ = ["Compiled", "compile_graph"]
+__all__ = ["Compiled", "compile_graph", "variables_of"]
 
 
 class Compiled:
@@ -32,7 +32,7 @@ class Compiled:
         #: The program as it was traced: that which says what failed.
         self.graph = graph
         self._prepared = prepare(graph, holds_state=True)
-        self._assigned, self._read = _variables(self._prepared)
+        self._assigned, self._read = variables_of(self._prepared)
         self._fails = may_fail(self._prepared)
         # What the interpreter may need, to say what failed, is not given away.
         donated = () if self._fails else (1,)
@@ -93,8 +93,13 @@ class Compiled:
 
     @property
     def source(self) -> str:
-        """The program as JAX has it."""
-        return str(self._lowered().as_text())
+        """The program as JAX has it: a jaxpr."""
+        return str(self._staged().jaxpr)
+
+    @property
+    def stablehlo(self) -> str:
+        """The program as XLA is given it."""
+        return str(self._staged().lower().as_text())
 
     def _explain(self, arrays: Sequence[Any]) -> NoReturn:
         """Raise what the interpreter raises for these inputs."""
@@ -103,8 +108,23 @@ class Compiled:
             f"XLA found that {self.name}() fails, and the interpreter that it does not"
         )
 
-    def _lowered(self) -> Any:
-        raise NotImplementedError
+    def _staged(self) -> Any:
+        """The program for the shapes of the graph. Raises ValueError for open ones."""
+        inputs = []
+        for tensor in self._prepared.inputs:
+            shape = tensor.shape
+            if not shape.is_fully_defined():
+                raise ValueError(
+                    f"XLA has a program for each shape, and that of {tensor.name!r} in "
+                    f"{self.name}() is {shape}: ask "
+                    "get_concrete_function(tf.TensorSpec(shape)) for one that is known"
+                )
+            inputs.append(load().ShapeDtypeStruct(shape, tensor.dtype.np_dtype))
+        held = [
+            [variable.on_device() for variable in variables]
+            for variables in (self._assigned, self._read)
+        ]
+        return self._jitted.trace(inputs, *held)
 
 
 def compile_graph(graph: Graph) -> Compiled:
@@ -112,7 +132,7 @@ def compile_graph(graph: Graph) -> Compiled:
     return Compiled(graph)
 
 
-def _variables(graph: Graph) -> tuple[list[Any], list[Any]]:
+def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:
     """The variables that a graph assigns, and those that it only reads."""
     assigned: dict[int, Any] = {}
     read: dict[int, Any] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from runtime.xla.rules import (
     checks,
     elementwise,
+    gradients,
     movement,
     products,
     reductions,
@@ -15,4 +16,13 @@ from runtime.xla.rules import (
 __all__ = ["FAMILIES"]
 
 #: The modules whose functions are the rules; importing them makes them known.
-FAMILIES = (checks, elementwise, movement, products, reductions, state, structure)
+FAMILIES = (
+    checks,
+    elementwise,
+    gradients,
+    movement,
+    products,
+    reductions,
+    state,
+    structure,
+)

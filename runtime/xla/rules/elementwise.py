@@ -23,6 +23,25 @@ def _plain(op: str, function: Callable[..., Value]) -> None:
         return jnp.asarray(function(*values), step.dtype)
 
 
+def _extreme(function: Any, is_first: Any) -> Callable[..., Value]:
+    """The larger or smaller of two, whose gradient is all of one where they are equal.
+
+    For `jax.grad`; JAX halves it.
+    """
+    whole = jax.custom_jvp(function)
+
+    def derivative(values: Any, changes: Any) -> Any:
+        return function(*values), jnp.where(is_first(*values), *changes)
+
+    whole.defjvp(derivative)
+
+    def run(x: Value, y: Value) -> Value:
+        floats = jnp.issubdtype(x.dtype, jnp.floating)
+        return (whole if floats else function)(x, y)
+
+    return run
+
+
 for _op, _function in {
     "Acos": jnp.arccos,
     "Acosh": jnp.arccosh,
@@ -60,8 +79,8 @@ for _op, _function in {
     "LogicalAnd": jnp.logical_and,
     "LogicalNot": jnp.logical_not,
     "LogicalOr": jnp.logical_or,
-    "Maximum": jnp.maximum,
-    "Minimum": jnp.minimum,
+    "Maximum": _extreme(jnp.maximum, jnp.greater_equal),
+    "Minimum": _extreme(jnp.minimum, jnp.less_equal),
     "NextAfter": jnp.nextafter,
     "NotEqual": jnp.not_equal,
     "Real": jnp.real,
