@@ -34,9 +34,22 @@ class Compiled:
         self._prepared = prepare(graph, holds_state=True)
         self._assigned, self._read = variables_of(self._prepared)
         self._fails = may_fail(self._prepared)
+        self._careful = False
         # What the interpreter may need, to say what failed, is not given away.
         donated = () if self._fails else (1,)
         self._jitted = jax.jit(self._run, donate_argnums=donated)
+
+    def _apply(self, *groups: Sequence[Any]) -> Any:
+        """The results, the new values of variables, and the flag."""
+        from runtime.xla.flow import FailsAlways
+
+        try:
+            return self._jitted(*groups)
+        except FailsAlways:
+            # With arrays of these shapes a node fails, if the program comes to it.
+            self._fails = self._careful = True
+            self._jitted = load().jit(self._run)
+            return self._jitted(*groups)
 
     def _run(
         self, inputs: Sequence[Any], assigned: Sequence[Any], read: Sequence[Any]
@@ -45,7 +58,7 @@ class Compiled:
 
         variables = [*self._assigned, *self._read]
         values = {id(v): value for v, value in zip(variables, [*assigned, *read])}
-        flow = Flow(values)
+        flow = Flow(values, careful=self._careful)
         results = flow.run(self._prepared, inputs)
         specs = [tensor.spec for tensor in self._prepared.outputs]
         return (
@@ -59,7 +72,7 @@ class Compiled:
         if self._assigned or self._read:
             results, failed = self._on_variables(arrays)
         else:
-            results, _, failed = self._jitted(arrays, (), ())
+            results, _, failed = self._apply(arrays, (), ())
         if self._fails and failed:
             self._explain(arrays)
         found: Sequence[Any] = results
@@ -70,7 +83,7 @@ class Compiled:
         with _held([*self._assigned, *self._read]):
             assigned = [variable.on_device() for variable in self._assigned]
             read = [variable.on_device() for variable in self._read]
-            results, values, failed = self._jitted(arrays, assigned, read)
+            results, values, failed = self._apply(arrays, assigned, read)
             if not (self._fails and failed):
                 for variable, value in zip(self._assigned, values):
                     variable.keep_on_device(value)

@@ -7,7 +7,9 @@ know when it compiles. All others are JAX's arrays.
 What a graph changes beside its results is a part of the `Flow` that runs it: the values
 of variables, and whether a check has failed. Sub-graphs of branches and loops take and
 give it. A failed check does not end an XLA program; it raises a flag, at which loops
-end, and whoever runs the program has the interpreter say what went wrong.
+end, and whoever runs the program has the interpreter say what went wrong. So does a
+node that fails whenever it runs, as shapes and known values show; what it gives is
+arbitrary.
 """
 
 from __future__ import annotations
@@ -22,11 +24,23 @@ from runtime.errors import OpError, UnimplementedError
 from runtime.execute.failure import run_node
 from runtime.execute.prune import CONTROL_FLOW, find_live
 from runtime.graph import Graph, Node
-from runtime.ops.define import attributes_with_tensors
+from runtime.ops.define import Operand, attributes_with_tensors
 from runtime.ops.record import get
+from runtime.ops.static import plain
+from runtime.types.dtypes import as_dtype
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Flow", "Step", "as_spec", "is_known", "refusal", "rule"]
+__all__ = [
+    "FailsAlways",
+    "Flow",
+    "Step",
+    "as_spec",
+    "has_rule",
+    "is_known",
+    "may_fail",
+    "refusal",
+    "rule",
+]
 
 #: A NumPy array, a JAX array, or a tracer.
 Value = Any
@@ -62,6 +76,11 @@ def rule(
     return add
 
 
+def has_rule(op: str) -> bool:
+    """Whether XLA can run the op."""
+    return op in _RULES
+
+
 def is_known(value: Value) -> bool:
     """Whether the value is known while the program is compiled."""
     return isinstance(value, (np.ndarray, np.generic))
@@ -84,16 +103,24 @@ def refusal(node: Node, reason: str) -> OpError:
     return UnimplementedError(f"{where}{reason}; leave out jit_compile").for_op(node.op)
 
 
+class FailsAlways(Exception):
+    """A node fails whenever it runs, in a flow that is not ``careful``."""
+
+
 class Flow:
     """The run of a graph, with what it changes.
 
     ``variables`` are the values of variables by their ids, ``failed`` is whether a
-    check has failed: a bool, or a JAX array of one.
+    check has failed: a bool, or a JAX array of one. A ``careful`` flow has sub-graphs
+    give the flag even where no node has a check.
     """
 
-    def __init__(self, variables: dict[int, Value], failed: Value = False) -> None:
+    def __init__(
+        self, variables: dict[int, Value], failed: Value = False, careful: bool = False
+    ) -> None:
         self.variables = variables
         self.failed = failed
+        self.careful = careful
 
     def run(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
         """The values of the graph's outputs."""
@@ -107,19 +134,61 @@ class Flow:
         op = get(node.op)
         if op.family not in ("state", "random", "check", "structure"):
             if not op.stateful and all(map(is_known, arguments)):
-                return _many(run_node(node, arguments, node.graph.name))
+                try:
+                    return _many(run_node(node, arguments, node.graph.name))
+                except OpError:
+                    return self._fail(node)
         known = _RULES.get(node.op)
         if known is None:
             raise refusal(node, f"XLA has no way to run {node.op}")
-        if node.op in CONTROL_FLOW:
-            return _many(known.run(Step(self, node), *arguments))
-        inputs, attrs = attributes_with_tensors(arguments, node.attrs)
+        inputs, attrs = attributes_with_tensors(
+            _plain_operands(node, arguments), node.attrs
+        )
         try:
+            if node.op in CONTROL_FLOW:
+                return _many(known.run(Step(self, node), *arguments))
             return _many(known.run(Step(self, node), *inputs, **attrs))
         except OpError:
             raise
         except (TypeError, ValueError, IndexError) as error:
+            if node.op not in CONTROL_FLOW and _is_unfit(node, arguments):
+                return self._fail(node)
             raise refusal(node, f"XLA cannot run {node.op}: {error}") from error
+
+    def _fail(self, node: Node) -> Sequence[Value]:
+        """Raise the flag for a node that fails; gives what may stand for results."""
+        if not self.careful:
+            raise FailsAlways
+        self.failed = jnp.asarray(True)
+        specs = [output.spec for output in node.outputs]
+        shapes = [[1 if n is None else n for n in spec.shape or ()] for spec in specs]
+        return [jnp.zeros(s, spec.dtype.np_dtype) for s, spec in zip(shapes, specs)]
+
+
+def _plain_operands(node: Node, arguments: Sequence[Value]) -> list[Value]:
+    """The arguments; known ones that stand in attributes as Python numbers."""
+    first = len(arguments) - node.attrs.get("operands", 0)
+    return [
+        plain(value) if place >= first and is_known(value) else value
+        for place, value in enumerate(arguments)
+    ]
+
+
+def _is_unfit(node: Node, arguments: Sequence[Value]) -> bool:
+    """Whether the op refuses operands of these shapes, as its infer rule says."""
+    specs = [TensorSpec(np.shape(value), as_dtype(value.dtype)) for value in arguments]
+    values: list[Any] = [
+        Operand(place) if value is arguments[place] else value
+        for place, value in enumerate(_plain_operands(node, arguments))
+    ]
+    _, attrs = attributes_with_tensors(values, node.attrs)
+    if "operands" in node.attrs:
+        attrs["operands"] = node.attrs["operands"]
+    try:
+        get(node.op).infer(*specs, **attrs)
+    except (OpError, ValueError):
+        return True
+    return False
 
 
 def may_fail(graph: Graph) -> bool:

@@ -35,7 +35,7 @@ class _Threaded:
     def __init__(self, step: Step, graphs: Sequence[Graph]) -> None:
         self._flow = step.flow
         self._variables = _assigned(graphs)
-        self._fails = any(map(may_fail, graphs))
+        self._fails = step.flow.careful or any(map(may_fail, graphs))
 
     def now(self) -> list[Value]:
         """The values as JAX arrays."""
@@ -51,7 +51,7 @@ class _Threaded:
         """The results of a graph, and what it left of the values."""
         changed = dict(zip(self._variables, values))
         failed = values[-1] if self._fails else False
-        flow = Flow({**self._flow.variables, **changed}, failed)
+        flow = Flow({**self._flow.variables, **changed}, failed, self._flow.careful)
         return flow.run(graph, inputs), self._of(flow)
 
     def keep(self, values: Sequence[Value]) -> None:

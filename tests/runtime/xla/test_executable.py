@@ -104,3 +104,31 @@ def test_gradients_run_where_the_function_runs() -> None:
         value = loss(x)
     by_x, by_weight = tape.gradient(value, [x, weight])
     assert (by_x.numpy(), by_weight.numpy()) == (12.0, 4.0)
+
+
+def test_what_fails_always_fails_where_the_program_comes_to_it() -> None:
+    total = tf.Variable(0.0)
+
+    @tf.function(jit_compile=True)
+    def inverse(x: Any, y: Any) -> Any:
+        total.assign_add(1.0)
+        if x[0] > 0.0:
+            return x / y
+        while x[0] > -3.0:
+            y = y * tf.cast(1 // tf.constant(0), tf.float32)
+        return y
+
+    two = tf.constant([2.0, 1.0])
+    assert inverse(two, two).numpy().tolist() == [1.0, 1.0]
+    assert inverse(-2.0 * two, two).numpy().tolist() == [2.0, 1.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        inverse(-two, two)
+    assert total.numpy() == 3.0
+
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None])] * 2)
+    def either(x: Any, y: Any) -> Any:
+        return tf.reduce_sum(x + y) if x[0] > 0.0 else x[0]
+
+    assert either(-two, tf.zeros([3])).numpy() == -2.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="broadcast"):
+        either(two, tf.zeros([3]))
