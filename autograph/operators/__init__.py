@@ -42,6 +42,8 @@ from .items import slice_ as slice
 from .library import of_library
 from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding, truth
 from .matching import is_bool, match, pattern_truth, subject
+from .perhaps import Perhaps
+from .raising import Raised
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals
 
@@ -49,6 +51,8 @@ __all__ = [
     "UNBOUND",
     "Backend",
     "Later",
+    "Perhaps",
+    "Raised",
     "Staging",
     "Unbound",
     "all_of",

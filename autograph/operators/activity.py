@@ -38,9 +38,22 @@ class _Thread(threading.local):
 
 
 class _AnyThread:
-    """Stands for each thread where a library may stage in all of them."""
+    """Stands for each thread where a library may stage in all of them.
 
-    elsewhere = False
+    That is whenever one of ``asked`` says so; at any time if there are none.
+    """
+
+    def __init__(self, own: _Thread, asked: list[Callable[[], bool]]) -> None:
+        self._own = own
+        self._asked = asked
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether nothing is staged in this thread."""
+        for may_stage in self._asked:
+            if may_stage():
+                return False
+        return self._own.elsewhere if self._asked else False
 
 
 class Staging:
@@ -60,12 +73,16 @@ class Staging:
     (True, True)
     """
 
-    __slots__ = ("_always", "_count", "_lock", "_own", "_tell", "idle", "thread")
+    __slots__ = (
+        *("_always", "_asked", "_count", "_lock", "_own", "_tell"),
+        *("idle", "thread"),
+    )
 
     def __init__(self, tell: Callable[[bool], None] | None = None) -> None:
         self.idle = True
         self._count = 0
         self._always = 0
+        self._asked: list[Callable[[], bool]] = []
         self._own = _Thread()
         self.thread: _Thread | _AnyThread = self._own
         self._lock = threading.Lock()
@@ -73,23 +90,43 @@ class Staging:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
 
-    def begin(self, *, anywhere: bool = False) -> None:
-        """A library may stage in this thread, or in any, until `end` is called so."""
-        self._add(1, anywhere)
+    def begin(
+        self, *, anywhere: bool = False, asking: Callable[[], bool] | None = None
+    ) -> None:
+        """A library may stage in this thread, or in any, until `end` is called so.
 
-    def end(self, *, anywhere: bool = False) -> None:
-        """End what `begin` with the same argument began."""
-        self._add(-1, anywhere)
+        ``asking``: in any, but only where that function says so.
+        """
+        self._add(1, anywhere, asking)
 
-    def _add(self, step: int, anywhere: bool = False) -> None:
+    def end(
+        self, *, anywhere: bool = False, asking: Callable[[], bool] | None = None
+    ) -> None:
+        """End what `begin` with the same arguments began."""
+        self._add(-1, anywhere, asking)
+
+    def _add(
+        self,
+        step: int,
+        anywhere: bool = False,
+        asking: Callable[[], bool] | None = None,
+    ) -> None:
         if not anywhere:
             self._own.count += step
             self._own.elsewhere = not self._own.count
         with self._lock:
             if anywhere:
                 self._always += step
-                self.thread = _AnyThread() if self._always else self._own
+                if asking is not None:
+                    (self._asked.append if step > 0 else self._asked.remove)(asking)
+                self.thread = self._stands_for_threads()
             self._set(self._count + step)
+
+    def _stands_for_threads(self) -> _Thread | _AnyThread:
+        if not self._always:
+            return self._own
+        at_any_time = self._always > len(self._asked)
+        return _AnyThread(self._own, [] if at_any_time else list(set(self._asked)))
 
     def _set(self, count: int) -> None:
         self._count = count

@@ -27,7 +27,9 @@ from .generators import (
     python_iterates,
 )
 from .logical import staged_and
+from .perhaps import assuming, told
 from .protocols import call_bool
+from .raising import or_raised
 from .rolling import run_range, unrolling
 from .state.refusals import loops_over_items
 from .state.variables import Variables
@@ -275,18 +277,19 @@ def staged_cond(
     ``arguments`` are the names and values of what the branches are called with.
     """
 
-    def trial(branch: Branch) -> Callable[[State], tuple[Any, State]]:
+    def trial(branch: Branch, holds: bool) -> Callable[[State], tuple[Any, State]]:
         body = branch if callable(branch) else lambda: branch
 
         def run(state: State) -> tuple[Any, State]:
-            return variables.trial(state, body, *arguments)
+            with assuming(test, holds):
+                result, after = variables.trial(state, body, *arguments)
+                return told(result), after
 
-        return run
+        return or_raised(backend, run)
 
     def attempt() -> Any:
-        result, state = backend.cond(
-            test, trial(if_true), trial(if_false), variables.read(), variables.names
-        )
+        branches = trial(if_true, True), trial(if_false, False)
+        result, state = backend.cond(test, *branches, variables.read(), variables.names)
         variables.write(state)
         return result
 
@@ -321,19 +324,54 @@ def _staged_while(
     state: str,
 ) -> None:
     variables = Variables(state, (test, body, until))
-
-    def once() -> Any:
-        body()
-        return _goes_on(test, until)
-
-    def step(values: State) -> tuple[Any, State]:
-        return variables.trial(values, once, repeats=True)
+    rounds = Rounds(backend, variables, test, body, until)
 
     def attempt() -> None:
         state = variables.read()
-        variables.write(backend.while_loop(first, step, state, variables.names))
+        variables.write(backend.while_loop(first, rounds, state, variables.names))
 
     variables.stage(attempt, backend)
+
+
+class Rounds:
+    """The rounds of a ``while`` loop: the body of a backend's `while_loop`.
+
+    Called with a state, it runs the body and then the test. Its methods are these two
+    by themselves.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        variables: Variables,
+        test: Callable[[], Any],
+        body: Body,
+        until: Until,
+    ) -> None:
+        def stops() -> Any:
+            body()
+            return None if until is None else call_bool(until())
+
+        def once() -> Any:
+            body()
+            return _goes_on(test, until)
+
+        def trial(run: Callable[[], Any]) -> Callable[[State], tuple[Any, State]]:
+            def tried(state: State) -> tuple[Any, State]:
+                return variables.trial(state, run, repeats=True)
+
+            return or_raised(backend, tried)
+
+        self._both = trial(once)
+        #: The value of the test, and the state after it.
+        self.test = trial(lambda: call_bool(test()))
+        #: Whether the body ended with a ``break`` (None where it has none), and the
+        #: state after it.
+        self.once = trial(stops)
+
+    def __call__(self, state: State) -> tuple[Any, State]:
+        """Whether the loop goes on after a round, and the state then."""
+        return self._both(state)
 
 
 def _goes_on(test: Callable[[], Any], until: Until) -> Any:
@@ -356,6 +394,9 @@ def _staged_for(
     variables = Variables(state, (body, until))
 
     def step(item: Any, values: State) -> tuple[Any, State]:
+        return or_raised(backend, lambda values: tried(item, values))(values)
+
+    def tried(item: Any, values: State) -> tuple[Any, State]:
         def once() -> Any:
             body(item.make() if type(item) is Later else item)
             return None if until is None else until()
@@ -381,18 +422,23 @@ def staged_rest(
 ) -> None:
     """Stage what is left of a Python iterable, one conditional for each item.
 
-    What counts without an end is one loop of the graph.
+    What counts without an end is one loop of the graph, and so is what the library
+    takes as a whole.
     """
+    backend = backend_of(until())
     if type(items) is itertools.count:
-        items = _counted_on(items, backend_of(until()))
-        if backend_of(items) is not None:
+        items = _counted_on(items, backend)
+    elif backend is not None:
+        offered = backend.rest(items)
+        items = items if offered is None else offered
+    if backend_of(items) is not None:
 
-            def others() -> None:
-                for_loop(items, body, until=until, state=state)
+        def others() -> None:
+            for_loop(items, body, until=until, state=state)
 
-            others.__wrapped__ = body  # type: ignore[attr-defined]
-            cond(until(), None, others, state=state)
-            return
+        others.__wrapped__ = body  # type: ignore[attr-defined]
+        cond(until(), None, others, state=state)
+        return
     variables = Variables(state, (body, until))
     for count, item in enumerate(items):
         stop = until()

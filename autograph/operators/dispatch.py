@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import CodeType, EllipsisType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
-from weakref import WeakSet, ref
+from weakref import WeakKeyDictionary, ref
 
 from .activity import staging
 from .classes import PYTHON, defines
@@ -61,9 +61,12 @@ class Backend(Protocol):
     one of them raises NotImplementedError.
     """
 
-    #: Whether the library says when it stages, by `autograph.operators.staging`; one
-    #: that does not may stage at any time.
-    tells: ClassVar[bool] = False
+    #: Whether the library says when it stages, by `autograph.operators.staging`; or a
+    #: function that is asked. A library that does neither may stage at any time.
+    tells: ClassVar[bool | Callable[[], bool]] = False
+    #: Whether branches that end with an exception of the user's give it as a result,
+    #: an `autograph.operators.Raised`, in place of raising it.
+    takes_raised: ClassVar[bool] = False
 
     def __set_name__(self, owner: type, name: str) -> None:
         if name == "__autograph_backend__":
@@ -97,7 +100,10 @@ class Backend(Protocol):
     ) -> State:
         """Repeat ``body`` while the test holds.
 
-        That is at first ``test``, then the first part of what the body returns.
+        That is at first ``test``, then the first part of what the body returns. The two
+        are there by themselves, too: ``body.test(state)`` gives the value of the test
+        and the state after it, ``body.once(state)`` whether the body ended with a
+        ``break`` (None where it has none) and the state after it.
         """
         raise _lacking(self, "while_loop")
 
@@ -113,6 +119,14 @@ class Backend(Protocol):
         It returns whether to stop (None in a loop without ``break``) and the state.
         """
         raise _lacking(self, "for_loop")
+
+    def rest(self, iterator: Any) -> Any:
+        """A value of this library that a loop goes over in place of a Python iterator.
+
+        It is asked for what is left of the iterator once a value of the library decides
+        when the loop ends. None: each round is staged by itself.
+        """
+        return None
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left and right()``, evaluating the right side only where Python would."""
@@ -172,20 +186,20 @@ def unregister(cls: type) -> None:
     _retract(cls)
 
 
-#: The classes whose values may be staged at any time.
-_always: WeakSet[type] = WeakSet()
+#: The classes whose values may be staged at any time, or whenever somebody says so.
+_always: WeakKeyDictionary[type, Callable[[], bool] | None] = WeakKeyDictionary()
 
 
 def _announce(backend: Backend, cls: type) -> None:
-    if not getattr(backend, "tells", False) and cls not in _always:
-        _always.add(cls)
-        staging.begin(anywhere=True)
+    tells = getattr(backend, "tells", False)
+    if tells is not True and cls not in _always:
+        _always[cls] = tells or None
+        staging.begin(anywhere=True, asking=_always[cls])
 
 
 def _retract(cls: type) -> None:
     if cls in _always:
-        _always.remove(cls)
-        staging.end(anywhere=True)
+        staging.end(anywhere=True, asking=_always.pop(cls))
 
 
 def backend_of(value: Any) -> Backend | None:

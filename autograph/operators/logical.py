@@ -14,6 +14,7 @@ from typing import Any
 
 from .classes import defines
 from .dispatch import Backend, Constant, State, backend_of
+from .perhaps import assuming
 from .protocols import call_bool, truth_of
 from .state.variables import Variables
 from .unbound import raise_as_python
@@ -161,7 +162,8 @@ def _staged(
     """
 
     def go_on() -> Any:
-        return _first(end, _given(rest[0]), rest[1:], truth, state)
+        with assuming(left, not end):
+            return _first(end, _given(rest[0]), rest[1:], truth, state)
 
     def as_it_is() -> Any:
         return left

@@ -1,0 +1,395 @@
+"""A backend for libraries of functions of arrays: see `ArrayBackend`."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..errors import StagingError
+from .dispatch import Backend, Names, State, backend_of
+from .forms import (
+    BLANK,
+    UNSHARED,
+    Carried,
+    Form,
+    Forms,
+    Known,
+    Maybe,
+    Sharing,
+    Traced,
+    Tree,
+    Values,
+)
+from .perhaps import Perhaps, note_opposite
+from .raising import Raised
+from .sequences import Items
+
+Arrays = list[Any]
+_ITERATORS: tuple[type, ...] = (type(iter(())), type(iter([])), type(iter(range(0))))
+
+
+class ArrayBackend(Backend):
+    """Stages statements by a library's functions of arrays.
+
+    A library that has a conditional, a loop and a loop over rows as functions of
+    functions supplies these, and with ``values`` what its arrays are like; what the
+    variables of Python hold is brought into that form here. Each branch is traced once,
+    and the body of a loop until its state keeps its form, which is mostly once.
+    """
+
+    takes_raised = True
+    #: The class of what loops go over, of which this is the backend.
+    sequence: type[Items]
+
+    def __init__(self, values: Values) -> None:
+        self._forms = Forms(values)
+
+    # --- what the library supplies
+
+    def choose(
+        self, test: Any, if_true: Callable[[], Arrays], if_false: Callable[[], Arrays]
+    ) -> Arrays:
+        """The arrays of one of two functions, by the truth of a value."""
+        raise NotImplementedError
+
+    def repeat(
+        self,
+        test: Callable[[Arrays], Any],
+        body: Callable[[Arrays], Arrays],
+        arrays: Arrays,
+    ) -> Arrays:
+        """The arrays after as many rounds of the body as the test says."""
+        raise NotImplementedError
+
+    def scan(
+        self, body: Callable[[Arrays, Any], Arrays], arrays: Arrays, rows: Any
+    ) -> Arrays:
+        """The arrays after a round of the body for each of the rows."""
+        raise NotImplementedError
+
+    def row(self, rows: Any) -> Any:
+        """Something that is as each of the rows is."""
+        raise NotImplementedError
+
+    def indices(self, length: int) -> Any:
+        """The rows 0, 1, …, as many as that."""
+        raise NotImplementedError
+
+    def rows_of(self, iterated: Any) -> Items:
+        """The rows of an array, of the class that `sequence` is."""
+        raise NotImplementedError
+
+    def least(self, one: Any, other: Any) -> Any:
+        """The lesser of two numbers."""
+        raise NotImplementedError
+
+    def stack(self, items: list[Any]) -> Any:
+        """Rows of these items, which are of one kind."""
+        raise NotImplementedError
+
+    def truth(self, value: Any) -> Any:
+        """The truth of an array, as a bool of the library."""
+        raise NotImplementedError
+
+    def check(self, holds: Any, message: str) -> None:
+        """Have an error raised when the program runs, unless it holds then."""
+        raise NotImplementedError
+
+    # --- statements
+
+    def cond(
+        self,
+        test: Any,
+        if_true: Callable[[State], tuple[Any, State]],
+        if_false: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> tuple[Any, State]:
+        """One conditional for the result and all variables."""
+        sides = [self._branch(side, state) for side in (if_true, if_false)]
+        going = [side for side in sides if not _raises(side)]
+        if not going:
+            raise sides[0].value[0].error
+        form, sharing = self._forms.merged(going[0], going[-1], names)
+
+        def run(side: Traced) -> Arrays:
+            value = side.run()
+            return self._forms.arrays(BLANK if _raises(side) else value, form, sharing)
+
+        branches = (functools.partial(run, side) for side in sides)
+        arrays = iter(sharing.all_of(self.choose(self.is_true(test), *branches)))
+        result, after = form.items
+        return self._forms.value(result, arrays), self._state(after, arrays, names)
+
+    def _branch(
+        self, branch: Callable[[State], tuple[Any, State]], state: State
+    ) -> Traced:
+        def run() -> tuple[Any, State]:
+            result, after = branch(self._forms.copied(state))
+            if isinstance(result, Raised):
+                if result.handled:
+                    raise result.refusal()
+                self.check(False, f"{type(result.error).__name__}: {result.error}")
+            return result, after
+
+        return self._forms.traced(run, (), UNSHARED)
+
+    def while_loop(
+        self,
+        test: Any,
+        body: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """A loop; its test stands apart from its body unless it changes something."""
+        rounds: Any = body
+        form, sharing, step = self._settled(rounds.once, state, names)
+        if _raises(step):
+            return self.cond(test, rounds.once, _unchanged, state, names)[1]
+        asked = self._forms.traced(rounds.test, (form,), sharing)
+        arrays = self._forms.arrays(state, form, sharing)
+        if not asked.is_unchanged(self._forms):
+            return self._carried(test, body, state, names)
+        flags = [] if step.form.items[0] == Known(None) else [self.is_true(False)]
+
+        def goes_on(inside: Arrays) -> Any:
+            go_on = self.is_true(asked.run(*inside[len(flags) :])[0])
+            return ~inside[0] & go_on if flags else go_on
+
+        def run(inside: Arrays) -> Arrays:
+            stop, after = step.run(*inside[len(flags) :])
+            done = [self.is_true(stop)] if flags else []
+            return [*done, *self._forms.arrays(after, form, sharing)]
+
+        arrays = self.repeat(goes_on, run, [*flags, *arrays])[len(flags) :]
+        return self._state(form, iter(sharing.all_of(arrays)), names)
+
+    def _carried(
+        self,
+        test: Any,
+        body: Callable[[State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """A loop that carries the value of its test."""
+        form, sharing, step = self._settled(body, state, names)
+
+        def run(inside: Arrays) -> Arrays:
+            go_on, after = step.run(*inside[1:])
+            return [self.is_true(go_on), *self._forms.arrays(after, form, sharing)]
+
+        first = [self.is_true(test), *self._forms.arrays(state, form, sharing)]
+        _, *arrays = self.repeat(lambda inside: inside[0], run, first)
+        return self._state(form, iter(sharing.all_of(arrays)), names)
+
+    def for_loop(
+        self,
+        iterated: Any,
+        body: Callable[[Any, State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """A loop over rows where their number is known, else one that counts."""
+        items = self.items(iterated)
+        if not isinstance(items.length, int):
+            counting: Any = _Counting(items, body)
+            first = items.length > 0
+            every = ("the index", *names)
+            return self.while_loop(first, counting, (0, *state), every)[1:]
+        if not items.length:
+            return state
+        try:
+            return self._scanned(items, body, state, names)
+        except StagingError as error:
+            if error.code not in ("AG202", "AG210"):
+                raise
+        return self._unrolled(items, body, state, names)
+
+    def _scanned(
+        self,
+        items: Items,
+        body: Callable[[Any, State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        rows = self.indices(items.length) if items.rows is None else items.rows()
+        row = self._forms.of(self.row(rows))
+
+        def once(given: Any, before: State) -> tuple[Any, State]:
+            return body(items.at(given) if items.rows is None else given, before)
+
+        form, sharing, step = self._settled(once, state, names, row)
+        if _raises(step):
+            raise step.value[0].error
+        flags = [] if step.form.items[0] == Known(None) else [self.is_true(False)]
+
+        def run(inside: Arrays, given: Any) -> Arrays:
+            args = self._forms.arrays(given, row, UNSHARED)
+            stop, after = step.run(*args, *inside[len(flags) :])
+            done = [self.is_true(stop)] if flags else []
+            return [*done, *self._forms.arrays(after, form, sharing)]
+
+        def unless_done(inside: Arrays, given: Any) -> Arrays:
+            return self.choose(inside[0], lambda: inside, lambda: run(inside, given))
+
+        arrays = [*flags, *self._forms.arrays(state, form, sharing)]
+        arrays = self.scan(unless_done if flags else run, arrays, rows)[len(flags) :]
+        values = self._state(form, iter(sharing.all_of(arrays)), names)
+        bound = step.form.items[1].items  # type: ignore[union-attr]
+        # There has been a round.
+        return tuple(
+            value.value
+            if isinstance(value, Perhaps) and not isinstance(kept, Maybe)
+            else value
+            for value, kept in zip(values, bound)
+        )
+
+    def _unrolled(
+        self,
+        items: Items,
+        body: Callable[[Any, State], tuple[Any, State]],
+        state: State,
+        names: Names,
+    ) -> State:
+        """One round after the other, for a state that grows."""
+        stop: Any = False
+        for index in range(items.length):
+            run = functools.partial(body, items.at(index))
+            if backend_of(stop) is not None:
+                stop, state = self.cond(stop, _stopped, run, state, names)
+            elif stop:
+                break
+            else:
+                stop, state = run(self._forms.copied(state))
+                if isinstance(stop, Raised):
+                    raise stop.error
+        return state
+
+    def and_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """A conditional."""
+        return self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())[0]
+
+    def or_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """A conditional."""
+        return self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())[0]
+
+    def not_(self, value: Any) -> Any:
+        """The opposite of the truth."""
+        test = self.is_true(value)
+        opposite = ~test
+        note_opposite(opposite, test)
+        return opposite
+
+    def is_true(self, value: Any) -> Any:
+        """The truth of a value that may be missing."""
+        if isinstance(value, Perhaps) and value.absent is None:
+            return value.present & self.is_true(value.value)
+        return self.truth(value.read() if isinstance(value, Perhaps) else value)
+
+    def items(self, iterated: Any) -> Items:
+        """What a loop over a value goes over."""
+        if isinstance(iterated, Perhaps):
+            return self.items(iterated.read())
+        if isinstance(iterated, range):
+            return self.sequence.range(iterated.start, iterated.stop, iterated.step)
+        if isinstance(iterated, (list, tuple)):
+            iterated = self.stack(list(iterated))
+        return iterated if isinstance(iterated, Items) else self.rows_of(iterated)
+
+    def rest(self, iterator: Any) -> Items | None:
+        """What is left of a list or a range, if the items are all of one kind."""
+        items = list(copy.copy(iterator)) if type(iterator) in _ITERATORS else []
+        forms = [self._forms.of(item, carried=True) for item in items]
+        alike = items and all(form == forms[0] for form in forms)
+        if not alike or not isinstance(forms[0], Carried):
+            return None
+        return self.rows_of(self.stack(items))
+
+    def builtin(self, name: str) -> Callable[..., Any] | None:
+        """The answers that are made of what the library supplies."""
+        return _BUILTINS[name].__get__(self) if name in _BUILTINS else None
+
+    def _range(self, *args: Any) -> Items:
+        return self.sequence.range(*args)
+
+    def _zip(self, *sequences: Any) -> Items:
+        return self.sequence.zip([*map(self.items, sequences)], self.least)
+
+    def _enumerate(self, sequence: Any, start: Any = 0) -> Items:
+        items = self.items(sequence)
+        rows = items.rows and (lambda: start + self.indices(items.length))
+        numbers = self.sequence(items.length, lambda index: start + index, rows)
+        return self.sequence.zip([numbers, items], self.least)
+
+    def _reversed(self, sequence: Any) -> Items:
+        return self.items(sequence).reversed()
+
+    def _is_none(self, value: Any) -> Any:
+        if not isinstance(value, Perhaps) or value.absent is not None:
+            return False
+        return self.not_(value.present)
+
+    def _is_not_none(self, value: Any) -> Any:
+        if not isinstance(value, Perhaps) or value.absent is not None:
+            return True
+        return value.present
+
+    def _settled(
+        self,
+        body: Callable[..., tuple[Any, State]],
+        state: State,
+        names: Names,
+        *others: Form,
+    ) -> tuple[Tree, Sharing, Traced]:
+        def trace(form: Tree, sharing: Sharing) -> Traced:
+            return self._forms.traced(body, (*others, form), sharing)
+
+        return self._forms.kept(state, names, trace)
+
+    def _state(self, form: Form, arrays: Iterator[Any], names: Names) -> State:
+        state: State = self._forms.value(form, arrays, *names)
+        return state
+
+
+_BUILTINS: dict[str, Any] = {
+    "bool": ArrayBackend.is_true,
+    "enumerate": ArrayBackend._enumerate,
+    "is_none": ArrayBackend._is_none,
+    "is_not_none": ArrayBackend._is_not_none,
+    "range": ArrayBackend._range,
+    "reversed": ArrayBackend._reversed,
+    "zip": ArrayBackend._zip,
+}
+
+
+class _Counting:
+    """The rounds of a loop over so many items, whose state begins with the index."""
+
+    def __init__(
+        self, items: Items, body: Callable[[Any, State], tuple[Any, State]]
+    ) -> None:
+        self._items, self._body = items, body
+
+    def test(self, state: State) -> tuple[Any, State]:
+        """Whether there is another item."""
+        return state[0] < self._items.length, state
+
+    def once(self, state: State) -> tuple[Any, State]:
+        """One round, and whether to stop."""
+        index, *before = state
+        stop, after = self._body(self._items.at(index), tuple(before))
+        return stop, (index + 1, *after)
+
+
+def _raises(side: Traced) -> bool:
+    return isinstance(side.value[0], Raised)
+
+
+def _unchanged(state: State) -> tuple[Any, State]:
+    return None, state
+
+
+def _stopped(state: State) -> tuple[Any, State]:
+    return True, state

@@ -1,0 +1,164 @@
+"""Values that there may not be: of a variable that may be unbound, or that may be None.
+
+Where a library decides which branch is taken, a variable may have a value after the one
+and none after the other. It holds a `Perhaps` then: the value beside a flag that tells
+whether it is there. Whoever reads it asks the library first, unless the tests around
+the read say that the value is there.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from weakref import ref
+
+from ..diagnostics import Diagnostic
+from ..errors import StagingError
+from ..ownership import user_location
+from .dispatch import UNBOUND
+
+#: Tests whose outcome is known where something is staged.
+_facts: ContextVar[tuple[tuple[Any, bool], ...]] = ContextVar("facts", default=())
+
+
+#: Tests that are the opposites of others, by their ids as long as they live.
+_opposites: dict[int, tuple[ref[Any], Any]] = {}
+
+
+def note_opposite(test: Any, other: Any) -> None:
+    """Note that a test holds where another does not."""
+    key = id(test)
+    _opposites[key] = ref(test, lambda _: _opposites.pop(key, None)), other
+
+
+@contextmanager
+def assuming(test: Any, holds: bool) -> Iterator[None]:
+    """Stage what runs only if the test of a library holds, or does not."""
+    known = [*_facts.get(), (test, holds)]
+    while id(test) in _opposites:
+        test, holds = _opposites[id(test)][1], not holds
+        known.append((test, holds))
+    token = _facts.set(tuple(known))
+    try:
+        yield
+    finally:
+        _facts.reset(token)
+
+
+def fact(flag: Any) -> bool | None:
+    """What is known of a flag where something is staged; None if nothing is."""
+    if isinstance(flag, bool):
+        return flag
+    return next((holds for test, holds in _facts.get() if test is flag), None)
+
+
+def told(value: Any) -> Any:
+    """The value, where a `Perhaps` is known to have one; anything else itself."""
+    is_there = isinstance(value, Perhaps) and fact(value.present) is True
+    return told(value.value) if is_there else value
+
+
+class Perhaps:
+    """A value, if it is ``present``; else ``absent``, which is `UNBOUND` or None.
+
+    What is done with it is done with the value. Before that, the library is asked by
+    `is_missing` unless the value is known to be there.
+    """
+
+    __slots__ = ("absent", "name", "present", "value")
+
+    def __init__(self, present: Any, value: Any, absent: Any, name: str = "") -> None:
+        self.present = present
+        self.value = value
+        self.absent = absent
+        self.name = name
+
+    def read(self) -> Any:
+        """The value, for somebody who takes it to be there."""
+        if fact(self.present) is not True:
+            self.is_missing()
+        value = self.value
+        return value.read() if isinstance(value, Perhaps) else value
+
+    def is_missing(self) -> None:
+        """Have an error raised where the value is not there when the program runs.
+
+        Raises:
+            StagingError: this library cannot; AG209.
+        """
+        raise _refusal(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.read(), name)
+
+    def __hash__(self) -> int:
+        return hash(self.read())
+
+
+def text_of_missing(value: Perhaps) -> str:
+    """What Python says where a value is read that is not there."""
+    if value.absent is UNBOUND:
+        return (
+            f"UnboundLocalError: cannot access local variable '{value.name}' where it "
+            "is not associated with a value"
+        )
+    return f"TypeError: '{value.name}' is None"
+
+
+def _refusal(value: Perhaps) -> StagingError:
+    lacks = "have no value" if value.absent is UNBOUND else "be None"
+    return StagingError(
+        Diagnostic(
+            "AG209",
+            "a value may be missing, as a tensor decides",
+            f"`{value.name}` may {lacks} here, and only the run can know",
+            user_location(),
+            "assign it before the statement that may leave it so, or test it first",
+        )
+    )
+
+
+_ARITHMETIC = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("and", "or", "xor", "lshift", "rshift"),
+)
+_OTHERS = (
+    *("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"),
+    *("getitem", "index"),
+)
+_PYTHONS: dict[str, Any] = {
+    "__bool__": bool,
+    "__call__": lambda value, *args, **options: value(*args, **options),
+    "__float__": float,
+    "__int__": int,
+    "__iter__": iter,
+    "__len__": len,
+}
+
+
+def _read(value: Any) -> Any:
+    return value.read() if isinstance(value, Perhaps) else value
+
+
+def _define(name: str, function: Any) -> None:
+    def method(*values: Any, **options: Any) -> Any:
+        return function(*map(_read, values), **options)
+
+    setattr(Perhaps, name, method)
+
+
+def _define_reflected(name: str, function: Any) -> None:
+    setattr(Perhaps, name, lambda self, other: function(other, self.read()))
+
+
+for _name in (*_ARITHMETIC, *_OTHERS):
+    _define(f"__{_name}__", getattr(operator, f"__{_name}__"))
+for _name in _ARITHMETIC:
+    _define_reflected(f"__r{_name}__", getattr(operator, f"__{_name}__"))
+for _name, _function in _PYTHONS.items():
+    _define(_name, _function)
