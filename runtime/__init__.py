@@ -231,12 +231,19 @@ from runtime.variable import (
 __version__ = version.VERSION
 
 if TYPE_CHECKING:
-    from runtime import data
-    from runtime.api import io
+    from runtime import data, distribute
+    from runtime.api import experimental, io
 else:
+    #: What is imported when it is first asked for, beside `tf.keras`.
+    _LATER = {
+        "data": "runtime.data",
+        "distribute": "runtime.distribute",
+        "experimental": "runtime.api.experimental",
+        "io": "runtime.api.io",
+    }
 
     def __getattr__(name: str) -> Any:
-        """`tf.data`, `tf.io` and `tf.keras`, imported when they are first asked for."""
+        """Namespaces that are imported when they are first asked for."""
         # Not `from runtime import data`, which asks here.
         import importlib
 
@@ -244,9 +251,8 @@ else:
             from runtime import keras_door
 
             found = keras_door.load()
-        elif name in ("data", "io"):
-            module = "runtime.data" if name == "data" else "runtime.api.io"
-            found = importlib.import_module(module)
+        elif name in _LATER:
+            found = importlib.import_module(_LATER[name])
         else:
             raise _missing(_sys.modules[__name__], "tf", name)
         globals()[name] = found
@@ -269,31 +275,31 @@ __all__ = [
     "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compat", "complex",
     "complex64", "complex128", "concat", "cond", "config", "constant",
     "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum",
-    "custom_gradient", "data", "debugging", "device", "divide", "double", "dtypes",
-    "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
-    "expand_dims", "eye", "fill", "float16", "float32", "float64", "floor", "foldl",
-    "foldr", "function", "gather", "gather_nd", "get_current_name_scope",
-    "get_static_value", "grad_pass_through", "gradients", "greater", "greater_equal",
-    "group", "half", "hessians", "identity", "init_scope", "inside_function", "int8",
-    "int16", "int32", "int64", "io", "is_symbolic_tensor", "is_tensor", "less",
-    "less_equal", "linalg", "linspace", "logical_and", "logical_not", "logical_or",
-    "map_fn", "math", "matmul", "maximum", "meshgrid", "minimum", "multiply",
-    "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal",
-    "numpy_function", "one_hot", "ones", "ones_like", "pad", "parallel_stack", "pow",
-    "print", "py_function", "ragged", "random", "range", "rank", "recompute_grad",
-    "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_prod", "reduce_sum", "register_tensor_conversion_function",
-    "repeat", "reshape", "reverse", "roll", "round", "saturate_cast", "saved_model",
-    "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape",
-    "shape_n", "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "sparse",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice",
-    "string", "strings", "subtract", "summary", "switch_case", "tan", "tanh",
-    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile",
-    "train", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",
-    "type_spec_from_value", "uint8", "uint16", "uint32", "uint64", "unique",
-    "unique_with_counts", "unstack", "vectorized_map", "version", "where", "while_loop",
-    "zeros", "zeros_like",
+    "custom_gradient", "data", "debugging", "device", "distribute", "divide", "double",
+    "dtypes", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
+    "expand_dims", "experimental", "eye", "fill", "float16", "float32", "float64",
+    "floor", "foldl", "foldr", "function", "gather", "gather_nd",
+    "get_current_name_scope", "get_static_value", "grad_pass_through", "gradients",
+    "greater", "greater_equal", "group", "half", "hessians", "identity", "init_scope",
+    "inside_function", "int8", "int16", "int32", "int64", "io", "is_symbolic_tensor",
+    "is_tensor", "less", "less_equal", "linalg", "linspace", "logical_and",
+    "logical_not", "logical_or", "map_fn", "math", "matmul", "maximum", "meshgrid",
+    "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op",
+    "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad",
+    "parallel_stack", "pow", "print", "py_function", "ragged", "random", "range",
+    "rank", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
+    "round", "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd",
+    "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin",
+    "sinh", "size", "slice", "sort", "sparse", "split", "sqrt", "square", "squeeze",
+    "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract",
+    "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "tensordot", "test", "tile", "train", "transpose",
+    "truediv", "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "uint8",
+    "uint16", "uint32", "uint64", "unique", "unique_with_counts", "unstack",
+    "vectorized_map", "version", "where", "while_loop", "zeros", "zeros_like",
 ]
 # fmt: on
 

@@ -13,6 +13,12 @@ _OTHER_FORMATS = (
     "graphs run here; tf.saved_model.save and Graph.as_graph_def() give them as data"
 )
 _ONE_MACHINE = "one process computes on one machine"
+_CLUSTER = "tf.distribute and tf.experimental.dtensor connect processes"
+_EXTENSIONS = (
+    "there are no extension types: a tuple, dict or dataclass of tensors is taken "
+    "apart and packed again wherever a tensor may stand"
+)
+_ONE_PROGRAM = "all processes run one program, on copies or on parts of the data"
 _CPU = "there are CPUs alone"
 _FAST_CONVOLUTIONS = "tf.GradientTape gives the gradients of a convolution"
 _QUANTIZED = "there are no quantized types; compute with floats or integers"
@@ -53,15 +59,9 @@ _TOP: dict[str, str] = {
     "image": "tf.keras.ops.image resizes, crops and pads pictures",
     "signal": "tf.keras.ops has fft, rfft and stft",
     "audio": "there is nothing for sound; read it with a library for that",
-    "experimental": (
-        "there are no extension types: a tuple, dict or dataclass of tensors is"
-        " taken apart and packed again wherever a tensor may stand; for "
-        "tf.experimental.numpy use NumPy, whose functions take eager tensors"
-    ),
     "profiler": "concrete.profile(…) gives the time of each line of a traced function",
-    "distribute dtensor": _ONE_MACHINE,
+    "dtensor": "see tf.experimental.dtensor",
     "tpu": _CPU,
-    "xla": "tf.function compiles graphs to NumPy source",
     "mlir": "print(graph) and concrete.to_source() show each stage",
     "lite": _OTHER_FORMATS,
     "losses": "see tf.keras.losses",
@@ -141,7 +141,7 @@ TABLE: dict[str, dict[str, str]] = {
             "LogicalDeviceConfiguration get_logical_device_configuration "
             "set_logical_device_configuration"
         ): _DEVICES,
-        "experimental_connect_to_cluster experimental_connect_to_host": _ONE_MACHINE,
+        "experimental_connect_to_cluster experimental_connect_to_host": _CLUSTER,
     },
     "tf.data": {
         "ThreadingOptions": _NOT_DATA,
@@ -182,6 +182,39 @@ TABLE: dict[str, dict[str, str]] = {
         "parallel_interleave": "see Dataset.interleave",
         "rejection_resample": "see Dataset.filter with a random number",
         "shuffle_and_repeat": "see Dataset.shuffle and Dataset.repeat",
+    },
+    "tf.experimental": {
+        (
+            "BatchableExtensionType DynamicRaggedShape ExtensionType "
+            "ExtensionTypeBatchEncoder ExtensionTypeSpec RowPartition "
+            "StructuredTensor dispatch_for_api dispatch_for_binary_elementwise_apis "
+            "dispatch_for_binary_elementwise_assert_apis "
+            "dispatch_for_unary_elementwise_apis extension_type "
+            "unregister_dispatch_for"
+        ): _EXTENSIONS,
+        "numpy": "use NumPy, whose functions take eager tensors",
+        "Optional": "see Iterator.get_next_as_optional",
+        "async_clear_error async_scope function_executor_type": _OPTIONS,
+        "dlpack": "np.from_dlpack and x.numpy() do it",
+        "enable_strict_mode": _OPTIONS,
+        "register_filesystem_plugin": _FILES,
+        "tensorrt": _OTHER_FORMATS,
+    },
+    "tf.experimental.dtensor": {
+        "DTensorCheckpoint name_based_restore name_based_save sharded_save": (
+            "tf.train.Checkpoint saves what is divided over processes"
+        ),
+        "DTensorDataset": "see tf.data.Dataset.shard",
+        "default_mesh get_default_mesh run_on": (
+            "functions run where the layouts of their arguments say"
+        ),
+        "check_layout": "compare tf.experimental.dtensor.fetch_layout with a layout",
+        "create_tpu_mesh preferred_device_type is_tpu_present": (
+            "see tf.experimental.dtensor.create_distributed_mesh"
+        ),
+        "enable_save_as_bf16 experimental_layout heartbeat_enabled": _OPTIONS,
+        "full_job_name job_name jobs": "see tf.experimental.dtensor.client_id",
+        "shutdown_accelerator_system": "it is shut down when the process ends",
     },
     "tf.debugging": {
         "experimental": (
@@ -359,7 +392,7 @@ TABLE: dict[str, dict[str, str]] = {
         "CheckpointView TrackableView": (
             "see tf.train.load_checkpoint and tf.train.list_variables"
         ),
-        "ClusterDef ClusterSpec JobDef ServerDef Coordinator": _ONE_MACHINE,
+        "ClusterDef ClusterSpec JobDef ServerDef Coordinator": _CLUSTER,
         "ExponentialMovingAverage": (
             "keep average.assign(d * average + (1 - d) * x) in a tf.Variable"
         ),

@@ -73,6 +73,8 @@ class Variable(PartialUpdates, OperatorMixin):
 
     #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
+    #: How all values lie on the devices of a mesh; None: on no mesh.
+    layout: Any = None
 
     def __init__(
         self,
@@ -191,7 +193,11 @@ class Variable(PartialUpdates, OperatorMixin):
         held = own.get("_held")
         if held is not None and own.get("_array") is held.fetched:
             return held.value
-        return self._array
+        if self.layout is None:
+            return self._array
+        held = self._held = Held(self.layout.place(self._array))
+        held.fetched = self._array
+        return held.value
 
     def keep_on_device(self, value: Any) -> None:
         """Replace the value by an array of JAX."""

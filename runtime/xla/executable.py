@@ -63,7 +63,7 @@ class Compiled:
         specs = [tensor.spec for tensor in self._prepared.outputs]
         return (
             [as_spec(value, spec) for value, spec in zip(results, specs)],
-            [flow.variables[id(variable)] for variable in self._assigned],
+            [_placed(v, flow.variables[id(v)]) for v in self._assigned],
             flow.failed,
         )
 
@@ -157,6 +157,11 @@ def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:
                 read[id(node.attrs["variable"])] = node.attrs["variable"]
     only = [variable for key, variable in read.items() if key not in assigned]
     return list(assigned.values()), only
+
+
+def _placed(variable: Any, value: Any) -> Any:
+    """The value, divided as the variable is."""
+    return value if variable.layout is None else variable.layout.pin(value)
 
 
 @contextmanager

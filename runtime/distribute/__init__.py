@@ -1,0 +1,1 @@
+"""Many devices and many machines: ``tf.distribute``. See docs/scaling.md."""
