@@ -18,27 +18,31 @@ graph squashed(%0: float32[?] 'x'):
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime.graph import Graph
 from runtime.lowering.loops import annotate_loops
 from runtime.lowering.lower import lower
 from runtime.lowering.select import select_branches
-from runtime.optimize import Pass, chosen_passes, optimize, rewrite
+from runtime.lowering.shapes import known_shapes, specialise
+from runtime.optimize import Pass, chosen_passes, rewrite
 from runtime.optimize.dead_code import dead_code
 from runtime.optimize.duplicates import duplicates
-from runtime.optimize.editing import note_captures
+from runtime.optimize.editing import copy_graph, note_captures
 from runtime.optimize.folding import constant_folding
 from runtime.optimize.fused_convolutions import fused_convolutions
-from runtime.optimize.identities import identities
+from runtime.optimize.identities import constants_inside, identities
 from runtime.optimize.loops import invariant_code
 
 __all__ = ["prepare"]
 
+#: What the other passes can use.
+_BEFORE = (Pass(dead_code, ""), Pass(known_shapes, "", opens=True))
 #: What cleans up after decompositions, and makes no composites.
-_CLEAN_UP = (
+_AFTER = (
     Pass(identities, ""),
+    Pass(constants_inside, ""),
     Pass(constant_folding, ""),
     Pass(duplicates, ""),
     Pass(invariant_code, ""),
@@ -48,6 +52,7 @@ _CLEAN_UP = (
 
 def prepare(
     graph: Graph,
+    shapes: Sequence[Any] | None = None,
     *,
     select: bool = True,
     holds_state: bool = False,
@@ -59,16 +64,28 @@ def prepare(
     may differ), effects in the same order, errors of the same type. Loops that count
     say how (see `runtime.lowering.loops`).
 
+    `shapes` are those of the inputs in one call: the copy is for calls with these
+    alone. What follows from them is known of its tensors (see
+    `runtime.lowering.shapes`); InvalidArgumentError if they contradict the trace.
+
     `select`: small conditionals become choices (see `runtime.lowering.select`); who
     differentiates the copy gives False. `holds_state`: as for `lower`.
     ``watch(pass, graph)`` is called as by `optimize`.
     """
-    # Compilers of graphs fuse by themselves, and do not know our fused ops.
-    passes = [item for item in chosen_passes() if item.run is not fused_convolutions]
-    copy = optimize(graph, passes, watch)
+    copy = copy_graph(graph)
+    if shapes is not None:
+        specialise(copy, shapes)
+    if watch is not None:
+        watch(None, copy)
+    rewrite(copy, (*_BEFORE, *_chosen()), watch)
     lower(copy, holds_state=holds_state)
-    chosen = (Pass(select_branches, ""),) if select else ()
-    rewrite(copy, (*chosen, *_CLEAN_UP), watch)
+    choices = (Pass(select_branches, ""),) if select else ()
+    rewrite(copy, (*_BEFORE, *choices, *_AFTER), watch)
     annotate_loops(copy)
     note_captures(copy)
     return copy
+
+
+def _chosen() -> list[Pass]:
+    # Compilers of graphs fuse by themselves, and do not know our fused ops.
+    return [item for item in chosen_passes() if item.run is not fused_convolutions]

@@ -38,6 +38,7 @@ __all__ = [
     "bare",
     "code",
     "define",
+    "map_operands",
     "run",
     "template",
 ]
@@ -259,23 +260,26 @@ def _operand(tensor: Tensor, known: Any, extra: list[Tensor], offset: int) -> Op
 
 def _fill(value: Any, values: Sequence[Any]) -> Any:
     """`value` with each `Operand` replaced by the value of the input it names."""
-    if isinstance(value, Operand):
-        return values[value.index]
-    if isinstance(value, Slice):
-        return Slice(*(_fill(part, values) for part in value))
-    if type(value) is tuple:
-        return tuple(_fill(item, values) for item in value)
-    return value
+    return map_operands(value, lambda operand: values[operand.index])
 
 
 def _fill_unknown(value: Any, specs: Sequence[TensorSpec]) -> Any:
     """`value` with each `Operand` replaced by what is known of the input it names."""
+    return map_operands(value, lambda item: Unknown(specs[item.index], item.known))
+
+
+def map_operands(value: Any, change: Callable[[Operand], Any]) -> Any:
+    """An attribute with ``change(operand)`` in the place of each `Operand`.
+
+    >>> map_operands((Slice(Operand(1), None, 2), 3), lambda operand: operand.index)
+    (1::2, 3)
+    """
     if isinstance(value, Operand):
-        return Unknown(specs[value.index], value.known)
+        return change(value)
     if isinstance(value, Slice):
-        return Slice(*(_fill_unknown(part, specs) for part in value))
+        return Slice(*(map_operands(part, change) for part in value))
     if type(value) is tuple:
-        return tuple(_fill_unknown(item, specs) for item in value)
+        return tuple(map_operands(item, change) for item in value)
     return value
 
 

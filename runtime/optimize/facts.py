@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -65,19 +66,29 @@ def cannot_fail(node: Node) -> bool:
     return fails is Fails.NEVER
 
 
-def can_drop(tensor: SymbolicTensor) -> bool:
+def can_drop(
+    tensor: SymbolicTensor,
+    stays: Container[int] = (),
+    outer: Mapping[int, SymbolicTensor] | None = None,
+) -> bool:
     """Whether nobody would miss it that the tensor is not computed.
 
     A program fails where it computes something that fails, though nothing comes of it:
     ``(x // 0) * 0``. So nothing on the way to the tensor may fail, unless it stays in
-    any case. What captures stand for is not followed.
+    any case: the ids of tensors known to are `stays`. What captures stand for is
+    followed where `outer` says it, by their ids.
     """
     waiting, budget = [tensor], MAX_LOOKED_AT
     while waiting and budget:
-        node = waiting.pop().node
+        found = waiting.pop()
+        node = found.node
         budget -= 1
+        if id(found) in stays:
+            continue
         if node.op == "Placeholder":
-            if node.graph.parent is not None:
+            if outer is not None and id(found) in outer:
+                waiting.append(outer[id(found)])
+            elif node.graph.parent is not None:
                 return False
         elif node.op in CONTROL_FLOW:
             return False

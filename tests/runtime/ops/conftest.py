@@ -12,6 +12,7 @@ from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.lowering.lower import lowered
+from runtime.lowering.prepare import prepare
 from runtime.ops.convert import convert_to_tensor
 from runtime.optimize.verify import verify
 from runtime.types import nest
@@ -42,7 +43,7 @@ def check_agreement(
 ) -> list[Array]:
     """The results of `function`: eager ones, and those of the graph in every way to run
     it (traced and optimised; interpreted and compiled), must be equal; those of what
-    composites are lowered to are nearly so.
+    composites are lowered to are nearly so. For known shapes, so are the prepared ones.
 
     `known` lists with how much knowledge of the shapes it can be traced, `static` says
     that the shapes of the results follow from full knowledge of those of the inputs.
@@ -61,8 +62,14 @@ def check_agreement(
             for found, value in zip(run(arrays), eager, strict=True):
                 assert np.asarray(found).dtype == value.dtype, (knowledge, way)
                 assert_equal(np.asarray(found), value, tolerance)
-        low = lowered(graph)
+        if knowledge == "partial":
+            low = prepare(graph, [array.shape for array in arrays])
+        else:
+            low = lowered(graph)
         verify(low)
+        if static and knowledge != "rank unknown":
+            for output, value in zip(low.outputs, eager):
+                assert output.shape == value.shape, (knowledge, str(low))
         for found, value in zip(interpreter.run(low, arrays), eager, strict=True):
             assert np.asarray(found).dtype == value.dtype, (knowledge, "lowered")
             near = max(tolerance, LOWERED.get(value.dtype.char, 0.0))
