@@ -241,9 +241,8 @@ def digamma(x: Array) -> Array:
         np.subtract(shift, 1 / z, out=shift, where=small)
         np.add(z, 1, out=z, where=small)
     w = 1 / (z * z)
-    series = w * (
-        1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132))))
-    )
+    series = 1 / 132 - w * (691 / 32760 - w / 12)
+    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * series))))
     result = np.log(z) - 1 / (2 * z) - series + shift
     negative = x < 0
     if negative.any():

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.scipy.special import digamma
 
 from runtime.graph import Node
 from runtime.ops.python_ints import is_exact
@@ -46,7 +47,6 @@ for _op, _function in {
     "Acos": jnp.arccos,
     "Acosh": jnp.arccosh,
     "Asin": jnp.arcsin,
-    "Asinh": jnp.arcsinh,
     "Atan": jnp.arctan,
     "Atan2": jnp.arctan2,
     "Atanh": jnp.arctanh,
@@ -54,11 +54,8 @@ for _op, _function in {
     "BitwiseOr": jnp.bitwise_or,
     "BitwiseXor": jnp.bitwise_xor,
     "Ceil": jnp.ceil,
-    "Complex": lax.complex,
     "Conj": jnp.conj,
     "Cos": jnp.cos,
-    "Cosh": jnp.cosh,
-    "Digamma": jax.scipy.special.digamma,
     "Equal": jnp.equal,
     "Erf": lax.erf,
     "Erfc": lax.erfc,
@@ -73,7 +70,6 @@ for _op, _function in {
     "IsFinite": jnp.isfinite,
     "Less": jnp.less,
     "LessEqual": jnp.less_equal,
-    "Lgamma": lax.lgamma,
     "Log": jnp.log,
     "Log1p": jnp.log1p,
     "LogicalAnd": jnp.logical_and,
@@ -84,18 +80,57 @@ for _op, _function in {
     "NextAfter": jnp.nextafter,
     "NotEqual": jnp.not_equal,
     "Real": jnp.real,
-    "RealDiv": jnp.true_divide,
     "Rint": jnp.rint,
     "Rsqrt": lax.rsqrt,
     "SelectV2": jnp.where,
-    "Sign": jnp.sign,
     "Sin": jnp.sin,
-    "Sinh": jnp.sinh,
     "Sqrt": jnp.sqrt,
     "Tan": jnp.tan,
     "Tanh": jnp.tanh,
 }.items():
     _plain(_op, _function)
+
+
+# --- functions that differ from those of JAX --------------------------------------
+
+
+def _in_double(function: Callable[..., Value]) -> Callable[..., Value]:
+    return lambda x: function(jnp.asarray(x, jnp.float64))
+
+
+def _sign(x: Value) -> Value:
+    return jnp.where(x == 0, jnp.zeros_like(x), jnp.sign(x))
+
+
+def _hyperbolic(sign: float, near: Callable[..., Value]) -> Callable[..., Value]:
+    """``(exp(x) + sign * exp(-x)) / 2``: JAX's loses digits of large numbers."""
+
+    def function(x: Value) -> Value:
+        if jnp.iscomplexobj(x):
+            return near(x)
+        x = jnp.asarray(x, jnp.promote_types(x.dtype, jnp.float32))
+        half = jnp.exp(jnp.abs(x) / 2)
+        far = 0.5 * half * half + sign * 0.5 / half / half
+        far = far if sign > 0 else jnp.copysign(far, x)
+        return jnp.where(jnp.abs(x) < 1, near(x), far)
+
+    return function
+
+
+def _asinh(x: Value) -> Value:
+    found = jnp.arcsinh(x)
+    if not jnp.iscomplexobj(x):
+        return found
+    return lax.complex(jnp.copysign(found.real, jnp.real(x)), found.imag)
+
+
+_plain("Asinh", _asinh)
+_plain("Complex", lambda x, y: lax.complex(*jnp.broadcast_arrays(x, y)))
+_plain("Cosh", _hyperbolic(1.0, jnp.cosh))
+_plain("Digamma", _in_double(lambda x: jnp.where(x == 0, jnp.nan, digamma(x))))
+_plain("Lgamma", _in_double(lax.lgamma))
+_plain("Sign", _sign)
+_plain("Sinh", _hyperbolic(-1.0, jnp.sinh))
 
 
 # --- Python's integers, whose results must fit 64 bits -------------------------------
@@ -135,6 +170,71 @@ _exact("Neg", jnp.negative, lambda x, result: x != _LOWEST)
 _exact("Abs", jnp.abs, lambda x, result: x != _LOWEST)
 
 
+# --- powers and shifts ----------------------------------------------------------------
+
+
+def _multiplied(x: Value, y: Value, result: Value, overflows: Value) -> Any:
+    """One bit of an exponent: the product so far times `x` if it is set, and x * x."""
+    times, square = result * x, x * x
+    is_set = (y & 1) == 1
+    # What no longer fits matters where it is used.
+    wrong = overflows[1] | ~_fits_product(result, x, times)
+    used = overflows[0] | (is_set & wrong)
+    overflows = used, overflows[1] | ~_fits_product(x, x, square)
+    return square, y >> 1, jnp.where(is_set, times, result), overflows
+
+
+def _integer_power(x: Value, y: Value) -> tuple[Value, Value]:
+    """The power modulo the width, and whether it does not fit."""
+    x, y = jnp.broadcast_arrays(x, y)
+    never = jnp.zeros(x.shape, bool)
+    state = x, y, jnp.ones_like(x), (never, never)
+    state = lax.while_loop(
+        lambda state: jnp.any(state[1] != 0), lambda state: _multiplied(*state), state
+    )
+    return state[2], state[3][0]
+
+
+def _is_signed(node: Node) -> bool:
+    return node.inputs[0].dtype.is_integer and not node.inputs[0].dtype.is_unsigned
+
+
+@rule("Pow", checks=_is_signed)
+def _pow(step: Step, x: Value, y: Value, **_: Any) -> Value:
+    if step.dtype.kind in "iu":
+        if _is_signed(step.node):
+            step.check(y >= 0)
+        result, overflows = _integer_power(jnp.asarray(x), jnp.maximum(y, 0))
+        if is_exact(step.node):
+            step.check(~overflows)
+        return result
+    if step.dtype.kind == "c":
+        result = jnp.power(jnp.asarray(x, complex), y)
+        return jnp.where((x == 0) & (jnp.real(y) > 0), 0, result).astype(step.dtype)
+    result = jnp.asarray(jnp.power(x, y), step.dtype)
+    if step.dtype.kind == "f":
+        is_root = (y == 0.5) & ((x == 0) | (x == -jnp.inf))
+        result = jnp.where(is_root, jnp.abs(x), result)
+    return result
+
+
+def _shifts(op: str, function: Callable[..., Value]) -> None:
+    @rule(op, checks=is_exact)
+    def run(step: Step, x: Value, y: Value, **_: Any) -> Value:
+        last = np.iinfo(step.dtype).bits - 1
+        result = function(*jnp.broadcast_arrays(x, jnp.clip(y, 0, last)))
+        if is_exact(step.node):
+            step.check(y >= 0)
+            if op == "LeftShift":
+                back = lax.shift_right_arithmetic(result, jnp.clip(y, 0, last))
+                step.check((x == 0) | ((y <= last) & (back == x)))
+        return result
+
+
+_shifts("LeftShift", lax.shift_left)
+_shifts("RightShift", jnp.right_shift)
+
+
 # --- division -------------------------------------------------------------------------
 
 
@@ -142,28 +242,98 @@ def _is_integer(node: Node) -> bool:
     return node.inputs[0].dtype.is_integer
 
 
-def _divides(op: str, function: Callable[..., Value]) -> None:
+def _quotient(x: Value, y: Value) -> Value:
+    """``x / y`` to the bit: alone XLA may multiply by reciprocals."""
+    x, y = jnp.broadcast_arrays(x, y)
+    if jnp.iscomplexobj(x):
+        return _complex_quotient(x, y)
+    return lax.div(x, lax.optimization_barrier(y))
+
+
+def _complex_quotient(x: Value, y: Value) -> Value:
+    """As Smith (1962) and NumPy divide: with the larger part of the divisor."""
+    is_real = jnp.abs(y.real) >= jnp.abs(y.imag)
+    large, small = (
+        jnp.where(is_real, a, b) for a, b in ((y.real, y.imag), (y.imag, y.real))
+    )
+    ratio = small / large
+    scale = 1 / (large + small * ratio)
+    first, second = (
+        jnp.where(is_real, a, b) for a, b in ((x.real, x.imag), (x.imag, x.real))
+    )
+    imag = (second - first * ratio) * scale
+    found = lax.complex(
+        (first + second * ratio) * scale, jnp.where(is_real, imag, -imag)
+    )
+    zero = jnp.abs(y.real)
+    return jnp.where(y == 0, lax.complex(x.real / zero, x.imag / zero), found)
+
+
+def _floor_mod(x: Value, y: Value) -> Value:
+    rest = lax.rem(x, y)
+    moved = jnp.where((y < 0) != (rest < 0), rest + y, rest)
+    return jnp.where(rest == 0, jnp.copysign(0, y).astype(x.dtype), moved)
+
+
+def _floor_div(x: Value, y: Value) -> Value:
+    """As NumPy: a whole number, though ``x / y`` may be rounded to the next one."""
+    rest = lax.rem(x, y)
+    near = _quotient(x - rest, y)
+    near = jnp.where((rest != 0) & ((y < 0) != (rest < 0)), near - 1, near)
+    whole = jnp.floor(near)
+    whole = jnp.where(near - whole > 0.5, whole + 1, whole)
+    plain = _quotient(x, y)
+    whole = jnp.where(near == 0, jnp.copysign(0, plain).astype(x.dtype), whole)
+    return jnp.where(y == 0, plain, whole)
+
+
+def _divides(
+    op: str, of_integers: Callable[..., Value], of_floats: Callable[..., Value]
+) -> None:
     @rule(op, checks=_is_integer)
     def run(step: Step, x: Value, y: Value, **_: Any) -> Value:
         if _is_integer(step.node):
             step.check(y != 0)
             if is_exact(step.node):
                 step.check((x != _LOWEST) | (y != -1))
-        return jnp.asarray(function(x, y), step.dtype)
+            return of_integers(*jnp.broadcast_arrays(x, y))
+        wide = jnp.promote_types(step.dtype, jnp.float32)
+        x, y = jnp.broadcast_arrays(x, y)
+        return of_floats(x.astype(wide), y.astype(wide)).astype(step.dtype)
 
 
-_divides("FloorDiv", jnp.floor_divide)
-_divides("FloorMod", jnp.mod)
-_divides("TruncateDiv", lambda x, y: lax.div(*jnp.broadcast_arrays(x, y)))
-_divides("TruncateMod", lambda x, y: lax.rem(*jnp.broadcast_arrays(x, y)))
+_divides("FloorDiv", jnp.floor_divide, _floor_div)
+_divides("FloorMod", jnp.mod, _floor_mod)
+_divides("TruncateDiv", lax.div, lambda x, y: jnp.trunc(_quotient(x, y)))
+_divides("TruncateMod", lax.rem, lax.rem)
+_plain("RealDiv", _quotient)
 
 
 # --- casts ----------------------------------------------------------------------------
 
 
+def _to_integer(x: Value, dtype: Any) -> Value:
+    """Floats as integers; what does not fit becomes what processors make of it."""
+    bits, is_unsigned = dtype.itemsize * 8, dtype.kind == "u"
+    wide = 32 if bits + is_unsigned <= 32 else 64
+    limit = 2.0 ** (wide - 1)
+    x = jnp.trunc(x.astype(jnp.promote_types(x.dtype, jnp.float32)))
+    if bits == 64 and is_unsigned:
+        upper = _to_integer(x - limit, np.dtype("int64")) ^ _LOWEST
+        lower = _to_integer(x, np.dtype("int64"))
+        return jnp.where(x >= limit, upper, lower).astype(dtype)
+    fits = (x >= -limit) & (x < limit)
+    return jnp.where(fits, x, -limit).astype(f"int{wide}").astype(dtype)
+
+
 @rule("Cast")
 def _cast(step: Step, x: Value, **_: Any) -> Value:
-    return jnp.asarray(x).astype(step.dtype)
+    x, kind = jnp.asarray(x), step.dtype.kind
+    if x.dtype.kind == "c" and kind not in "cb":
+        x = x.real
+    if x.dtype.kind == "f" and kind in "iu":
+        return _to_integer(x, step.dtype)
+    return x.astype(step.dtype)
 
 
 @rule("CastExactly", checks=True)
@@ -181,5 +351,7 @@ def _cast_exactly(step: Step, x: Value, **_: Any) -> Value:
     else:
         limit = 2 ** (np.finfo(step.dtype).nmant + 1)
         is_small = (x <= limit) & (x >= -limit)
-        step.check(is_small | (result.astype(x.dtype) == x))
+        # What the float is cast back to ends at the ends of the integers.
+        fits = result < 2.0 ** np.iinfo(x.dtype).bits / 2
+        step.check(is_small | (fits & (result.astype(x.dtype) == x)))
     return result

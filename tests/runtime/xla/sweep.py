@@ -47,7 +47,8 @@ class Outcome(NamedTuple):
 def runs_of(cases: Iterable[Case]) -> Iterator[Run]:
     """Each case with all inputs unknown, and with one of several known.
 
-    How much is known of the shapes while tracing changes from case to case.
+    Which one, and how much is known of the shapes while tracing, changes from case to
+    case.
     """
     for number, case in enumerate(cases):
         if any(array.dtype == object for array in case.inputs):
@@ -56,8 +57,8 @@ def runs_of(cases: Iterable[Case]) -> Iterator[Run]:
         graph = traced(case.function, list(case.inputs), knowledge)
         note = f"{case.op} of {case.inputs}, {knowledge}"
         yield Run(case, note, graph, case.inputs)
-        for place in range(len(case.inputs) if len(case.inputs) > 1 else 0):
-            yield from _with_constant(case, place, note)
+        if len(case.inputs) > 1:
+            yield from _with_constant(case, number % len(case.inputs), note)
 
 
 def _with_constant(case: Case, place: int, note: str) -> Iterator[Run]:
