@@ -12,6 +12,7 @@ from runtime.config import get_executor
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.optimize import chosen_passes, optimize
+from runtime.xla.library import load
 
 __all__ = ["compiled", "executor_of"]
 
@@ -27,6 +28,7 @@ def compiled(graph: Graph) -> Any:
     Raises UnimplementedError if what the executor needs is not installed.
     """
     if executor_of(graph) == "xla":
+        load()
         from runtime.xla.executable import compile_graph as compile_for_xla
 
         return compile_for_xla(graph)

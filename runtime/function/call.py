@@ -127,7 +127,7 @@ class Call(NamedTuple):
             (outline, tuple(keys)),
             (outline, tuple(shapeless)),
             nest.pack_sequence_as(structure, leaves),
-            arrays,
+            [array.held if isinstance(array, Place) else array for array in arrays],
             objects,
             {**_form(*written, arrays), **_form(*bound, arrays)},
         )
@@ -135,6 +135,21 @@ class Call(NamedTuple):
     def without_values(self) -> Call:
         """What is to be kept with a trace."""
         return self._replace(arrays=[], objects=[], forms={})
+
+
+class Place:
+    """Stands for an array on a device, for one argument alone."""
+
+    __slots__ = ("aval", "dtype", "held", "shape")
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+        self.aval = held.aval
+        self.dtype = held.dtype
+        self.shape = held.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.held, dtype)
 
 
 def _with_own_arrays(
@@ -149,6 +164,8 @@ def _with_own_arrays(
     def own(leaf: Any) -> Any:
         if type(leaf) is EagerTensor:
             return EagerTensor(leaf._array.view())
+        if type(leaf) is DeviceTensor:
+            return DeviceTensor(Place(leaf.held))
         if takes_numpy and type(leaf) in ARRAYS:
             return convert_to_tensor(leaf)
         return leaf
@@ -165,8 +182,6 @@ def _form(
     if found is None:
         return {}
     places = {id(array): place for place, array in enumerate(found[1])}
-    if len(places) < len(found[1]):  # one array of a device for two arguments
-        return {}
     if not all(id(array) in places for array in inputs):
         return {}
     return {found[0]: tuple([places[id(array)] for array in inputs])}

@@ -159,6 +159,7 @@ class ConcreteFunction:
             UnimplementedError: JAX is not installed, or XLA cannot run an op.
             ValueError: the shape of an input is not known.
         """
+        load()
         from runtime.xla.executable import compile_graph
 
         return compile_graph(self.graph).stablehlo

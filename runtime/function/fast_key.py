@@ -15,7 +15,7 @@ import numpy as np
 
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import EagerTensor
-from runtime.tensor.device import DeviceTensor
+from runtime.tensor.device import DeviceTensor, held_by
 from runtime.tracing.arguments import other_attributes
 from runtime.types import nest
 from runtime.types.classes import defines, remembered
@@ -57,6 +57,11 @@ def fast_key(
                 array = value._array
                 key.append(array.dtype)
                 key.append(array.shape)
+                arrays.append(array)
+            elif type(value) is DeviceTensor:
+                array = held_by(value)
+                key.append(DeviceTensor)
+                key.append(array.aval)
                 arrays.append(array)
             else:
                 met = met or set()
@@ -129,9 +134,10 @@ def _add(
             append(tensor._array.shape)
             arrays.append(tensor._array)
         elif kind is DeviceTensor:
-            held = value.held
-            key += (kind, held.dtype, held.shape)
-            arrays.append(held)
+            array = held_by(value)
+            append(kind)
+            append(array.aval)
+            arrays.append(array)
         elif not _add_object(value, key, arrays, met):
             return False
     return True

@@ -11,12 +11,15 @@ from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 
-__all__ = ["DeviceTensor"]
+__all__ = ["DeviceTensor", "held_by"]
 
 Array = np.ndarray[Any, Any]
 
 #: Where an eager tensor keeps its array, and this one what stands for it.
 _slot: Any = EagerTensor.__dict__["_array"]
+_keep = _slot.__set__
+#: The array of JAX of a tensor, without a step of Python's between.
+held_by = _slot.__get__
 
 
 class DeviceTensor(EagerTensor):
@@ -29,16 +32,16 @@ class DeviceTensor(EagerTensor):
     __slots__ = ()
 
     def __init__(self, held: Any) -> None:
-        _slot.__set__(self, held)
+        _keep(self, held)
 
     @property
     def held(self) -> Any:
         """The array of JAX."""
-        return _slot.__get__(self)
+        return held_by(self)
 
     @property
     def _array(self) -> Array:  # type: ignore[override]
-        return np.asarray(_slot.__get__(self))
+        return np.asarray(held_by(self))
 
     @property
     def shape(self) -> TensorShape:

@@ -187,15 +187,19 @@ class Variable(PartialUpdates, OperatorMixin):
     # there is no ``_array`` until somebody asks for it; while there is the one that was
     # asked for, both are the value.
 
-    def on_device(self) -> Any:
-        """The value for a compiler: an array of JAX, or of NumPy."""
+    def on_device(self, put: Callable[[Array], Any] | None = None) -> Any:
+        """The value for a compiler: an array of JAX, or of NumPy.
+
+        With `put`, which takes a copy of it to the device, it stays there as well.
+        """
         own = vars(self)
         held = own.get("_held")
         if held is not None and own.get("_array") is held.fetched:
             return held.value
-        if self.layout is None:
+        put = put if self.layout is None else self.layout.place
+        if put is None:
             return self._array
-        held = self._held = Held(self.layout.place(self._array))
+        held = self._held = Held(put(self._array))
         held.fetched = self._array
         return held.value
 

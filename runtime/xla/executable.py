@@ -1,11 +1,11 @@
-"""A graph compiled by XLA, to be called."""
+"""A graph compiled by XLA, to be called. JAX was loaded before: see `library.load`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import jax
 import numpy as np
 
 from runtime.errors import InternalError
@@ -15,7 +15,8 @@ from runtime.lowering.prepare import prepare
 from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor
-from runtime.xla.library import load
+from runtime.xla.flow import FailsAlways, Flow, as_spec, may_fail
+from runtime.xla.rules import FAMILIES  # noqa: F401
 
 __all__ = ["Compiled", "compile_graph", "variables_of"]
 
@@ -24,75 +25,80 @@ class Compiled:
     """A graph as an XLA program for each kind of arrays that it is called with."""
 
     def __init__(self, graph: Graph) -> None:
-        jax = load()
-        from runtime.xla.flow import may_fail
-        from runtime.xla.rules import FAMILIES  # noqa: F401
-
         self.name = graph.name
         #: The program as it was traced: that which says what failed.
         self.graph = graph
         self._prepared = prepare(graph, holds_state=True)
         self._assigned, self._read = variables_of(self._prepared)
-        self._fails = may_fail(self._prepared)
-        self._careful = False
+        variables = [*self._assigned, *self._read]
+        self._locks = [v._lock for v in sorted(variables, key=id)]
+        self._has_one = len(graph.outputs) == 1
+        self._compile(may_fail(self._prepared))
+
+    def _compile(self, fails: bool, careful: bool = False) -> None:
+        """Have JAX compile the program as it is called."""
+        self._fails, self._careful = fails, careful
+        #: Whether nothing but results comes of a call.
+        self._is_pure = not (fails or self._locks)
         # What the interpreter may need, to say what failed, is not given away.
-        donated = () if self._fails else (1,)
+        donated = () if fails else tuple(range(len(self._assigned)))
         self._jitted = jax.jit(self._run, donate_argnums=donated)
 
-    def _apply(self, *groups: Sequence[Any]) -> Any:
-        """The results, the new values of variables, and the flag."""
-        from runtime.xla.flow import FailsAlways
+    def _run(self, *arrays: Any) -> Any:
+        """The results, the new values of variables, and the flag, if there is one.
 
-        try:
-            return self._jitted(*groups)
-        except FailsAlways:
-            # With arrays of these shapes a node fails, if the program comes to it.
-            self._fails = self._careful = True
-            self._jitted = load().jit(self._run)
-            return self._jitted(*groups)
-
-    def _run(
-        self, inputs: Sequence[Any], assigned: Sequence[Any], read: Sequence[Any]
-    ) -> Any:
-        from runtime.xla.flow import Flow, as_spec
-
+        Takes the values of the variables, and the inputs. One value comes as it is.
+        """
         variables = [*self._assigned, *self._read]
-        values = {id(v): value for v, value in zip(variables, [*assigned, *read])}
+        values = {id(v): value for v, value in zip(variables, arrays)}
         flow = Flow(values, careful=self._careful)
-        results = flow.run(self._prepared, inputs)
+        results = flow.run(self._prepared, arrays[len(variables) :])
         specs = [tensor.spec for tensor in self._prepared.outputs]
-        return (
-            [as_spec(value, spec) for value, spec in zip(results, specs)],
-            [_placed(v, flow.variables[id(v)]) for v in self._assigned],
-            flow.failed,
-        )
+        found = [as_spec(value, spec) for value, spec in zip(results, specs)]
+        found += [_placed(v, flow.variables[id(v)]) for v in self._assigned]
+        if self._fails:
+            found.append(flow.failed)
+        return found[0] if len(found) == 1 else found
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays of JAX."""
-        if self._assigned or self._read:
-            results, failed = self._on_variables(arrays)
-        else:
-            results, _, failed = self._apply(arrays, (), ())
-        if self._fails and failed:
-            self._explain(arrays)
-        found: Sequence[Any] = results
+        result = self.run(arrays)
+        found: Sequence[Any] = (result,) if self._has_one else result
         return found
-
-    def _on_variables(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], Any]:
-        """The results and the flag; where it is down, variables have new values."""
-        with _held([*self._assigned, *self._read]):
-            assigned = [variable.on_device() for variable in self._assigned]
-            read = [variable.on_device() for variable in self._read]
-            results, values, failed = self._apply(arrays, assigned, read)
-            if not (self._fails and failed):
-                for variable, value in zip(self._assigned, values):
-                    variable.keep_on_device(value)
-        return results, failed
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""
-        results = self(arrays)
-        return results[0] if len(results) == 1 else results
+        try:
+            if self._is_pure:
+                return self._jitted(*arrays)
+            results, failed = self._on_variables(arrays)
+        except FailsAlways:
+            # With arrays of these shapes a node fails, if the program comes to it.
+            self._compile(True, careful=True)
+            results, failed = self._on_variables(arrays)
+        if failed:
+            self._explain(arrays)
+        return results[0] if self._has_one else results
+
+    def _on_variables(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], bool]:
+        """The results and the flag; where it is down, variables have new values."""
+        for lock in self._locks:
+            lock.acquire()
+        try:
+            variables = [v.on_device(_put) for v in self._assigned + self._read]
+            found = self._jitted(*variables, *arrays)
+            if type(found) is not list:
+                found = [found]
+            # NumPy waits for the flag, and is the quickest way to see it.
+            failed = self._fails and bool(np.asarray(found.pop()))
+            if self._assigned and not failed:
+                count = len(self._assigned)
+                for variable, value in zip(self._assigned, found[-count:]):
+                    variable.keep_on_device(value)
+        finally:
+            for lock in self._locks:
+                lock.release()
+        return found[: len(self.graph.outputs)], failed
 
     @staticmethod
     def inputs(tensors: Sequence[Any]) -> list[Any]:
@@ -132,16 +138,13 @@ class Compiled:
                     f"{self.name}() is {shape}: ask "
                     "get_concrete_function(tf.TensorSpec(shape)) for one that is known"
                 )
-            inputs.append(load().ShapeDtypeStruct(shape, tensor.dtype.np_dtype))
-        held = [
-            [variable.on_device() for variable in variables]
-            for variables in (self._assigned, self._read)
-        ]
-        return self._jitted.trace(inputs, *held)
+            inputs.append(jax.ShapeDtypeStruct(shape, tensor.dtype.np_dtype))
+        variables = [v.on_device() for v in self._assigned + self._read]
+        return self._jitted.trace(*variables, *inputs)
 
 
 def compile_graph(graph: Graph) -> Compiled:
-    """A graph as an XLA program. Raises UnimplementedError without JAX."""
+    """A graph as an XLA program."""
     return Compiled(graph)
 
 
@@ -164,10 +167,7 @@ def _placed(variable: Any, value: Any) -> Any:
     return value if variable.layout is None else variable.layout.pin(value)
 
 
-@contextmanager
-def _held(variables: Sequence[Any]) -> Iterator[None]:
-    """No other thread changes the variables meanwhile."""
-    with ExitStack() as stack:
-        for variable in sorted(variables, key=id):
-            stack.enter_context(variable._lock)
-        yield
+def _put(array: Any) -> Any:
+    """The value of a variable on the device, where it stays until it is replaced."""
+    # A copy: XLA writes to what it is given for good, and tensors may share this.
+    return array if array.dtype.kind == "O" else jax.numpy.array(array)
