@@ -26,6 +26,7 @@ __all__ = [
     "find_counter",
     "find_test",
     "is_item",
+    "is_length",
     "outside",
     "shifted",
     "step_of",
@@ -272,7 +273,7 @@ def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
         if position is None or position < len(node.outputs):
             continue
         source = node.inputs[position]
-        if source.dtype.kind in "biuf" and _is_length(counted.limit, source):
+        if source.dtype.kind in "biuf" and is_length(counted.limit, source):
             return replace(counted, elements=source, element=inner.outputs[0])
     source_of_limit = _measured(counted.limit)
     if source_of_limit is not None and source_of_limit.shape.rank:
@@ -286,7 +287,7 @@ def is_item(node: Node, index: SymbolicTensor) -> bool:
     return plain and node.inputs[1] is index and len(node.inputs) == 2
 
 
-def _is_length(limit: SymbolicTensor, source: SymbolicTensor) -> bool:
+def is_length(limit: SymbolicTensor, source: SymbolicTensor) -> bool:
     """Whether `limit` is the number of rows of `source`."""
     if not source.shape.rank:
         return False

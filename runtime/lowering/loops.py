@@ -64,11 +64,7 @@ class CountedLoop:
 
     @property
     def graph_text(self) -> str:
-        """What the text of a graph says.
-
-        >>> CountedLoop(0, 1, 5, None, ends_early=True, condition=2).graph_text
-        'state 0 from 1 below 5 while state 2'
-        """
+        """What the text of a graph says: ``state 0 from 1 below 5 while state 2``."""
         start = "" if self.start is None else f" from {self.start}"
         limit = f"input {self.limit_input}" if self.limit is None else self.limit
         early = f" while state {self.condition}" if self.ends_early else ""

@@ -57,7 +57,7 @@ from runtime.tensor import SymbolicTensor
 from runtime.types.specs import TensorSpec
 from runtime.variable import decompositions as _variable  # noqa: F401
 
-__all__ = ["Kind", "kind_of", "lower", "lowered"]
+__all__ = ["Kind", "decompose", "kind_of", "lower", "lowered"]
 
 Kind = Literal["primitive", "composite", "host", "structure"]
 
@@ -123,7 +123,7 @@ def _lower_node(node: Node, editor: Editor, stays: Callable[[str], bool]) -> Non
     """Append the node to the new list, or the nodes that it decomposes into."""
     node.inputs = editor.resolve(node.inputs)
     rule = None if stays(node.op) else record.get(node.op).decomposition
-    found = None if rule is None else _decompose(node, rule)
+    found = None if rule is None else decompose(node, rule)
     if found is None:
         editor.nodes.append(node)
         return
@@ -134,7 +134,7 @@ def _lower_node(node: Node, editor: Editor, stays: Callable[[str], bool]) -> Non
     editor.replace(node.outputs, editor.resolve(results))
 
 
-def _decompose(
+def decompose(
     node: Node, rule: Callable[..., Any]
 ) -> tuple[list[Node], Tensors] | None:
     """The nodes that `rule` applies for a node, and what stands for its outputs."""

@@ -18,12 +18,13 @@ graph squashed(%0: float32[?] 'x'):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from runtime.graph import Graph
 from runtime.lowering.loops import annotate_loops
 from runtime.lowering.lower import lower
+from runtime.lowering.ranges import ranges
 from runtime.lowering.select import select_branches
 from runtime.lowering.shapes import known_shapes, specialise
 from runtime.optimize import Pass, chosen_passes, rewrite
@@ -56,6 +57,7 @@ def prepare(
     *,
     select: bool = True,
     holds_state: bool = False,
+    keep: Collection[str] = (),
     watch: Callable[[Pass | None, Graph], Any] | None = None,
 ) -> Graph:
     """A private copy of a traced graph: optimised, and lowered to primitives.
@@ -69,7 +71,7 @@ def prepare(
     `runtime.lowering.shapes`); InvalidArgumentError if they contradict the trace.
 
     `select`: small conditionals become choices (see `runtime.lowering.select`); who
-    differentiates the copy gives False. `holds_state`: as for `lower`.
+    differentiates the copy gives False. `holds_state` and `keep`: as for `lower`.
     ``watch(pass, graph)`` is called as by `optimize`.
     """
     copy = copy_graph(graph)
@@ -78,7 +80,8 @@ def prepare(
     if watch is not None:
         watch(None, copy)
     rewrite(copy, (*_BEFORE, *_chosen()), watch)
-    lower(copy, holds_state=holds_state)
+    ranges(copy)
+    lower(copy, holds_state=holds_state, keep=keep)
     choices = (Pass(select_branches, ""),) if select else ()
     rewrite(copy, (*_BEFORE, *choices, *_AFTER), watch)
     annotate_loops(copy)

@@ -67,22 +67,7 @@ def select_branches(graph: Graph) -> int:
 
 
 def obstacle(node: Node) -> str | None:
-    """Why a conditional stays one; None: both branches can be computed.
-
-    >>> from runtime.graph import Graph
-    >>> from runtime.tracing.subgraph import emit_if, set_outputs, trace_subgraph
-    >>> from runtime.types.specs import TensorSpec
-    >>> graph = Graph("halves")
-    >>> n = graph.add_input(TensorSpec([], "int32"), "n")
-    >>> with graph.as_default():
-    ...     then, half = trace_subgraph(lambda: 100 // n, (), "then")
-    ...     otherwise, _ = trace_subgraph(lambda: n, (), "otherwise")
-    ...     set_outputs(then, [half])
-    ...     set_outputs(otherwise, [n])
-    ...     (result,) = emit_if(n > 0, then, otherwise)
-    >>> obstacle(result.node)
-    'FloorDiv may fail'
-    """
+    """Why a conditional stays one, for people to read; None: it need not stay."""
     branches = bodies_of(node)
     if node.inputs[0].shape.rank != 0:
         return "the condition may be no scalar"

@@ -43,7 +43,6 @@ from runtime.optimize.editing import (
     Editor,
     Tensors,
     bodies_of,
-    first_captured,
     nested_graphs,
     sweep,
 )
@@ -56,9 +55,6 @@ __all__ = ["known_shapes", "specialise"]
 
 #: How often a loop is gone through until what is known of its state holds.
 MAX_ROUNDS = 8
-
-#: Ops that ask for nothing but the shape of their input.
-_MEASURES = frozenset({"Shape", "Rank", "Size"})
 
 
 def specialise(graph: Graph, shapes: Sequence[Any]) -> None:
@@ -84,15 +80,13 @@ def known_shapes(graph: Graph) -> int:
     """Propagate shapes through a copy, and use what is known; gives what changed."""
     found = _Propagation()
     found.visit_graph(graph)
-    stays: set[int] = set()
-    _note_staying(graph, stays)
     changes = found.count_changes()
     for inner in nested_graphs(graph):
         for node in inner.nodes:
-            changes += _fill_in(node, stays, found.outer)
+            changes += _fill_in(node, found.outer)
 
     def fold(node: Node, editor: Editor) -> Tensors | None:
-        return _shape(node, editor, stays, found.outer)
+        return _shape(node, editor, found.outer)
 
     return changes + sweep(graph, {"Shape": fold})
 
@@ -112,8 +106,8 @@ class _Propagation:
         #: on shapes that may turn out to be wrong; it is found anew from these.
         self.specs: dict[int, tuple[SymbolicTensor, TensorSpec]] = {}
         self.attrs: dict[int, dict[str, Any]] = {}
-        #: What inputs of graphs stand for outside, where it is one tensor.
-        self.outer: dict[int, SymbolicTensor] = {}
+        #: What inputs of graphs inside of others stand for, by their ids.
+        self.outer: dict[int, Tensors] = {}
 
     def count_changes(self) -> int:
         """Of how many tensors more is known."""
@@ -165,7 +159,7 @@ class _Propagation:
 
     def _capture(self, given: Tensors, inputs: Tensors) -> None:
         for outer, inner in zip(given, inputs):
-            self.outer[id(inner)] = outer
+            self.outer[id(inner)] = (outer,)
             self._tell(inner, outer.shape)
 
     def _visit_loop(self, node: Node) -> None:
@@ -173,6 +167,8 @@ class _Propagation:
         count = len(node.outputs)
         for graph in (test, body):
             self._capture(node.inputs[count:], graph.inputs[count:])
+            for state in zip(graph.inputs, node.inputs, body.outputs):
+                self.outer[id(state[0])] = state[1:]
         shapes = [tensor.shape for tensor in node.inputs[:count]]
         for number in range(MAX_ROUNDS):
             for tensor, shape in zip(body.inputs, shapes):
@@ -219,34 +215,7 @@ def _both(one: Any, other: Any) -> Any:
 # --- using it -------------------------------------------------------------------------
 
 
-def _note_staying(graph: Graph, stays: set[int]) -> None:
-    """Note the tensors that are computed even if nobody asks for their shapes.
-
-    The graph must have no dead code.
-    """
-    stays.update(map(id, graph.outputs))
-    for node in graph.nodes:
-        if node.op not in CONTROL_FLOW:
-            if node.op not in _MEASURES:
-                # Operands may become attributes.
-                count = len(node.inputs) - node.attrs.get("operands", 0)
-                stays.update(map(id, node.inputs[:count]))
-            continue
-        if is_recursive_call(node):
-            stays.update(map(id, node.inputs))
-            continue
-        first = 0 if node.op == "PartitionedCall" else first_captured(node)
-        for body in bodies_of(node):
-            _note_staying(body, stays)
-            inner = body.inputs[len(body.inputs) - len(node.inputs) + first :]
-            for outside, inside in zip(node.inputs[first:], inner):
-                if id(inside) in stays:
-                    stays.add(id(outside))
-        if node.op != "PartitionedCall":
-            stays.update(map(id, node.inputs[:first]))
-
-
-def _fill_in(node: Node, stays: set[int], outer: dict[int, SymbolicTensor]) -> int:
+def _fill_in(node: Node, outer: dict[int, Tensors]) -> int:
     """Put the values of operands into the attributes of a node, where they are known.
 
     The operand stays an input if computing it could fail.
@@ -258,7 +227,7 @@ def _fill_in(node: Node, stays: set[int], outer: dict[int, SymbolicTensor]) -> i
     values = [static_value(tensor) for tensor in node.inputs]
     inputs, numbers = list(node.inputs[:first]), {}
     for index, tensor in enumerate(node.inputs[first:], first):
-        if not values[index][1] or not can_drop(tensor, stays, outer):
+        if not values[index][1] or not can_drop(tensor, outer):
             numbers[index] = len(inputs)
             inputs.append(tensor)
 
@@ -280,12 +249,10 @@ def _fill_in(node: Node, stays: set[int], outer: dict[int, SymbolicTensor]) -> i
     return 1
 
 
-def _shape(
-    node: Node, editor: Editor, stays: set[int], outer: dict[int, SymbolicTensor]
-) -> Tensors | None:
+def _shape(node: Node, editor: Editor, outer: dict[int, Tensors]) -> Tensors | None:
     """The shape of a tensor as a constant, also of one from outside of a loop."""
     (tensor,), (output,) = node.inputs, node.outputs
-    if not tensor.shape.is_fully_defined() or not can_drop(tensor, stays, outer):
+    if not tensor.shape.is_fully_defined() or not can_drop(tensor, outer):
         return None
     dims = tensor.shape.dims
     array = np.array(dims, output.dtype.np_dtype)

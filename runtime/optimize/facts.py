@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,27 +67,26 @@ def cannot_fail(node: Node) -> bool:
 
 
 def can_drop(
-    tensor: SymbolicTensor,
-    stays: Container[int] = (),
-    outer: Mapping[int, SymbolicTensor] | None = None,
+    tensor: SymbolicTensor, outer: Mapping[int, Sequence[SymbolicTensor]] | None = None
 ) -> bool:
     """Whether nobody would miss it that the tensor is not computed.
 
     A program fails where it computes something that fails, though nothing comes of it:
     ``(x // 0) * 0``. So nothing on the way to the tensor may fail, unless it stays in
-    any case: the ids of tensors known to are `stays`. What captures stand for is
-    followed where `outer` says it, by their ids.
+    any case. What inputs of inner graphs stand for is not followed, unless `outer` says
+    it by their ids: what a capture is outside, what a state is before and after.
     """
     waiting, budget = [tensor], MAX_LOOKED_AT
+    followed: set[int] = set()
     while waiting and budget:
         found = waiting.pop()
         node = found.node
         budget -= 1
-        if id(found) in stays:
-            continue
         if node.op == "Placeholder":
             if outer is not None and id(found) in outer:
-                waiting.append(outer[id(found)])
+                if id(found) not in followed:
+                    followed.add(id(found))
+                    waiting += outer[id(found)]
             elif node.graph.parent is not None:
                 return False
         elif node.op in CONTROL_FLOW:
