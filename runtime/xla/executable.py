@@ -149,13 +149,19 @@ def compile_graph(graph: Graph) -> Compiled:
 
 
 def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:
-    """The variables that a graph assigns, and those that it only reads."""
+    """The variables that a graph assigns, and those that it only reads.
+
+    The states that random numbers are drawn from are among the former.
+    """
+    from runtime.xla.flow import assigned_by
+
     assigned: dict[int, Any] = {}
     read: dict[int, Any] = {}
     for inner in nested_graphs(graph):
         for node in inner.nodes:
-            if node.op == "AssignVariableOp":
-                assigned[id(node.attrs["variable"])] = node.attrs["variable"]
+            variable = assigned_by(node)
+            if variable is not None:
+                assigned[id(variable)] = variable
             elif "variable" in node.attrs and node.op == "ReadVariableOp":
                 read[id(node.attrs["variable"])] = node.attrs["variable"]
     only = [variable for key, variable in read.items() if key not in assigned]

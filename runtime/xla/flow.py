@@ -25,6 +25,7 @@ from runtime.execute.failure import run_node
 from runtime.execute.prune import CONTROL_FLOW, find_live
 from runtime.graph import Graph, Node
 from runtime.ops.define import Operand, attributes_with_tensors
+from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.record import get
 from runtime.ops.static import plain
 from runtime.types.dtypes import as_dtype
@@ -35,6 +36,7 @@ __all__ = [
     "Flow",
     "Step",
     "as_spec",
+    "assigned_by",
     "has_rule",
     "is_known",
     "may_fail",
@@ -107,12 +109,23 @@ class FailsAlways(Exception):
     """A node fails whenever it runs, in a flow that is not ``careful``."""
 
 
+def assigned_by(node: Node) -> Any:
+    """The variable that the node assigns, or the random state that it moves on.
+
+    None if there is none. Both have ``on_device`` and ``keep_on_device``.
+    """
+    if node.op == "AssignVariableOp":
+        return node.attrs["variable"]
+    state = node.attrs.get("state")
+    return state if isinstance(state, (RandomState, GeneratorState)) else None
+
+
 class Flow:
     """The run of a graph, with what it changes.
 
-    ``variables`` are the values of variables by their ids, ``failed`` is whether a
-    check has failed: a bool, or a JAX array of one. A ``careful`` flow has sub-graphs
-    give the flag even where no node has a check.
+    ``variables`` are the values of variables and of random states by their ids,
+    ``failed`` is whether a check has failed: a bool, or a JAX array of one. A
+    ``careful`` flow has sub-graphs give the flag even where no node has a check.
     """
 
     def __init__(

@@ -35,9 +35,10 @@ class JaxFunction:
 
     See `ConcreteFunction.to_jax`, which makes it and says how it is called.
 
-    ``variables`` are the values of the graph's variables when it was made, by name:
-    what the first argument is to begin with. ``updates`` says whether calls give new
-    values for them. ``specs`` are the shapes and dtypes of the graph's inputs, flat.
+    ``variables`` are the values of the graph's variables when it was made, and of its
+    streams of random numbers, by name: what the first argument is to begin with.
+    ``updates`` says whether calls give new values for them. ``specs`` are the shapes
+    and dtypes of the graph's inputs, flat.
     """
 
     def __init__(
@@ -56,8 +57,11 @@ class JaxFunction:
         self._bind = bind
         self._pack = pack
         self._checks = checks
-        self._named = dict(zip(_names(variables), variables))
-        self.updates = bool(variables_of(self._program)[0])
+        assigned = variables_of(self._program)[0]
+        known = set(map(id, variables))
+        held = [*variables, *(item for item in assigned if id(item) not in known)]
+        self._named = dict(zip(_names(held), held))
+        self.updates = bool(assigned)
         self.variables: dict[str, Any] = {
             name: jnp.array(variable.on_device())
             for name, variable in self._named.items()

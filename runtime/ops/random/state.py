@@ -54,15 +54,37 @@ def keyed_generator(*key: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=words))
 
 
+def _generator_at(*words: int) -> np.random.Generator:
+    """The generator at a place: see `RandomState.on_device`."""
+    first, second, place, has_half, half = words
+    key = np.array([first, second], np.uint64)
+    philox = np.random.Philox(key=key)
+    # A step of the counter is four numbers, of which the last one lie in a buffer.
+    counter = (place - 1) // 4
+    if counter:
+        philox = np.random.Philox(key=key, counter=counter - 1)
+        philox.random_raw(place - 4 * counter)
+    state: Any = {**philox.state, "has_uint32": has_half, "uinteger": half}
+    philox.state = state
+    return np.random.Generator(philox)
+
+
 class RandomState:
     """A stream of random numbers: of its two seeds, or an unforeseeable one."""
 
-    __slots__ = ("_epoch", "_generator", "seeds")
+    __slots__ = ("_epoch", "_generator", "_held", "_lock", "seeds")
+
+    #: To compiled programs it is a variable, which is never divided over devices.
+    name, layout = "random_state", None
 
     def __init__(self, seeds: tuple[int, int] | None = None) -> None:
         self.seeds = seeds
         self._epoch = -1
         self._generator: np.random.Generator | None = None
+        #: Where a compiled program has moved on to; see `on_device`.
+        self._held: Any = None
+        #: Who runs the stream for a compiled program holds it.
+        self._lock = new_lock()
 
     @property
     def generator(self) -> np.random.Generator:
@@ -70,13 +92,40 @@ class RandomState:
 
         NumPy's generators may be shared by threads.
         """
-        if self._generator is None or self._epoch != _epoch:
+        is_current = self._epoch == _epoch and self._held is None
+        if self._generator is None or not is_current:
             with _lock:
-                if self._generator is None or self._epoch != _epoch:
-                    seeds = self.seeds or (_random_bits(64), _random_bits(64))
-                    self._generator = keyed_generator(*seeds)
-                    self._epoch = _epoch
+                return self._found()
         return self._generator
+
+    def _found(self) -> np.random.Generator:
+        if self._generator is None or self._epoch != _epoch:
+            seeds = self.seeds or (_random_bits(64), _random_bits(64))
+            self._generator = keyed_generator(*seeds)
+            self._epoch = _epoch
+        elif self._held is not None:
+            self._generator = _generator_at(*np.asarray(self._held).tolist())
+        self._held = None
+        return self._generator
+
+    def on_device(self) -> Any:
+        """The place in the stream, for a compiled program.
+
+        Five words: the two of the key, how many numbers of 64 bits lie before the
+        place (from the counter 0 on), and whether the upper half of one is left over,
+        and which.
+        """
+        if self._held is not None and self._epoch == _epoch:
+            return self._held
+        state: Any = self.generator.bit_generator.state
+        inner = state["state"]
+        place = 4 * int(inner["counter"][0]) + state["buffer_pos"]
+        rest = place, state["has_uint32"], state["uinteger"]
+        return np.array([*inner["key"].tolist(), *rest], np.uint64)
+
+    def keep_on_device(self, value: Any) -> None:
+        """Go on from where a compiled program left."""
+        self._held = value
 
     def take(self, shape: Sequence[int]) -> np.random.Generator:
         """The generator from which to draw an array of the shape."""
@@ -145,11 +194,16 @@ def state_words(seed: Any) -> list[int]:
 class GeneratorState:
     """The state of a `Generator`: a counter and a key."""
 
-    __slots__ = ("_counter", "_key", "_lock")
+    __slots__ = ("_counter", "_held", "_key", "_lock")
+
+    #: As for `RandomState`.
+    name, layout = "random_state", None
 
     def __init__(self, counter: int = 0, key: int = 0) -> None:
         self._counter = counter
         self._key = key
+        #: The state that a compiled program left, if that is the last.
+        self._held: Any = None
         self._lock = new_lock()
 
     @classmethod
@@ -161,8 +215,24 @@ class GeneratorState:
     def array(self) -> Array:
         """The state as a vector of int64."""
         with self._lock:
-            words = self._counter & _MASK, self._counter >> 64, self._key
-        return np.array(words, np.uint64).view(np.int64)
+            return np.array(self._words(), np.uint64).view(np.int64)
+
+    def _words(self) -> tuple[int, int, int]:
+        """The state as three words; `_lock` is held."""
+        if self._held is not None:
+            low, high, self._key = np.asarray(self._held).tolist()
+            self._counter, self._held = high << 64 | low, None
+        return self._counter & _MASK, self._counter >> 64, self._key
+
+    def on_device(self) -> Any:
+        """The state for a compiled program, which holds `_lock`: three words."""
+        if self._held is not None:
+            return self._held
+        return np.array(self._words(), np.uint64)
+
+    def keep_on_device(self, value: Any) -> None:
+        """Go on from the state that a compiled program left."""
+        self._held = value
 
     def set(self, array: Array) -> None:
         """Go on from a state. Raises InvalidArgumentError if it is none."""
@@ -172,7 +242,7 @@ class GeneratorState:
             )
         low, high, key = (int(word) & _MASK for word in array)
         with self._lock:
-            self._counter, self._key = high << 64 | low, key
+            self._counter, self._key, self._held = high << 64 | low, key, None
 
     def take(self, shape: Sequence[int]) -> np.random.Generator:
         """The generator from which to draw an array of the shape, and no other."""
@@ -184,20 +254,21 @@ class GeneratorState:
     def skip(self, count: int) -> Array:
         """Move on as `count` numbers do. Gives the state that was."""
         with self._lock:
-            start, key = self._counter, self._key
-            self._counter = (start + count * STEPS) % 2**128
-        return np.array([start & _MASK, start >> 64, key], np.uint64).view(np.int64)
+            words = self._words()
+            self._counter = (self._counter + count * STEPS) % 2**128
+        return np.array(words, np.uint64).view(np.int64)
 
     @property
     def graph_text(self) -> str:
         """How graphs print it."""
-        return f"key={self._key}"
+        return f"key={int(self.array[2]) & _MASK}"
 
     def __repr__(self) -> str:
         return f"<GeneratorState {self.graph_text}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GeneratorState, (self._counter, self._key)
+        low, high, key = (int(word) & _MASK for word in self.array)
+        return GeneratorState, (high << 64 | low, key)
 
 
 _lock = new_lock()

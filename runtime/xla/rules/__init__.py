@@ -6,11 +6,14 @@ from runtime.xla.rules import (
     checks,
     elementwise,
     gradients,
+    linalg,
     movement,
     products,
+    random,
     reductions,
     state,
     structure,
+    windows,
 )
 
 __all__ = ["FAMILIES"]
@@ -20,9 +23,12 @@ FAMILIES = (
     checks,
     elementwise,
     gradients,
+    linalg,
     movement,
     products,
+    random,
     reductions,
     state,
     structure,
+    windows,
 )

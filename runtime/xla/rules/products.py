@@ -22,4 +22,7 @@ def _matmul(
 ) -> Value:
     x = jnp.swapaxes(x, -1, -2) if transpose_a else x
     y = jnp.swapaxes(y, -1, -2) if transpose_b else y
-    return jnp.matmul(x, y, precision="highest")
+    # Half precision would not hold long sums.
+    wide = jnp.float32 if step.dtype == jnp.float16 else None
+    found = jnp.matmul(x, y, precision="highest", preferred_element_type=wide)
+    return found.astype(step.dtype)

@@ -10,26 +10,36 @@ from jax import lax
 
 from runtime.graph import Graph
 from runtime.optimize.editing import nested_graphs
-from runtime.xla.flow import Flow, Step, Value, as_spec, is_known, may_fail, rule
+from runtime.xla.flow import (
+    Flow,
+    Step,
+    Value,
+    as_spec,
+    assigned_by,
+    is_known,
+    may_fail,
+    rule,
+)
 
 __all__: list[str] = []
 
 
 def _assigned(graphs: Sequence[Graph]) -> tuple[int, ...]:
-    """The ids of the variables that graphs assign, or those within them."""
+    """The ids of the variables that graphs assign, and of their random states."""
     found: dict[int, None] = {}
     for graph in graphs:
         for inner in nested_graphs(graph):
-            for node in inner.nodes:
-                if node.op == "AssignVariableOp":
-                    found[id(node.attrs["variable"])] = None
+            for variable in map(assigned_by, inner.nodes):
+                if variable is not None:
+                    found[id(variable)] = None
     return tuple(found)
 
 
 class _Threaded:
     """What sub-graphs take and give beside their inputs and results.
 
-    The values of the variables that they assign, and the flag if they may raise it.
+    The values of the variables that they assign, and of the states that they draw from;
+    and the flag if they may raise it.
     """
 
     def __init__(self, step: Step, graphs: Sequence[Graph]) -> None:

@@ -30,21 +30,11 @@ REFUSED: dict[str, str] = {}
 #: Primitives whose rules are yet to be written, or to be exact.
 PENDING = set(
     """
-    GatherNd PadV2 ReverseV2 Range
-    ScatterNd TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterUpdate
-
-    ArgMax ArgMin ArgSort SearchSorted Sort TopKV2 UniqueWithCounts Where Cumprod Cumsum
-    CumulativeLogsumexp AvgPool Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D
-    Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative MaxPool
-    Cholesky LogMatrixDeterminant MatrixSolve MatrixTriangularSolve Qr SelfAdjointEigV2
-    Svd RandomGamma RandomPoissonV2 RandomShuffle RandomStandardNormal RandomUniform
-    RandomUniformInt StatefulRandomBinomial StatelessRandomBinomial
-    StatelessRandomGammaV3 StatelessRandomNormalV2 StatelessRandomPoisson
-    StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessShuffle
-    StatelessTruncatedNormalV2 TruncatedNormal RngReadAndSkip RngReadState RngSetState
-
-    ListAppend ListDelete ListExtend ListFind ListGet ListInsert ListPlace ListSet
-    ListSetRows TensorArrayGrowV3 TensorArrayReadV3 TensorArrayV3 TensorArrayWriteV3
+    GatherNd PadV2 ReverseV2 Range ScatterNd TensorScatterAdd TensorScatterMax
+    TensorScatterMin TensorScatterUpdate ArgSort SearchSorted Sort TopKV2
+    UniqueWithCounts Where ListAppend ListDelete ListExtend ListFind ListGet
+    ListInsert ListPlace ListSet ListSetRows TensorArrayGrowV3 TensorArrayReadV3
+    TensorArrayV3 TensorArrayWriteV3
     """.split()
 )
 
