@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pprint
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -194,6 +195,23 @@ class ConcreteFunction:
                 "return tensors and structures of them"
             )
         return JaxFunction(self.graph, self.variables, bind, results.pack, checks)
+
+    def export_onnx(
+        self, path: str | os.PathLike[str] | None = None, *, checks: bool = True
+    ) -> Any:
+        """The graph as an ONNX model, an ``onnx.ModelProto``; written to `path`.
+
+        Inputs have the names of the arguments, results those of their keys or
+        ``output``, ``output_0``, ``output_1``, .... Variables are constants. A program
+        that may raise has ``failed`` as the last result: whether it would have raised,
+        and then the others mean nothing. With ``checks=False`` nothing is checked.
+
+        Raises UnimplementedError for what has no form in ONNX, and without the extra
+        ``onnx``.
+        """
+        from runtime.onnx_export.model import export_onnx
+
+        return export_onnx(self.graph, path, self._trace.results.places, checks)
 
     def gradient_memory(self) -> Any:
         """What is kept for the gradient, in bytes and tensor by tensor, with lines.
