@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import reprlib
-import sys
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -16,9 +15,9 @@ from runtime.function.call import Call, ObjectRef, Specs
 from runtime.tracing.signature import Signature
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import is_user_file
+from runtime.where.user_code import calling_place
 
-__all__ = ["Change", "Retrace", "RetraceLog", "calling_place"]
+__all__ = ["Change", "Retrace", "RetraceLog"]
 
 #: A file and a line of it.
 Place = tuple[str, int]
@@ -353,13 +352,3 @@ def _as_spec(leaf: Any) -> TensorSpec:
     if type(leaf) not in _NUMBERS:
         raise ValueError
     return TensorSpec([], _NUMBERS[type(leaf)])
-
-
-def calling_place() -> Place | None:
-    """The file and line of the user's code that is running."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if is_user_file(frame.f_code.co_filename):
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return None

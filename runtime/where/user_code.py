@@ -27,6 +27,7 @@ from runtime.errors import (
 __all__ = [
     "Location",
     "Place",
+    "calling_place",
     "expression_at",
     "function_behind",
     "is_library",
@@ -426,6 +427,16 @@ def _frame_at(filename: str, lineno: int, function: str) -> tuple[FrameType, int
 def is_user_file(filename: str) -> bool:
     """Whether a file is neither of this package nor of the compiler."""
     return not _in_our_folders(filename)
+
+
+def calling_place() -> tuple[str, int] | None:
+    """The file and line of the user's code that is running."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if is_user_file(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
 
 
 def _is_standard(filename: str) -> bool:

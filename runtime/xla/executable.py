@@ -2,33 +2,112 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import jax
 import numpy as np
 
-from runtime.errors import InternalError
+from runtime.errors import InternalError, RetracingWarning
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
 from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor
+from runtime.where.user_code import calling_place
 from runtime.xla.flow import FailsAlways, Flow, as_spec, may_fail
 from runtime.xla.rules import FAMILIES  # noqa: F401
 
 __all__ = ["Compiled", "compile_graph", "variables_of"]
 
 
-class Compiled:
-    """A graph as an XLA program for each kind of arrays that it is called with."""
+#: So many programs of one graph are worth a warning.
+MANY_SHAPES = 16
+
+
+class Executable:
+    """What `runtime.executors` gives, over arrays of JAX."""
+
+    name: str
+    graph: Graph
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """The results for these inputs; a single result as it is."""
+        raise NotImplementedError
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The results for these inputs: arrays of JAX, or of NumPy."""
+        result = self.run(arrays)
+        found: Sequence[Any] = (result,) if len(self.graph.outputs) == 1 else result
+        return found
+
+    @staticmethod
+    def inputs(tensors: Sequence[Any]) -> list[Any]:
+        """What a call takes for eager tensors."""
+        return [t.held if type(t) is DeviceTensor else t._array for t in tensors]
+
+    @staticmethod
+    def tensor(result: Any) -> EagerTensor:
+        """A result as a tensor that stays where it is."""
+        return DeviceTensor(result)
+
+
+class CompiledByShape(Executable):
+    """A graph of open shapes: XLA has a program for each that it is called with."""
 
     def __init__(self, graph: Graph) -> None:
         self.name = graph.name
+        self.graph = graph
+        self._programs: dict[tuple[tuple[int, ...], ...], Compiled] = {}
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """The results for these inputs; a single result as it is."""
+        shapes = tuple([array.shape for array in arrays])
+        found = self._programs.get(shapes)
+        if found is None:
+            found = self._programs[shapes] = Compiled(self.graph, shapes)
+            if len(self._programs) == MANY_SHAPES:
+                self._warn()
+        return found.run(arrays)
+
+    def _warn(self) -> None:
+        """Say that compiling takes the time. Raises it where warnings are errors."""
+        text = (
+            f"AG321: XLA has compiled {self.name}() for {MANY_SHAPES} shapes of its "
+            "arguments, once for each; pad them to a few shapes, or leave out "
+            "jit_compile"
+        )
+        warnings.warn_explicit(
+            text, RetracingWarning, *(calling_place() or ("<unknown>", 1))
+        )
+
+    @property
+    def source(self) -> str:
+        """None. Raises ValueError, which says how to get one."""
+        open_input = next(
+            tensor
+            for tensor in self.graph.inputs
+            if not tensor.shape.is_fully_defined()
+        )
+        raise ValueError(
+            f"XLA has a program for each shape, and that of {open_input.node.name!r} "
+            f"in {self.name}() is {open_input.shape}: ask "
+            "get_concrete_function(tf.TensorSpec(shape)) for one that is known"
+        )
+
+    stablehlo = source
+
+
+class Compiled(Executable):
+    """A graph as an XLA program."""
+
+    def __init__(self, graph: Graph, shapes: Sequence[Any] | None = None) -> None:
+        self.name = graph.name
         #: The program as it was traced: that which says what failed.
         self.graph = graph
-        self._prepared = prepare(graph, holds_state=True)
+        self._prepared = prepare(graph, shapes, holds_state=True)
         self._assigned, self._read = variables_of(self._prepared)
         variables = [*self._assigned, *self._read]
         self._locks = [v._lock for v in sorted(variables, key=id)]
@@ -59,12 +138,6 @@ class Compiled:
         if self._fails:
             found.append(flow.failed)
         return found[0] if len(found) == 1 else found
-
-    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """The results for these inputs: arrays of JAX."""
-        result = self.run(arrays)
-        found: Sequence[Any] = (result,) if self._has_one else result
-        return found
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""
@@ -100,16 +173,6 @@ class Compiled:
                 lock.release()
         return found[: len(self.graph.outputs)], failed
 
-    @staticmethod
-    def inputs(tensors: Sequence[Any]) -> list[Any]:
-        """What a call takes for eager tensors."""
-        return [t.held if type(t) is DeviceTensor else t._array for t in tensors]
-
-    @staticmethod
-    def tensor(result: Any) -> EagerTensor:
-        """A result as a tensor that stays where it is."""
-        return DeviceTensor(result)
-
     @property
     def source(self) -> str:
         """The program as JAX has it: a jaxpr."""
@@ -128,24 +191,19 @@ class Compiled:
         )
 
     def _staged(self) -> Any:
-        """The program for the shapes of the graph. Raises ValueError for open ones."""
-        inputs = []
-        for tensor in self._prepared.inputs:
-            shape = tensor.shape
-            if not shape.is_fully_defined():
-                raise ValueError(
-                    f"XLA has a program for each shape, and that of {tensor.name!r} in "
-                    f"{self.name}() is {shape}: ask "
-                    "get_concrete_function(tf.TensorSpec(shape)) for one that is known"
-                )
-            inputs.append(jax.ShapeDtypeStruct(shape, tensor.dtype.np_dtype))
+        inputs = [
+            jax.ShapeDtypeStruct(tensor.shape, tensor.dtype.np_dtype)
+            for tensor in self._prepared.inputs
+        ]
         variables = [v.on_device() for v in self._assigned + self._read]
         return self._jitted.trace(*variables, *inputs)
 
 
-def compile_graph(graph: Graph) -> Compiled:
-    """A graph as an XLA program."""
-    return Compiled(graph)
+def compile_graph(graph: Graph) -> Compiled | CompiledByShape:
+    """A graph as an XLA program, or one for each shape."""
+    if all(tensor.shape.is_fully_defined() for tensor in graph.inputs):
+        return Compiled(graph)
+    return CompiledByShape(graph)
 
 
 def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:

@@ -6,7 +6,10 @@ have 64-bit integers and float64, so this tells it.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import os
+import platform
 import re
 from functools import cache
 from typing import Any
@@ -14,6 +17,9 @@ from typing import Any
 from runtime.errors import UnimplementedError
 
 __all__ = ["MINIMUM", "load"]
+
+#: Programs that take longer to compile, in seconds, are kept on disk.
+WORTH_KEEPING = 0.1
 
 #: The oldest JAX whose functions the rules call.
 MINIMUM = (0, 4, 35)
@@ -40,4 +46,34 @@ def load() -> Any:
             "pip install --upgrade 'autograph-compiler[xla]'"
         )
     jax.config.update("jax_enable_x64", True)
+    _keep_programs(jax)
     return jax
+
+
+def _keep_programs(jax: Any) -> None:
+    """Have JAX keep compiled programs from one run to the next, unless it does."""
+    if os.environ.get("AUTOGRAPH_NO_CACHE") or jax.config.jax_compilation_cache_dir:
+        return
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    # Homes are shared by machines; code for one processor may crash another.
+    folder = os.path.join(base, "autograph-compiler", "xla", _processor())
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError:
+        return
+    if os.access(folder, os.W_OK):
+        jax.config.update("jax_compilation_cache_dir", folder)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING)
+
+
+def _processor() -> str:
+    """A name that processors share which have the same instructions."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            known = next(
+                (line for line in file if re.match("flags|Features", line)), ""
+            )
+    except OSError:
+        known = platform.processor()
+    digest = hashlib.sha256(known.encode()).hexdigest()[:12]
+    return f"{platform.machine()}-{digest}"

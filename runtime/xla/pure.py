@@ -18,8 +18,9 @@ import numpy as np
 from runtime.errors import InvalidArgumentError, UnimplementedError
 from runtime.graph import Graph
 from runtime.lowering.loops import annotate_loops
-from runtime.lowering.lower import lowered
-from runtime.optimize.editing import note_captures
+from runtime.lowering.lower import lower
+from runtime.lowering.shapes import known_shapes, specialise
+from runtime.optimize.editing import copy_graph, note_captures
 from runtime.tensor import Tensor
 from runtime.tensor.device import DeviceTensor
 from runtime.types.specs import TensorSpec
@@ -51,9 +52,8 @@ class JaxFunction:
     ) -> None:
         self.__name__ = self.__qualname__ = graph.name
         self._graph = graph
-        self._program = lowered(graph, holds_state=True, keep=KEPT)
-        annotate_loops(self._program)
-        note_captures(self._program)
+        self._program = self._lowered(None)
+        self._is_open = not all(t.shape.is_fully_defined() for t in graph.inputs)
         self._bind = bind
         self._pack = pack
         self._checks = checks
@@ -66,6 +66,17 @@ class JaxFunction:
             name: jnp.array(variable.on_device())
             for name, variable in self._named.items()
         }
+
+    def _lowered(self, shapes: Sequence[Any] | None) -> Graph:
+        """What is run, perhaps for inputs of these shapes alone."""
+        copy = copy_graph(self._graph)
+        if shapes is not None:
+            specialise(copy, shapes)
+            known_shapes(copy)
+        lower(copy, holds_state=True, keep=KEPT)
+        annotate_loops(copy)
+        note_captures(copy)
+        return copy
 
     @property
     def specs(self) -> list[Any]:
@@ -88,9 +99,12 @@ class JaxFunction:
                 f"given {sorted(variables)}"
             )
         values = {id(v): variables[name] for name, v in self._named.items()}
-        flow = Flow(values)
-        results = flow.run(self._program, arrays)
-        specs = [tensor.spec for tensor in self._program.outputs]
+        flow, program = Flow(values), self._program
+        shapes = [array.shape for array in arrays]
+        if self._is_open and all(type(n) is int for shape in shapes for n in shape):
+            program = self._lowered(shapes)
+        results = flow.run(program, arrays)
+        specs = [tensor.spec for tensor in program.outputs]
         return (
             [as_spec(value, spec) for value, spec in zip(results, specs)],
             {name: flow.variables[id(v)] for name, v in self._named.items()},

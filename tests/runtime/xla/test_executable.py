@@ -132,3 +132,44 @@ def test_what_fails_always_fails_where_the_program_comes_to_it() -> None:
     assert either(-two, tf.zeros([3])).numpy() == -2.0
     with pytest.raises(tf.errors.InvalidArgumentError, match="broadcast"):
         either(two, tf.zeros([3]))
+
+
+def test_open_shapes_are_compiled_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    @tf.function(
+        jit_compile=True, input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([])]
+    )
+    def f(x: Any, y: Any) -> Any:
+        rows = tf.shape(x)[0]
+        return tf.reshape(x, [2, rows]) * y, tf.nn.softmax(x), tf.range(rows)
+
+    for rows in (1, 3, 1):
+        x = tf.constant(np.arange(2.0 * rows).reshape(rows, 2), tf.float32)
+        moved, _, counted = f(x, tf.constant(2.0))
+        assert moved.numpy().ravel().tolist() == [2.0 * i for i in range(2 * rows)]
+        assert counted.numpy().tolist() == list(range(rows))
+    assert f.experimental_get_tracing_count() == 1
+    concrete = f.get_concrete_function()
+    with pytest.raises(ValueError, match=r"'x' in f\(\) is \(None, 2\)"):
+        concrete.stablehlo()
+    monkeypatch.setattr("runtime.xla.executable.MANY_SHAPES", 3)
+    with pytest.raises(tf.errors.RetracingWarning, match=r"AG321: XLA has compiled f"):
+        f(tf.zeros([4, 2]), tf.constant(1.0))
+
+
+def test_what_xla_is_given() -> None:
+    weight = tf.Variable([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        weight.assign_add(x)
+        return x * 3.0
+
+    spec = tf.TensorSpec([2])
+    by_numpy = tf.function(f).get_concrete_function(spec)
+    by_xla = tf.function(f, jit_compile=True).get_concrete_function(spec)
+    assert (by_numpy.executor, by_xla.executor) == ("numpy", "xla")
+    for concrete in (by_numpy, by_xla):
+        assert "stablehlo.multiply" in concrete.stablehlo()
+        assert "tensor<2xf32>" in concrete.stablehlo()
+    assert "np" in by_numpy.to_source()
+    assert "mul" in by_xla.to_source()
+    assert weight.numpy().tolist() == [1.0, 2.0]

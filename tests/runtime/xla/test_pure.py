@@ -119,3 +119,11 @@ def test_what_jax_cannot_take() -> None:
         concrete_of(array, tf.TensorSpec([], tf.float32)).to_jax()
     with pytest.raises(tf.errors.UnimplementedError, match="no arrays of texts"):
         concrete_of(text, tf.TensorSpec([], tf.string)).to_jax()("a")
+
+
+def test_open_shapes() -> None:
+    def f(x: Any) -> Any:
+        return tf.reshape(tf.nn.softmax(x), [2, tf.shape(x)[0]])
+
+    fn = jax.jit(concrete_of(f, tf.TensorSpec([None, 2])).to_jax())
+    assert [fn(jnp.zeros((n, 2), "float32")).shape for n in (1, 3)] == [(2, 1), (2, 3)]
