@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
 
-from runtime.errors import InternalError, RetracingWarning
+from runtime.errors import RetracingWarning
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
+from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor
 from runtime.where.user_code import calling_place
-from runtime.xla.flow import FailsAlways, Flow, as_spec, may_fail
+from runtime.xla.flow import FULL, FailsAlways, Flow, as_spec, may_fail
+from runtime.xla.rows import Room, Rows
 from runtime.xla.rules import FAMILIES  # noqa: F401
+from runtime.xla.rules.buffers import BUFFERS
 
 __all__ = ["Compiled", "compile_graph", "variables_of"]
 
@@ -51,6 +55,8 @@ class Executable:
     @staticmethod
     def tensor(result: Any) -> EagerTensor:
         """A result as a tensor that stays where it is."""
+        if isinstance(result, (np.ndarray, np.generic)):
+            return EagerTensor(np.asarray(result))
         return DeviceTensor(result)
 
 
@@ -107,11 +113,15 @@ class Compiled(Executable):
         self.name = graph.name
         #: The program as it was traced: that which says what failed.
         self.graph = graph
-        self._prepared = prepare(graph, shapes, holds_state=True)
+        self._prepared = prepare(graph, shapes, holds_state=True, keep=BUFFERS)
         self._assigned, self._read = variables_of(self._prepared)
         variables = [*self._assigned, *self._read]
         self._locks = [v._lock for v in sorted(variables, key=id)]
         self._has_one = len(graph.outputs) == 1
+        #: Whether results or variables are some, which are cut outside.
+        self._has_rows = False
+        #: What was enough so far.
+        self._room = Room()
         self._compile(may_fail(self._prepared))
 
     def _compile(self, fails: bool, careful: bool = False) -> None:
@@ -121,7 +131,8 @@ class Compiled(Executable):
         self._is_pure = not (fails or self._locks)
         # What the interpreter may need, to say what failed, is not given away.
         donated = () if fails else tuple(range(len(self._assigned)))
-        self._jitted = jax.jit(self._run, donate_argnums=donated)
+        # A function of its own: JAX would find what the last one was traced to.
+        self._jitted = jax.jit(partial(self._run), donate_argnums=donated)
 
     def _run(self, *arrays: Any) -> Any:
         """The results, the new values of variables, and the flag, if there is one.
@@ -130,40 +141,52 @@ class Compiled(Executable):
         """
         variables = [*self._assigned, *self._read]
         values = {id(v): value for v, value in zip(variables, arrays)}
-        flow = Flow(values, careful=self._careful)
+        flow = Flow(values, careful=self._careful, room=self._room)
         results = flow.run(self._prepared, arrays[len(variables) :])
         specs = [tensor.spec for tensor in self._prepared.outputs]
         found = [as_spec(value, spec) for value, spec in zip(results, specs)]
         found += [_placed(v, flow.variables[id(v)]) for v in self._assigned]
+        self._has_rows |= any(isinstance(value, Rows) for value in found)
         if self._fails:
             found.append(flow.failed)
+        elif type(flow.failed) is not int:
+            raise FailsAlways
         return found[0] if len(found) == 1 else found
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""
         try:
             if self._is_pure:
-                return self._jitted(*arrays)
+                result = self._jitted(*arrays)
+                return _cut(result) if self._has_rows else result
             results, failed = self._on_variables(arrays)
         except FailsAlways:
             # With arrays of these shapes a node fails, if the program comes to it.
             self._compile(True, careful=True)
             results, failed = self._on_variables(arrays)
+        if failed == FULL:
+            self._room.grow()
+            self._compile(True, self._careful)
+            return self.run(arrays)
         if failed:
-            self._explain(arrays)
+            # It raises the error of the program; or gives results, where a rule has
+            # raised the flag for what it does not do.
+            results = interpreter.run(self.graph, [np.asarray(a) for a in arrays])
         return results[0] if self._has_one else results
 
-    def _on_variables(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], bool]:
+    def _on_variables(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], int]:
         """The results and the flag; where it is down, variables have new values."""
         for lock in self._locks:
             lock.acquire()
         try:
-            variables = [v.on_device(_put) for v in self._assigned + self._read]
+            variables = list(map(_on_device, self._assigned + self._read))
             found = self._jitted(*variables, *arrays)
             if type(found) is not list:
                 found = [found]
             # NumPy waits for the flag, and is the quickest way to see it.
-            failed = self._fails and bool(np.asarray(found.pop()))
+            failed = int(np.asarray(found.pop())) if self._fails else 0
+            if self._has_rows and not failed:
+                found = _cut(found)
             if self._assigned and not failed:
                 count = len(self._assigned)
                 for variable, value in zip(self._assigned, found[-count:]):
@@ -183,13 +206,6 @@ class Compiled(Executable):
         """The program as XLA is given it."""
         return str(self._staged().lower().as_text())
 
-    def _explain(self, arrays: Sequence[Any]) -> NoReturn:
-        """Raise what the interpreter raises for these inputs."""
-        interpreter.run(self.graph, [np.asarray(array) for array in arrays])
-        raise InternalError(
-            f"XLA found that {self.name}() fails, and the interpreter that it does not"
-        )
-
     def _staged(self) -> Any:
         inputs = [
             jax.ShapeDtypeStruct(tensor.shape, tensor.dtype.np_dtype)
@@ -204,6 +220,15 @@ def compile_graph(graph: Graph) -> Compiled | CompiledByShape:
     if all(tensor.shape.is_fully_defined() for tensor in graph.inputs):
         return Compiled(graph)
     return CompiledByShape(graph)
+
+
+def _cut(found: Any) -> Any:
+    """A value or a list of some; of rows, those that are in use."""
+    if isinstance(found, list):
+        return list(map(_cut, found))
+    if not isinstance(found, Rows):
+        return found
+    return np.asarray(found.array)[: None if found.count is None else int(found.count)]
 
 
 def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:
@@ -228,7 +253,14 @@ def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:
 
 def _placed(variable: Any, value: Any) -> Any:
     """The value, divided as the variable is."""
-    return value if variable.layout is None else variable.layout.pin(value)
+    layout = getattr(variable, "layout", None)
+    return value if layout is None else layout.pin(value)
+
+
+def _on_device(variable: Any) -> Any:
+    """The value of a variable, which stays on the device, or of a random state."""
+    is_state = isinstance(variable, (RandomState, GeneratorState))
+    return variable.on_device() if is_state else variable.on_device(_put)
 
 
 def _put(array: Any) -> Any:

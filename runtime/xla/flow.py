@@ -26,12 +26,16 @@ from runtime.execute.prune import CONTROL_FLOW, find_live
 from runtime.graph import Graph, Node
 from runtime.ops.define import Operand, attributes_with_tensors
 from runtime.ops.random.state import GeneratorState, RandomState
-from runtime.ops.record import get
+from runtime.ops.record import Op, get
 from runtime.ops.static import plain
+from runtime.optimize.editing import nested_graphs
 from runtime.types.dtypes import as_dtype
 from runtime.types.specs import TensorSpec
+from runtime.xla.rows import Room, Rows
 
 __all__ = [
+    "FAILED",
+    "FULL",
     "FailsAlways",
     "Flow",
     "Step",
@@ -40,11 +44,12 @@ __all__ = [
     "has_rule",
     "is_known",
     "may_fail",
+    "on_rows",
     "refusal",
     "rule",
 ]
 
-#: A NumPy array, a JAX array, or a tracer.
+#: A NumPy array, a JAX array, a tracer, or `Rows`.
 Value = Any
 Rule = Callable[..., Any]
 
@@ -57,6 +62,10 @@ class _Known(NamedTuple):
 
 
 _RULES: dict[str, _Known] = {}
+_ON_ROWS: dict[str, Rule] = {}
+
+#: What the flag says: a check has failed, or a buffer is full.
+FAILED, FULL = 1, 2
 
 
 def rule(
@@ -73,6 +82,20 @@ def rule(
         asks = checks if callable(checks) else lambda node: bool(checks)
         for op in ops:
             _RULES[op] = _Known(run, asks)
+        return run
+
+    return add
+
+
+def on_rows(*names: str) -> Callable[[Rule], Rule]:
+    """Make the decorated function the rule of ops, or of a family, for `Rows`.
+
+    It is called where an input is some, or where the other rule refuses since it does
+    not know a length. It takes the `Step`, the other rule, the inputs and attributes.
+    """
+
+    def add(run: Rule) -> Rule:
+        _ON_ROWS.update(dict.fromkeys(names, run))
         return run
 
     return add
@@ -96,6 +119,8 @@ def as_spec(value: Value, spec: TensorSpec) -> Value:
             "a text that is not known before the program runs cannot be in an XLA "
             "program"
         )
+    if isinstance(value, Rows):
+        return Rows(jnp.asarray(value.array, dtype), value.count)
     return jnp.asarray(value, dtype)
 
 
@@ -123,17 +148,34 @@ def assigned_by(node: Node) -> Any:
 class Flow:
     """The run of a graph, with what it changes.
 
-    ``variables`` are the values of variables and of random states by their ids,
-    ``failed`` is whether a check has failed: a bool, or a JAX array of one. A
-    ``careful`` flow has sub-graphs give the flag even where no node has a check.
+    ``variables`` are the values of variables and of random states by their ids.
+    ``failed`` is the flag: 0, or a JAX array of what was raised first, `FAILED` or
+    `FULL`. A ``careful`` flow has sub-graphs give the flag even where no node has a
+    check. ``room`` is for rows that nobody knows the number of.
     """
 
     def __init__(
-        self, variables: dict[int, Value], failed: Value = False, careful: bool = False
+        self,
+        variables: dict[int, Value],
+        failed: Value = 0,
+        careful: bool = False,
+        room: Room | None = None,
     ) -> None:
         self.variables = variables
         self.failed = failed
         self.careful = careful
+        self.room = room or Room()
+
+    def inner(self, variables: dict[int, Value], failed: Value) -> Flow:
+        """The flow of a sub-graph, with its own values of some variables."""
+        changed = {**self.variables, **variables}
+        return Flow(changed, failed, self.careful, self.room)
+
+    def raise_flag(self, level: int, is_right: Value) -> None:
+        """Raise the flag where a condition is false, unless it was raised before."""
+        found = jnp.where(jnp.all(is_right), 0, level).astype(np.int8)
+        before = jnp.asarray(self.failed, np.int8)
+        self.failed = jnp.where(before == 0, found, before)
 
     def run(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
         """The values of the graph's outputs."""
@@ -147,20 +189,38 @@ class Flow:
         op = get(node.op)
         if op.family not in ("state", "random", "check", "structure"):
             if not op.stateful and all(map(is_known, arguments)):
-                try:
-                    return _many(run_node(node, arguments, node.graph.name))
-                except OpError:
-                    return self._fail(node)
+                if op.family != "buffer" or node.op not in _RULES:
+                    try:
+                        return _many(run_node(node, arguments, node.graph.name))
+                    except Exception:
+                        return self._fail(node)
+        arguments, has_rows = _with_rows(op, arguments)
         known = _RULES.get(node.op)
-        if known is None:
-            raise refusal(node, f"XLA has no way to run {node.op}")
+        other = _ON_ROWS.get(node.op, _ON_ROWS.get(op.family))
+        if (other if has_rows else known or other) is None:
+            raise refusal(
+                node,
+                f"XLA needs to know the length of what {node.op} is given when it "
+                "compiles"
+                if has_rows
+                else f"XLA has no way to run {node.op}",
+            )
         inputs, attrs = attributes_with_tensors(
             _plain_operands(node, arguments), node.attrs
         )
+        step, run = Step(self, node), None if known is None else known.run
         try:
             if node.op in CONTROL_FLOW:
-                return _many(known.run(Step(self, node), *arguments))
-            return _many(known.run(Step(self, node), *inputs, **attrs))
+                assert run is not None
+                return _many(run(step, *arguments))
+            if has_rows or run is None:
+                return _many(other(step, run, *inputs, **attrs))  # type: ignore[misc]
+            try:
+                return _many(run(step, *inputs, **attrs))
+            except UnimplementedError:
+                if node.op not in _ON_ROWS:
+                    raise
+                return _many(_ON_ROWS[node.op](step, run, *inputs, **attrs))
         except OpError:
             raise
         except (TypeError, ValueError, IndexError) as error:
@@ -172,10 +232,26 @@ class Flow:
         """Raise the flag for a node that fails; gives what may stand for results."""
         if not self.careful:
             raise FailsAlways
-        self.failed = jnp.asarray(True)
+        self.raise_flag(FAILED, False)
         specs = [output.spec for output in node.outputs]
         shapes = [[1 if n is None else n for n in spec.shape or ()] for spec in specs]
         return [jnp.zeros(s, spec.dtype.np_dtype) for s, spec in zip(shapes, specs)]
+
+
+def _with_rows(op: Op, arguments: list[Value]) -> tuple[list[Value], bool]:
+    """The arguments as the op takes them, and whether it needs another rule.
+
+    Rows of a known number are an array, except for what writes to them.
+    """
+    if op.family in ("buffer", "structure", "state"):
+        return arguments, False
+    found = [
+        value.array[: value.count]
+        if isinstance(value, Rows) and type(value.known) is int
+        else value
+        for value in arguments
+    ]
+    return found, any(isinstance(value, Rows) for value in found)
 
 
 def _plain_operands(node: Node, arguments: Sequence[Value]) -> list[Value]:
@@ -189,6 +265,8 @@ def _plain_operands(node: Node, arguments: Sequence[Value]) -> list[Value]:
 
 def _is_unfit(node: Node, arguments: Sequence[Value]) -> bool:
     """Whether the op refuses operands of these shapes, as its infer rule says."""
+    if any(isinstance(value, Rows) for value in arguments):
+        return False
     specs = [TensorSpec(np.shape(value), as_dtype(value.dtype)) for value in arguments]
     values: list[Any] = [
         Operand(place) if value is arguments[place] else value
@@ -206,13 +284,11 @@ def _is_unfit(node: Node, arguments: Sequence[Value]) -> bool:
 
 def may_fail(graph: Graph) -> bool:
     """Whether a check in the graph, or in one within it, may raise the flag."""
-    for node in graph.nodes:
-        known = _RULES.get(node.op)
-        if known is not None and known.checks(node):
-            return True
-        if any(may_fail(inner) for _, inner in node.subgraphs()):
-            return True
-    return False
+    return any(
+        node.op in _RULES and _RULES[node.op].checks(node)
+        for inner in nested_graphs(graph)
+        for node in inner.nodes
+    )
 
 
 class Step:
@@ -221,6 +297,8 @@ class Step:
     def __init__(self, flow: Flow, node: Node) -> None:
         self.flow = flow
         self.node = node
+        #: Which rows a check is about, where that is not all.
+        self.mask: Value = None
 
     @property
     def spec(self) -> TensorSpec:
@@ -234,12 +312,17 @@ class Step:
 
     def check(self, is_right: Value) -> None:
         """Raise the flag where an element of a condition is false."""
+        if self.mask is not None and jnp.ndim(is_right) == self.mask.ndim:
+            is_right = jnp.logical_or(is_right, jnp.logical_not(self.mask))
         if is_known(is_right) or isinstance(is_right, bool):
             if np.all(is_right):
                 return
-        self.flow.failed = jnp.logical_or(
-            self.flow.failed, jnp.logical_not(jnp.all(is_right))
-        )
+        self.flow.raise_flag(FAILED, is_right)
+
+    def fill(self, fits: Value, room: int) -> None:
+        """Raise the flag where there is no room for what is written."""
+        self.flow.room.tried = max(self.flow.room.tried, room)
+        self.flow.raise_flag(FULL, fits)
 
     def refused(self, reason: str) -> OpError:
         """The error for what XLA cannot run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runtime.xla.rules import (
+    buffers,
     checks,
     elementwise,
     gradients,
@@ -11,6 +12,7 @@ from runtime.xla.rules import (
     products,
     random,
     reductions,
+    rows,
     state,
     structure,
     windows,
@@ -20,6 +22,7 @@ __all__ = ["FAMILIES"]
 
 #: The modules whose functions are the rules; importing them makes them known.
 FAMILIES = (
+    buffers,
     checks,
     elementwise,
     gradients,
@@ -28,6 +31,7 @@ FAMILIES = (
     products,
     random,
     reductions,
+    rows,
     state,
     structure,
     windows,

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from runtime.graph import Graph
+from runtime.lowering.loops import counted
 from runtime.optimize.editing import nested_graphs
 from runtime.xla.flow import (
-    Flow,
+    FailsAlways,
     Step,
     Value,
     as_spec,
@@ -20,78 +22,91 @@ from runtime.xla.flow import (
     may_fail,
     rule,
 )
+from runtime.xla.rows import Forms, Rows, Widened
 
 __all__: list[str] = []
 
+#: How often paths are traced at most until they agree about the shapes of values.
+_ATTEMPTS = 12
 
-def _assigned(graphs: Sequence[Graph]) -> tuple[int, ...]:
-    """The ids of the variables that graphs assign, and of their random states."""
-    found: dict[int, None] = {}
+
+def _assigned(graphs: Sequence[Graph]) -> dict[int, Any]:
+    """The variables that graphs assign, and their random states, by their ids."""
+    found: dict[int, Any] = {}
     for graph in graphs:
         for inner in nested_graphs(graph):
             for variable in map(assigned_by, inner.nodes):
                 if variable is not None:
-                    found[id(variable)] = None
-    return tuple(found)
+                    found[id(variable)] = variable
+    return found
 
 
-class _Threaded:
-    """What sub-graphs take and give beside their inputs and results.
+class _Inner:
+    """Sub-graphs, and what they take and give beside their inputs and results.
 
     The values of the variables that they assign, and of the states that they draw from;
     and the flag if they may raise it.
     """
 
     def __init__(self, step: Step, graphs: Sequence[Graph]) -> None:
-        self._flow = step.flow
+        self._step = step
         self._variables = _assigned(graphs)
-        self._fails = step.flow.careful or any(map(may_fail, graphs))
+        self.fails = step.flow.careful or any(map(may_fail, graphs))
 
-    def now(self) -> list[Value]:
-        """The values as JAX arrays."""
-        return self._of(self._flow)
+    def now(self) -> tuple[list[Value], Value]:
+        """The values of the variables, and the flag."""
+        flow = self._step.flow
+        return self._values(flow), jnp.asarray(flow.failed, np.int8)
 
-    def _of(self, flow: Flow) -> list[Value]:
-        values = [jnp.asarray(flow.variables[key]) for key in self._variables]
-        return [*values, jnp.asarray(flow.failed)] if self._fails else values
+    def _values(self, flow: Any) -> list[Value]:
+        values = [flow.variables[key] for key in self._variables]
+        return [v if isinstance(v, Rows) else jnp.asarray(v) for v in values]
 
     def run(
-        self, graph: Graph, inputs: Sequence[Value], values: Sequence[Value]
-    ) -> tuple[list[Value], list[Value]]:
-        """The results of a graph, and what it left of the values."""
+        self, graph: Graph, inputs: Sequence[Value], values: Sequence[Value], flag: Any
+    ) -> tuple[list[Value], list[Value], Value]:
+        """The results of a graph, and what it left of variables and the flag."""
+        specs = [tensor.spec for tensor in self._step.node.outputs]
+        if graph is self._step.node.attrs.get("cond_graph"):
+            specs = [tensor.spec for tensor in graph.outputs]
         changed = dict(zip(self._variables, values))
-        failed = values[-1] if self._fails else False
-        flow = Flow({**self._flow.variables, **changed}, failed, self._flow.careful)
-        return flow.run(graph, inputs), self._of(flow)
+        flow = self._step.flow.inner(changed, flag if self.fails else 0)
+        results = flow.run(graph, inputs)
+        if not self.fails and type(flow.failed) is not int:
+            raise FailsAlways
+        results = [as_spec(value, spec) for value, spec in zip(results, specs)]
+        return results, self._values(flow), jnp.asarray(flow.failed, np.int8)
 
-    def keep(self, values: Sequence[Value]) -> None:
-        """Go on with values that a sub-graph left."""
-        self._flow.variables.update(zip(self._variables, values))
-        if self._fails:
-            self._flow.failed = values[-1]
+    def keep(self, values: Sequence[Value], flag: Value) -> None:
+        """Go on with what a sub-graph left."""
+        self._step.flow.variables.update(zip(self._variables, values))
+        if self.fails:
+            self._step.flow.failed = flag
 
-    def failed(self, values: Sequence[Value]) -> Value:
-        """The flag among values."""
-        return values[-1] if self._fails else False
+    def differs(self, place: int) -> Exception:
+        """The error for a value whose shape is another one on another path."""
+        step = self._step
+        names = [*step.node.attrs.get("names", ())]
+        names += [""] * (len(step.node.outputs) - len(names))
+        names += [getattr(v, "name", "") for v in self._variables.values()]
+        what = names[place] if place < len(names) and names[place] else "a value"
+        return step.refused(
+            f"the shape of {what} is not the same on all paths: XLA needs to know "
+            "shapes when it compiles, save how many rows there are"
+        )
+
+
+def _agreed(step: Step, trace: Callable[[], Any]) -> Any:
+    """What a trace gives once its paths agree about the forms of values."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return trace()
+        except Widened:
+            pass
+    raise step.refused("the shapes of values change without an end")
 
 
 # --- branches -------------------------------------------------------------------------
-
-
-def _branches(
-    step: Step, graphs: Sequence[Graph], operands: Sequence[Value]
-) -> tuple[list[Callable[[Any], Any]], _Threaded]:
-    threaded = _Threaded(step, graphs)
-
-    def branch(graph: Graph) -> Callable[[Any], Any]:
-        def run(values: list[Value]) -> Any:
-            results, left = threaded.run(graph, operands, values)
-            specs = [tensor.spec for tensor in step.node.outputs]
-            return [as_spec(value, spec) for value, spec in zip(results, specs)], left
-
-        return run
-
-    return [branch(graph) for graph in graphs], threaded
 
 
 @rule("If")
@@ -99,10 +114,7 @@ def _if(step: Step, test: Value, *operands: Value) -> Any:
     graphs = [step.node.attrs["then_graph"], step.node.attrs["else_graph"]]
     if is_known(test):
         return step.flow.run(graphs[0 if test else 1], operands)
-    (then, otherwise), threaded = _branches(step, graphs, operands)
-    results, left = lax.cond(test, then, otherwise, threaded.now())
-    threaded.keep(left)
-    return results
+    return _branch(step, jnp.where(test, 0, 1), graphs, operands)
 
 
 @rule("Case")
@@ -112,11 +124,30 @@ def _case(step: Step, index: Value, *operands: Value) -> Any:
     if is_known(index):
         taken = int(index)
         return step.flow.run(graphs[taken if 0 <= taken <= last else last], operands)
-    branches, threaded = _branches(step, graphs, operands)
     in_range = jnp.where((index >= 0) & (index <= last), index, last)
-    results, left = lax.switch(in_range, branches, threaded.now())
-    threaded.keep(left)
-    return results
+    return _branch(step, in_range, graphs, operands)
+
+
+def _branch(
+    step: Step, taken: Value, graphs: Sequence[Graph], operands: Sequence[Value]
+) -> Any:
+    inner, forms = _Inner(step, graphs), Forms()
+
+    def path(graph: Graph) -> Callable[..., Any]:
+        def run(values: list[Value], flag: Value) -> Any:
+            results, left, flag = inner.run(graph, operands, values, flag)
+            return forms.fit([*results, *left], inner.differs), flag
+
+        return run
+
+    def trace() -> Any:
+        # Functions of their own: JAX would find what those before were traced to.
+        return lax.switch(taken, list(map(path, graphs)), *inner.now())
+
+    found, flag = _agreed(step, trace)
+    count = len(step.node.outputs)
+    inner.keep(found[count:], flag)
+    return found[:count]
 
 
 # --- loops ----------------------------------------------------------------------------
@@ -126,32 +157,76 @@ def _case(step: Step, index: Value, *operands: Value) -> Any:
 def _while(step: Step, *inputs: Value) -> Any:
     node = step.node
     test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
-    limit = node.attrs["maximum_iterations"]
+    limit, count = node.attrs["maximum_iterations"], len(node.outputs)
+    captured = inputs[count:]
+    inner = _Inner(step, (test, body))
+    # What stays as it is may stay known.
+    stays = [body.outputs[i] is body.inputs[i] for i in range(count)]
     specs = [tensor.spec for tensor in node.outputs]
-    captured = inputs[len(specs) :]
-    threaded = _Threaded(step, (test, body))
+    first = [as_spec(v, s) for v, s, stay in zip(inputs, specs, stays) if not stay]
+    values, flag = inner.now()
+    forms, changing = Forms([*first, *values]), len(first)
 
-    def tested(state: Sequence[Value], values: Any, done: Value) -> Any:
-        (go_on,), left = threaded.run(test, [*state, *captured], values)
-        go_on = jnp.logical_and(go_on, jnp.logical_not(threaded.failed(left)))
-        return go_on if limit is None else jnp.logical_and(go_on, done < limit), left
+    def state_of(carried: Sequence[Value]) -> list[Value]:
+        moving = iter(carried)
+        return [inputs[i] if stays[i] else next(moving) for i in range(count)]
 
-    def run(carried: Any) -> Any:
-        _, state, values, done = carried
-        results, values = threaded.run(body, [*state, *captured], values)
-        state = [as_spec(value, spec) for value, spec in zip(results, specs)]
-        done = done if limit is None else done + 1
-        go_on, values = tested(state, values, done)
-        return go_on, state, values, done
+    def tested(carried: Any, flag: Value, done: Value) -> tuple[Value, Any]:
+        """Whether to go on, and what is carried then."""
+        state = [*state_of(carried[:changing]), *captured]
+        (go_on,), left, flag = inner.run(test, state, carried[changing:], flag)
+        if inner.fails:
+            go_on = jnp.logical_and(go_on, flag == 0)
+        if limit is not None:
+            go_on = jnp.logical_and(go_on, done < limit)
+        carried = forms.fit([*carried[:changing], *left], inner.differs)
+        return jnp.reshape(go_on, ()), (carried, flag, done)
 
-    state = [as_spec(value, spec) for value, spec in zip(inputs, specs)]
-    done = jnp.asarray(0)
-    go_on, values = tested(state, threaded.now(), done)
-    _, state, values, _ = lax.while_loop(
-        lambda carried: carried[0], run, (go_on, state, values, done)
+    def iterated(carried: Any, flag: Value, done: Value) -> Any:
+        state = [*state_of(carried[:changing]), *captured]
+        results, left, flag = inner.run(body, state, carried[changing:], flag)
+        done = None if done is None else done + 1
+        moved = [value for value, stay in zip(results, stays) if not stay]
+        return (
+            forms.fit([*moved, *left], inner.differs),
+            flag,
+            (None if limit is None else done + 1),
+        )
+
+    def loop() -> Any:
+        done = None if limit is None else jnp.asarray(0)
+        begin = forms.fit([*first, *values], inner.differs), flag, done
+        return _loop(node, begin, tested, iterated, may_fail(test) or _assigned([test]))
+
+    carried, flag, _ = _agreed(step, loop)
+    inner.keep(carried[changing:], flag)
+    return state_of(carried[:changing])
+
+
+def _loop(
+    node: Any,
+    begin: Any,
+    tested: Callable[..., Any],
+    iterated: Callable[..., Any],
+    test_has_effects: Any,
+) -> Any:
+    """The loop of JAX that suits: with a number of iterations, or with a test.
+
+    A loop with a number does not end at a raised flag: what it computes then does not
+    matter.
+    """
+    found = counted(node)
+    trips = None if found is None or found.ends_early else found.trip_count
+    if trips is not None:
+        limit = node.attrs["maximum_iterations"]
+        trips = trips if limit is None else min(trips, limit)
+        return lax.scan(lambda c, _: (iterated(*c), None), begin, None, length=trips)[0]
+    if not test_has_effects:
+        return lax.while_loop(lambda c: tested(*c)[0], lambda c: iterated(*c), begin)
+    _, left = lax.while_loop(
+        lambda c: c[0], lambda c: tested(*iterated(*c[1])), tested(*begin)
     )
-    threaded.keep(values)
-    return state
+    return left
 
 
 # --- calls ----------------------------------------------------------------------------

@@ -1,0 +1,156 @@
+"""The programs of the corpora on XLA: each is equal to NumPy's, refused, or different.
+
+A program is staged twice on the same arguments, for the executors ``numpy`` and
+``xla``. Equal are results as Python values (floats to single precision) with what was
+printed, or errors with their types, messages and the last lines of their tracebacks.
+XLA may refuse a program by an UnimplementedError with the user's line. All else is
+different.
+
+    python -m tests.xla_modes                     # all corpora, the shares
+    python -m tests.xla_modes textbook --show     # one of them, and what is not equal
+    python -m tests.xla_modes --name bisection
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import copy
+import io
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from unittest import mock
+
+import runtime as tf
+from runtime.execute import interpreter
+from tests import corpus_loader, modes, support, textbook_modes
+
+__all__ = ["Case", "Verdict", "cases", "compare"]
+
+
+class Case(NamedTuple):
+    """A call of a program, with tensors among the arguments."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Verdict(NamedTuple):
+    """``equal``, ``refused``, ``different``, ``interpreted`` or ``unstaged``; why."""
+
+    kind: str
+    text: str = ""
+
+
+def cases(corpus: str) -> Iterator[Case]:
+    """The calls of a corpus: ``corpus``, ``constructs`` or ``textbook``."""
+    if corpus == "textbook":
+        for program in textbook_modes.programs():
+            for mode in ("numbers", "arrays"):
+                given = copy.deepcopy(program.calls[0])
+                with contextlib.suppress(Exception):
+                    tensors = [textbook_modes._as_tensors(g, mode) for g in given]
+                    yield Case(f"{program.name}:{mode}", program.function, (*tensors,))
+        return
+    programs: Iterator[Any]
+    programs = support.programs() if corpus == "constructs" else corpus_loader.entries()
+    for one in programs:
+        own = getattr(one, "name", f"{getattr(one, 'chapter', '')}.")
+        name = own if not own.endswith(".") else own + one.function.__name__
+        for number, arguments in enumerate(one.cases):
+            try:
+                given = tuple(map(modes.as_tensors, copy.deepcopy(arguments)))
+            except (ValueError, tf.errors.OpError):
+                continue  # lists of several lengths
+            yield Case(f"{name}:{number}", one.function, given)
+
+
+def compare(case: Case) -> Verdict:
+    """What a call gives on XLA, beside what it gives by NumPy."""
+    expected = _outcome(case, "numpy")
+    code = str(getattr(expected.error, "code", None))
+    if code.startswith("AG") or isinstance(expected.error, textbook_modes._TooLong):
+        return Verdict("unstaged", code)
+    found = _outcome(case, "xla")
+    if isinstance(found.error, tf.errors.UnimplementedError) and type(
+        expected.error
+    ) is not type(found.error):
+        return Verdict("refused", str(found.error))
+    if found.error is None and found.interpreted:
+        return Verdict("interpreted", "the flag was raised for no error")
+    if found.shown() == expected.shown() and modes.same(found.value, expected.value):
+        return Verdict("equal")
+    return Verdict("different", f"{found.told()}\n    and not {expected.told()}")
+
+
+class _Outcome(NamedTuple):
+    value: Any
+    error: BaseException | None
+    printed: str
+    #: Whether the interpreter ran the program in the end.
+    interpreted: bool = False
+
+    def shown(self) -> Any:
+        """What has to be equal to the letter."""
+        if self.error is None:
+            return self.printed
+        last = traceback.extract_tb(self.error.__traceback__)[-1]
+        place = (last.filename, last.lineno) if "runtime/" not in last.filename else ""
+        return self.printed, type(self.error), str(self.error), place
+
+    def told(self) -> str:
+        """For people."""
+        return repr(self.value if self.error is None else self.shown())
+
+
+def _outcome(case: Case, executor: str) -> _Outcome:
+    printed = io.StringIO()
+    value = error = None
+    arguments = copy.deepcopy(case.arguments)
+    runs: list[Any] = []
+
+    def counted(*given: Any) -> Any:
+        runs.append(given)
+        return interpreter.run(*given)
+
+    stand_in = mock.Mock(run=counted)
+    with (
+        contextlib.redirect_stdout(printed),
+        warnings.catch_warnings(),
+        mock.patch("runtime.xla.executable.interpreter", stand_in),
+    ):
+        warnings.simplefilter("ignore")
+        try:
+            with textbook_modes._limited():
+                function = tf.function(case.function, executor=executor)
+                value = textbook_modes._plain(function(*arguments))
+        except (textbook_modes._TooLong, Exception) as failure:
+            error = failure
+    return _Outcome(value, error, printed.getvalue(), bool(runs))
+
+
+def main() -> None:
+    """Compare, and print the shares."""
+    parser = argparse.ArgumentParser(prog="python -m tests.xla_modes")
+    parser.add_argument("corpora", nargs="*")
+    parser.add_argument("--name", default="", help="a part of the names")
+    parser.add_argument("--show", action="store_true", help="say what is not equal")
+    options = parser.parse_args()
+    for corpus in options.corpora or ("corpus", "constructs", "textbook"):
+        kinds: collections.Counter[str] = collections.Counter()
+        for case in cases(corpus):
+            if options.name not in case.name:
+                continue
+            verdict = compare(case)
+            kinds[verdict.kind] += 1
+            if options.show and verdict.kind not in ("equal", "unstaged"):
+                print(f"{case.name} {verdict.kind}: {verdict.text}", flush=True)
+        print(corpus, dict(kinds), flush=True)
+
+
+if __name__ == "__main__":
+    main()
