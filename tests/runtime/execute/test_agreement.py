@@ -70,7 +70,7 @@ def test_the_executors_agree(
     for way, run_graph in ways(concrete.graph):
         found = observe(lambda run=run_graph: run(arrays), capsys)
         assert found == interpreted, (way, concrete.to_source())
-    called = observe(lambda: concrete._compiled()(arrays), capsys)
+    called = observe(lambda: concrete.executable(arrays), capsys)
     assert called == interpreted, concrete.to_source()
 
 

@@ -73,7 +73,7 @@ def test_what_python_cannot_compile_runs_node_by_node() -> None:
     concrete = tf.function(deep, autograph=False).get_concrete_function(x)
     whole = tf.function(lambda x: 6 // tf.cast(loops(22, x), tf.int32), autograph=False)
 
-    assert isinstance(concrete._compiled(), Interpreted)
+    assert isinstance(concrete.executable, Interpreted)
     assert (
         concrete.to_source().count("while ") + concrete.to_source().count("for ") >= 22
     )

@@ -24,7 +24,7 @@ def run_both(fn: Callable[..., Any], *values: Any) -> tuple[list[Any], str]:
     source = concrete.to_source()
     expected = [np.asarray(found) for found in interpreter.run(concrete.graph, arrays)]
     for _ in range(2):  # the second call must not find what the first one wrote
-        found = [np.asarray(result) for result in concrete._compiled()(arrays)]
+        found = [np.asarray(result) for result in concrete.executable(arrays)]
         for mine, theirs in zip(found, expected, strict=True):
             assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape), source
             assert mine.tobytes() == theirs.tobytes(), source

@@ -21,7 +21,7 @@ def run_both(fn: Callable[..., Any], *values: Any) -> tuple[list[Any], str]:
     concrete = tf.function(fn).get_concrete_function(*args)
     arrays = [arg._array for arg in args]
     expected = [np.asarray(found) for found in interpreter.run(concrete.graph, arrays)]
-    found = [np.asarray(result) for result in concrete._compiled()(arrays)]
+    found = [np.asarray(result) for result in concrete.executable(arrays)]
     source = concrete.to_source()
     kinds = [(array.dtype, array.tolist()) for array in found]
     assert kinds == [(array.dtype, array.tolist()) for array in expected], source

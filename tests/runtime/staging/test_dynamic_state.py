@@ -29,6 +29,6 @@ def test_staged_is_eager_is_python(program) -> None:
     verify(concrete.graph)
     assert [int(converted(tensor)) for tensor in tensors] == expected
     assert [int(interpreter.run(concrete.graph, a)[0]) for a in arrays] == expected
-    assert [int(concrete._compiled()(a)[0]) for a in arrays] == expected
+    assert [int(concrete.executable(a)[0]) for a in arrays] == expected
     assert [int(function(tensor)) for tensor in tensors] == expected
     assert function.experimental_get_tracing_count() == 1
