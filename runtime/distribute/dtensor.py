@@ -58,6 +58,7 @@ __all__ = [
     "fetch_layout",
     "initialize_accelerator_system",
     "is_dtensor",
+    "know_rules",
     "local_devices",
     "num_clients",
     "num_global_devices",
@@ -187,13 +188,7 @@ def copy_to_mesh(
         raise NotImplementedError(
             "copy_to_mesh is for tensors outside of functions; within one use relayout"
         )
-    found = convert_to_tensor(tensor)
-    if is_dtensor(found):
-        return DeviceTensor(layout.place(found.held))  # type: ignore[attr-defined]
-    assert isinstance(found, EagerTensor)
-    if found.dtype.name == "string":
-        raise InvalidArgumentError("strings stay where they are: XLA has none")
-    return DeviceTensor(layout.place(found._array))
+    return DeviceTensor(layout.placed(convert_to_tensor(tensor)))
 
 
 def relayout(tensor: Any, layout: Layout, name: str | None = None) -> Any:
@@ -213,7 +208,7 @@ def relayout(tensor: Any, layout: Layout, name: str | None = None) -> Any:
     found = convert_to_tensor(tensor)
     if found.shape.is_fully_defined():
         layout.check(found.shape.as_list())
-    _know_rules()
+    know_rules()
     spec = TensorSpec(found.shape, found.dtype)
     (result,) = graph.add("Relayout", [found], {"layout": layout}, [spec], name)
     return result
@@ -313,19 +308,6 @@ class DVariable(Variable):
         self.layout = layout
         self.keep_on_device(placed.held)
 
-    def _assign(self, op: str, value: Any, name: str | None, read: bool) -> Any:
-        if current_graph() is None and op == "AssignVariableOp" and is_dtensor(value):
-            self._check_shape(value.shape)
-            if value.dtype is not self.dtype:
-                raise InvalidArgumentError(
-                    f"a value of {value.dtype.name} for {self.name!r}, which has "
-                    f"{self.dtype.name}"
-                )
-            with self._lock:
-                self.keep_on_device(self.layout.place(value.held))
-            return self if read else None
-        return super()._assign(op, value, name, read)
-
     def __repr__(self) -> str:
         return (
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, "
@@ -338,7 +320,7 @@ class DVariable(Variable):
 register(
     Op(
         "Relayout",
-        lambda x, layout: x,
+        lambda x, layout=None: x,
         lambda x, layout: TensorSpec(x.shape, x.dtype),
         strong=True,
         family="structure",
@@ -352,7 +334,7 @@ def _relayout_gradient(node: Applied, g: Any) -> Any:
     return [relayout(g, node.attrs["layout"])]
 
 
-def _know_rules() -> None:
+def know_rules() -> None:
     """Let the executor of XLA know the op; graphs of NumPy take it for nothing."""
     load()
     from runtime.distribute import rules  # noqa: F401

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
+from runtime.saving.parts import Divided
+from runtime.tensor.device import DeviceTensor
 from runtime.xla.library import load
 
 __all__ = ["MATCH", "UNSHARDED", "Layout", "Mesh", "MeshDimension", "make_mesh"]
@@ -233,9 +235,31 @@ class Layout:
             )
         return jax.jit(lambda x: x, out_shardings=self.sharding)(value)
 
+    def placed(self, tensor: Any) -> Any:
+        """The value of an eager tensor as an array that is divided so."""
+        if tensor.dtype.name == "string":
+            raise InvalidArgumentError("strings stay where they are: XLA has none")
+        is_held = type(tensor) is DeviceTensor
+        return self.place(tensor.held if is_held else tensor._array)
+
     def pin(self, value: Any) -> Any:
         """Within a program of XLA: a value that is divided so."""
         return load().lax.with_sharding_constraint(value, self.sharding)
+
+    def to_save(self, value: Any) -> Any:
+        """An array for a file, or the part of it that this process is to write."""
+        if value.is_fully_addressable or value.is_fully_replicated:
+            return np.asarray(value)
+        parts: list[tuple[int, Any]] = []
+        own = {}
+        for shard in sorted(value.global_shards, key=lambda shard: shard.device.id):
+            if shard.replica_id == 0:
+                cuts = zip(shard.index, value.shape)
+                bounds = [cut.indices(size)[:2] for cut, size in cuts]
+                if shard.data is not None:
+                    own[len(parts)] = np.asarray(shard.data)
+                parts.append((shard.device.process_index, bounds))
+        return Divided(value.shape, value.dtype, parts, own)
 
     def __repr__(self) -> str:
         return f"Layout({list(self.sharding_specs)}, {self.mesh})"

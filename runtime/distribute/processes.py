@@ -7,7 +7,10 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from runtime.errors import FailedPreconditionError
+from runtime.saving.parts import Alone, set_processes
 from runtime.xla.library import load
 
 __all__ = ["Cluster", "client_id", "connect", "num_clients"]
@@ -74,6 +77,25 @@ def _of_tf_config(text: str) -> Cluster:
     return Cluster(hosts[0], len(hosts), index)
 
 
+class _Others(Alone):
+    """The processes, for who writes files."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.index, self.count = cluster.index, cluster.count
+
+    def wait(self) -> None:
+        from jax.experimental.multihost_utils import sync_global_devices
+
+        sync_global_devices("files")
+
+    def token(self) -> str:
+        from jax.experimental.multihost_utils import broadcast_one_to_all
+
+        drawn = np.frombuffer(os.urandom(8), np.uint8)
+        found: np.ndarray[Any, Any] = np.asarray(broadcast_one_to_all(drawn))
+        return found.tobytes().hex()
+
+
 _connected: Cluster | None = None
 
 
@@ -107,6 +129,7 @@ def connect(cluster: Cluster | None, heartbeat: int = HEARTBEAT) -> None:
             f"{cluster.coordinator}: {error}"
         ) from error
     _connected = cluster
+    set_processes(_Others(cluster))
 
 
 def client_id() -> int:

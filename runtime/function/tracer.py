@@ -240,7 +240,8 @@ class Tracer:
             traced = compiler.conversion.repaired(
                 attempt, self.converted, self.options, self.met
             )
-        traced.graph.executor = self.executor
+        if self.executor is not None:
+            traced.graph.executor = self.executor
         return traced
 
     def _refuse(self, variable: Any) -> None:

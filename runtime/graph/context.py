@@ -33,6 +33,7 @@ __all__ = [
     "init_scope",
     "inside_function",
     "name_scope",
+    "placing_variables",
     "run_functions_eagerly",
     "scoped_name",
     "set_begin_and_end",
@@ -44,6 +45,8 @@ __all__ = [
 #: Those around each scope that is open here: the object may be shared by threads.
 _outer_scopes: ContextVar[tuple[str, ...]] = ContextVar("outer scopes", default=())
 _watcher: ContextVar[Callable[[Any], None] | None] = ContextVar("watcher", default=None)
+#: What places new variables on devices: that of a strategy of `tf.distribute`.
+_placer: ContextVar[Callable[[Any], None] | None] = ContextVar("placer", default=None)
 _run_eagerly = False
 
 
@@ -136,11 +139,23 @@ def watcher() -> Callable[[Any], None] | None:
     return _watcher.get()
 
 
+@contextmanager
+def placing_variables(placer: Callable[[Any], None]) -> Iterator[None]:
+    """Within the block `placer` is called with each variable that is created."""
+    token = _placer.set(placer)
+    try:
+        yield
+    finally:
+        _placer.reset(token)
+
+
 def variable_created(variable: Any) -> None:
-    """Tell the watcher, if there is one. It may raise to forbid the creation."""
-    watcher = _watcher.get()
+    """Tell the watcher, if there is one, which may raise, and have it placed."""
+    watcher, placer = _watcher.get(), _placer.get()
     if watcher is not None:
         watcher(variable)
+    if placer is not None:
+        placer(variable)
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

@@ -52,10 +52,13 @@ def has_state(value: Any) -> bool:
     )
 
 
-def state(value: Any) -> dict[str, Array]:
-    """The state that an object holds itself; empty for most objects."""
+def state(value: Any) -> dict[str, Any]:
+    """The arrays that an object holds itself; empty for most objects.
+
+    Arrays are NumPy's, or `runtime.saving.parts.Divided`.
+    """
     if isinstance(value, Variable):
-        return {VALUE: value._array}
+        return {VALUE: value.to_save()}
     if not has_state(value):
         return {}
     tensors: dict[str, Any] = value._serialize_to_tensors()
@@ -180,9 +183,9 @@ class ObjectGraph:
             for number in order
         ]
 
-    def arrays(self) -> tuple[dict[str, Array], list[dict[str, str]]]:
+    def arrays(self) -> tuple[dict[str, Any], list[dict[str, str]]]:
         """All state by its keys, and for each object the keys of its own."""
-        arrays: dict[str, Array] = {}
+        arrays: dict[str, Any] = {}
         keys: list[dict[str, str]] = []
         for item, path in zip(self.objects, self.paths):
             own = state(item)

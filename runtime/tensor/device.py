@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from runtime.errors import FailedPreconditionError, UnavailableError
 from runtime.tensor.eager import EagerTensor
 from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 
-__all__ = ["DeviceTensor", "held_by"]
+__all__ = ["DeviceTensor", "explained_errors", "held_by"]
 
 Array = np.ndarray[Any, Any]
 
@@ -20,6 +23,31 @@ _slot: Any = EagerTensor.__dict__["_array"]
 _keep = _slot.__set__
 #: The array of JAX of a tensor, without a step of Python's between.
 held_by = _slot.__get__
+
+
+@contextmanager
+def explained_errors() -> Iterator[None]:
+    """Within the block the errors of JAX that are about processes say what to do."""
+    try:
+        yield
+    except RuntimeError as error:
+        text = str(error)
+        if "non-addressable" in text:
+            raise FailedPreconditionError(
+                "parts of the value are on devices of other processes: "
+                "tf.experimental.dtensor.relayout to a replicated layout brings it "
+                "here, unpack gives the parts of this process"
+            ) from None
+        if any(sign in text for sign in _SIGNS_OF_LOSS):
+            raise UnavailableError(
+                "another process of the program is gone, or cannot be reached; start "
+                f"all of them again from the last checkpoint ({text})"
+            ) from error
+        raise
+
+
+#: What the libraries for collectives say when the other end is gone.
+_SIGNS_OF_LOSS = ("Gloo", "NCCL", "Connection closed", "Socket closed", "heartbeat")
 
 
 class DeviceTensor(EagerTensor):
@@ -41,7 +69,8 @@ class DeviceTensor(EagerTensor):
 
     @property
     def _array(self) -> Array:  # type: ignore[override]
-        return np.asarray(held_by(self))
+        with explained_errors():
+            return np.asarray(held_by(self))
 
     @property
     def shape(self) -> TensorShape:

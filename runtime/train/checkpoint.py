@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from runtime.graph import context
-from runtime.saving.atomic import replacing_file
-from runtime.saving.tensor_file import write_tensor_file
+from runtime.saving import parts
 from runtime.saving.trackable import ObjectGraph, children, is_trackable
 from runtime.tensor import EagerTensor
 from runtime.train.reader import FORMAT, open_checkpoint
@@ -108,11 +107,15 @@ class Checkpoint:
         _check_eager()
         counter.assign_add(1)
         path = self.write(f"{os.fspath(file_prefix)}-{int(counter)}")
-        write_state(os.path.dirname(path), [path])
+        parts.once(lambda: write_state(os.path.dirname(path), [path]))
         return path
 
     def write(self, file_prefix: PathLike, options: Any = None) -> str:
-        """Save under this very path. A file that is there is replaced as a whole."""
+        """Save under this very path. A file that is there is replaced as a whole.
+
+        Where several processes run the program, all of them call this. Each writes its
+        part of what is divided over them, and one of them the rest.
+        """
         _check_eager()
         path = os.fspath(file_prefix)
         graph = ObjectGraph(self)
@@ -123,8 +126,7 @@ class Checkpoint:
                 for own, names in zip(graph.edges, keys)
             ]
         }
-        with replacing_file(Path(path + SUFFIX)) as part:
-            write_tensor_file(part, FORMAT, arrays, record)
+        parts.write(Path(path + SUFFIX), FORMAT, arrays, record)
         return path
 
     # --- restoring --------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.saving.atomic import PART
+from runtime.saving.parts import once, parts_of
 from runtime.train.checkpoint import Checkpoint
 from runtime.train.state_file import SUFFIX, get_checkpoint_state, write_state
 
@@ -78,7 +79,7 @@ class CheckpointManager:
             self._times = dict(zip(paths, times))
             # The clock may have been set back.
             self._last_preserved = min(now, state.last_preserved_timestamp or now)
-        self._remove_parts(checkpoint_name)
+        once(lambda: self._remove_parts(checkpoint_name))
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -125,10 +126,17 @@ class CheckpointManager:
         self._times[path] = time.time()
         # The list names no file that is gone, whenever the process ends.
         old = self._too_many()
+        once(lambda: self._keep_listed(old))
+        return path
+
+    def _keep_listed(self, old: list[str]) -> None:
+        """Write the list, and delete what is no longer in it."""
         self._write_state()
         for name in old:
-            Path(name + SUFFIX).unlink(missing_ok=True)
-        return path
+            file = Path(name + SUFFIX)
+            file.unlink(missing_ok=True)
+            for part in parts_of(file):
+                part.unlink(missing_ok=True)
 
     def restore_or_initialize(self) -> str | None:
         """Restore the latest checkpoint and give its path, or call `init_fn`."""

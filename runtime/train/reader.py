@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from runtime.errors import NotFoundError
+from runtime.saving.parts import PartedFile
 from runtime.saving.tensor_file import TensorFile, damaged
 from runtime.train.state_file import file_of, latest_checkpoint
 from runtime.types.dtypes import DType
@@ -28,7 +29,7 @@ def open_checkpoint(path: str) -> tuple[TensorFile, list[dict[str, Any]]]:
 
     Raises NotFoundError if there is none, DataLossError if it is damaged.
     """
-    file = TensorFile(file_of(path), FORMAT)
+    file = PartedFile(file_of(path), FORMAT)
     try:
         nodes = file.record["objects"]
         names = set(file.names)

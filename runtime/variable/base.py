@@ -17,6 +17,7 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
 from runtime.ops.elementwise.define import array_holders
 from runtime.tensor import EagerTensor, OperatorMixin, Reference, Tensor, operators
+from runtime.tensor.device import explained_errors
 from runtime.tensor.eager import value_text
 from runtime.types.classes import defines
 from runtime.types.devices import CPU
@@ -208,6 +209,12 @@ class Variable(PartialUpdates, OperatorMixin):
         self._held = Held(value)
         vars(self).pop("_array", None)
 
+    def to_save(self) -> Any:
+        """The value for a file: an array of NumPy, or what this process has of one."""
+        if self.layout is None:
+            return self._array
+        return self.layout.to_save(self.on_device())
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
@@ -217,7 +224,8 @@ class Variable(PartialUpdates, OperatorMixin):
                     f"{type(self).__name__!r} object has no attribute {name!r}"
                 )
             # A copy: the compiler may be given the array itself, to write to it.
-            held.fetched = self._array = np.array(held.value)
+            with explained_errors():
+                held.fetched = self._array = np.array(held.value)
             return held.fetched
 
     # --- reading ----------------------------------------------------------------------
@@ -306,10 +314,15 @@ class Variable(PartialUpdates, OperatorMixin):
         return self._assign("AssignSubVariableOp", delta, name, read_value)
 
     def _assign(self, op: str, value: Any, name: str | None, read: bool) -> Any:
-        if context.current_graph() is None and assign_quickly(op, self, value):
+        is_eager = context.current_graph() is None
+        if is_eager and self.layout is None and assign_quickly(op, self, value):
             return self if read else None
         tensor = self.convert(value)
         self._check_shape(tensor.shape)
+        if is_eager and self.layout is not None and op == "AssignVariableOp":
+            with self._lock:
+                self.keep_on_device(self.layout.placed(tensor))
+            return self if read else None
         apply_one(op, tensor, variable=self, name=name)
         return self if read else None
 

@@ -10,14 +10,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from runtime.errors import RetracingWarning
+from runtime.errors import InvalidArgumentError, RetracingWarning
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
-from runtime.tensor.device import DeviceTensor
+from runtime.tensor.device import DeviceTensor, explained_errors
 from runtime.where.user_code import calling_place
 from runtime.xla.flow import FULL, FailsAlways, Flow, as_spec, may_fail
 from runtime.xla.rows import Room, Rows
@@ -169,6 +169,11 @@ class Compiled(Executable):
             self._compile(True, self._careful)
             return self.run(arrays)
         if failed:
+            if not all(getattr(a, "is_fully_addressable", True) for a in arrays):
+                raise InvalidArgumentError(
+                    f"a check in {self.name}() failed: an assert, an index, a raise; "
+                    "which one is not known where arguments are divided over processes"
+                )
             # It raises the error of the program; or gives results, where a rule has
             # raised the flag for what it does not do.
             results = interpreter.run(self.graph, [np.asarray(a) for a in arrays])
@@ -184,7 +189,8 @@ class Compiled(Executable):
             if type(found) is not list:
                 found = [found]
             # NumPy waits for the flag, and is the quickest way to see it.
-            failed = int(np.asarray(found.pop())) if self._fails else 0
+            with explained_errors():
+                failed = int(np.asarray(found.pop())) if self._fails else 0
             if self._has_rows and not failed:
                 found = _cut(found)
             if self._assigned and not failed:
@@ -242,11 +248,13 @@ def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:
     read: dict[int, Any] = {}
     for inner in nested_graphs(graph):
         for node in inner.nodes:
-            variable = assigned_by(node)
-            if variable is not None:
-                assigned[id(variable)] = variable
-            elif "variable" in node.attrs and node.op == "ReadVariableOp":
+            assigned.update({id(variable): variable for variable in assigned_by(node)})
+            if node.op == "ReadVariableOp":
                 read[id(node.attrs["variable"])] = node.attrs["variable"]
+            elif node.op == "ReplicaRun":
+                # A program of its own, of which rewrites know nothing.
+                own = node.attrs["program"].variables[1]
+                read.update({id(variable): variable for variable in own})
     only = [variable for key, variable in read.items() if key not in assigned]
     return list(assigned.values()), only
 

@@ -134,15 +134,18 @@ class FailsAlways(Exception):
     """A node fails whenever it runs, in a flow that is not ``careful``."""
 
 
-def assigned_by(node: Node) -> Any:
-    """The variable that the node assigns, or the random state that it moves on.
+def assigned_by(node: Node) -> Sequence[Any]:
+    """The variables that the node assigns, or the random state that it moves on.
 
-    None if there is none. Both have ``on_device`` and ``keep_on_device``.
+    All have ``on_device`` and ``keep_on_device``.
     """
     if node.op == "AssignVariableOp":
-        return node.attrs["variable"]
+        return (node.attrs["variable"],)
+    if node.op == "ReplicaRun":
+        assigned: Sequence[Any] = node.attrs["program"].variables[0]
+        return assigned
     state = node.attrs.get("state")
-    return state if isinstance(state, (RandomState, GeneratorState)) else None
+    return (state,) if isinstance(state, (RandomState, GeneratorState)) else ()
 
 
 class Flow:

@@ -32,13 +32,13 @@ _ATTEMPTS = 12
 
 def _assigned(graphs: Sequence[Graph]) -> dict[int, Any]:
     """The variables that graphs assign, and their random states, by their ids."""
-    found: dict[int, Any] = {}
-    for graph in graphs:
-        for inner in nested_graphs(graph):
-            for variable in map(assigned_by, inner.nodes):
-                if variable is not None:
-                    found[id(variable)] = variable
-    return found
+    return {
+        id(variable): variable
+        for graph in graphs
+        for inner in nested_graphs(graph)
+        for node in inner.nodes
+        for variable in assigned_by(node)
+    }
 
 
 class _Inner:

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("jax")
+pytest.importorskip("sklearn")
 ROOT = Path(__file__).parents[3]
 
 
 def test_on_eight_devices() -> None:
-    program = ROOT / "tests/runtime/distribute/on_eight_devices.py"
+    here = "tests/runtime/distribute"
+    files = [f"{here}/on_eight_devices.py", f"{here}/strategies_on_eight_devices.py"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(program)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         cwd=ROOT,
         env={**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"},
         capture_output=True,

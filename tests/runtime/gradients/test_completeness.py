@@ -29,12 +29,15 @@ REFUSED = {
     *("ReduceDataset", "PowerModulo", "PrintV2", "PythonInt"),
     # They are in no traced program: the optimiser makes them, or they are its inputs.
     *("AtOnce", "Fused", "Placeholder"),
+    # What replicas run, and which one it is.
+    *("ReplicaId", "ReplicaRun"),
 }
 
 
 def test_every_op() -> None:
     tf.GradientTape()  # brings the rules
     assert tf.data.Dataset  # brings the ops of data sets
+    assert tf.distribute.Strategy
     known = {*GRADIENTS, *PARTIALS, *NO_GRADIENT, *REWRITES, *RULES}
     missing = {
         name
@@ -72,6 +75,7 @@ APART = {
     *("CheckedMathFunction", "MathFunction"),  # test_library_functions.py
     "EagerPyFunc",  # test_tape.py
     *("RandomGamma", "StatelessRandomGammaV3"),  # test_random.py
+    *("AllReduce", "Relayout"),  # tests/runtime/distribute
 }
 #: Ops that give no numbers of floats, though they are made of others.
 WITHOUT_FLOATS = {
@@ -82,6 +86,7 @@ WITHOUT_FLOATS = {
 
 def test_every_gradient_is_checked() -> None:
     tf.GradientTape()
+    assert tf.distribute.Strategy
     made = {
         name
         for name in record.names()

@@ -1,0 +1,184 @@
+"""Strategies on eight devices of one process: `test_devices` has it run there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from tests.runtime.distribute import digits
+
+X = np.arange(32.0).reshape(16, 2)
+
+
+@pytest.fixture(scope="module")
+def strategy() -> Any:
+    return tf.distribute.MirroredStrategy()
+
+
+def batches(strategy: Any, array: Any = X) -> Any:
+    data = tf.data.Dataset.from_tensor_slices(array).batch(16)
+    return iter(strategy.experimental_distribute_dataset(data))
+
+
+def replica_id() -> Any:
+    context = tf.distribute.get_replica_context()
+    return tf.cast(context.replica_id_in_sync_group, tf.float32)
+
+
+def test_the_losses_are_those_of_one_device(strategy: Any) -> None:
+    plain = digits.train(tf.distribute.get_strategy(), steps=8)
+
+    np.testing.assert_allclose(digits.train(strategy, steps=8), plain, rtol=1e-12)
+
+
+def test_each_replica_sees_its_rows(strategy: Any) -> None:
+    (x,) = batches(strategy)
+    two = tf.constant(2.0, tf.float64)
+    doubled = strategy.run(lambda x, by: (x * by, None), (x,), {"by": two})
+
+    assert doubled[1] is None
+    rows = strategy.experimental_local_results(doubled[0])
+    np.testing.assert_array_equal(np.stack(rows), 2 * X.reshape(8, 2, 2))
+    assert strategy.experimental_local_results(3) == (3,)
+
+
+def test_values_are_reduced(strategy: Any) -> None:
+    (x,) = batches(strategy)
+    rows = X.reshape(8, 2, 2)
+    for how, along in (("SUM", np.sum), ("mean", np.mean)):
+        for axis, axes in ((None, 0), (0, (0, 1)), (-1, (0, 2))):
+            found = strategy.reduce(how, {"x": x}, axis)["x"]
+            np.testing.assert_allclose(found.numpy(), along(rows, axis=axes))
+    assert strategy.reduce(tf.distribute.ReduceOp.MEAN, 2.0) == 2.0
+    with pytest.raises(ValueError, match="no value of replicas"):
+        strategy.reduce("SUM", 2.0)
+
+
+def test_all_reduce_and_its_gradient(strategy: Any) -> None:
+    def step() -> Any:
+        x = replica_id()
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            context = tf.distribute.get_replica_context()
+            total, mean = context.all_reduce("SUM", x), context.all_reduce("MEAN", x)
+            y = total * x
+        return total, mean, tape.gradient(y, x)
+
+    total, mean, gradient = strategy.run(step)
+    assert [float(value) for value in total.values] == [28.0] * 8
+    assert [float(value) for value in mean.values] == [3.5] * 8
+    # Of y = x * sum(x): the sum over replicas of x, and the sum itself.
+    assert [float(value) for value in gradient.values] == [56.0] * 8
+
+
+def test_contexts(strategy: Any) -> None:
+    seen = []
+
+    def note() -> None:
+        context = tf.distribute.get_replica_context()
+        seen.append((context.strategy, tf.distribute.in_cross_replica_context()))
+
+    assert tf.distribute.get_replica_context().num_replicas_in_sync == 1
+    assert not tf.distribute.has_strategy()
+    with strategy.scope():
+        assert tf.distribute.get_strategy() is strategy
+        assert tf.distribute.in_cross_replica_context()
+        assert tf.distribute.get_replica_context() is None
+        strategy.run(note)
+    assert seen == [(strategy, False)]
+
+
+def test_aggregated_variables(strategy: Any) -> None:
+    with strategy.scope():
+        total, mean, plain = (
+            tf.Variable(0.0, aggregation=getattr(tf.VariableAggregation, how))
+            for how in ("SUM", "MEAN", "NONE")
+        )
+
+    def assign() -> None:
+        total.assign_add(1.0)
+        mean.assign(replica_id())
+        plain.assign_add(2.0)
+
+    @tf.function
+    def repeat(n: Any) -> Any:
+        while n > 0:
+            strategy.run(assign)
+            n -= 1
+        return plain * 2.0
+
+    strategy.run(assign)
+    assert float(repeat(tf.constant(2))) == 12.0
+    assert [v.numpy() for v in (total, mean, plain)] == [24.0, 3.5, 6.0]
+
+
+def test_what_replicas_may_not_do(strategy: Any) -> None:
+    outside = tf.Variable(1.0)
+    with strategy.scope():
+        inside = tf.Variable(1.0)
+
+    def in_branch() -> Any:
+        x = replica_id()
+        if x > 1.0:
+            x = tf.distribute.get_replica_context().all_reduce("SUM", x)
+        return x
+
+    for function, text in [
+        (lambda: inside.assign(replica_id()), "replicas may assign different values"),
+        (lambda: outside.assign_add(1.0), "within `with strategy.scope"),
+        (lambda: tf.random.uniform([]), "replicas draw no random numbers"),
+        (in_branch, "cannot be in a branch or a loop"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            strategy.run(function)
+    with pytest.raises(RuntimeError, match=r"cannot call strategy\.run"):
+        strategy.run(lambda: strategy.run(replica_id))
+    assert inside.numpy() == 1.0
+
+
+def test_a_check_that_fails_changes_nothing(strategy: Any) -> None:
+    with strategy.scope():
+        v = tf.Variable(1.0)
+
+    def check(limit: Any) -> None:
+        v.assign_add(1.0)
+        assert replica_id() < limit, "too many"
+
+    strategy.run(check, (tf.constant(8.0),))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="a check in the func"):
+        strategy.run(check, (tf.constant(7.0),))
+    assert v.numpy() == 2.0
+
+
+def test_another_executor_is_refused(strategy: Any) -> None:
+    function = tf.function(lambda: strategy.run(replica_id), executor="numpy")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="runs on XLA"):
+        function()
+
+
+def test_data_that_cannot_be_divided(strategy: Any) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="drop_remainder=True"):
+        next(batches(strategy, X[:9]))
+    with pytest.raises(NotImplementedError, match="in a loop over the data"):
+        tf.function(lambda: list(batches(strategy)))()
+
+
+def test_data_of_a_function(strategy: Any) -> None:
+    def data(context: Any) -> Any:
+        size = context.get_per_replica_batch_size(16)
+        return tf.data.Dataset.from_tensor_slices(X).batch(size).repeat(2).take(12)
+
+    elements = list(strategy.distribute_datasets_from_function(data))
+    assert len(elements) == 1  # and four batches that are too few
+    np.testing.assert_array_equal(np.stack(elements[0].values), X.reshape(8, 2, 2))
+
+
+def test_devices_by_name() -> None:
+    two = tf.distribute.MirroredStrategy(["/cpu:1", "/device:CPU:2"])
+    assert two.num_replicas_in_sync == 2
+    assert [float(v) for v in two.run(replica_id).values] == [0.0, 1.0]
+    with pytest.raises(ValueError, match="no device 'gpu:0'"):
+        tf.distribute.MirroredStrategy(["GPU:0"])
