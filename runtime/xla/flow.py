@@ -221,7 +221,8 @@ class Flow:
             try:
                 return _many(run(step, *inputs, **attrs))
             except UnimplementedError:
-                if node.op not in _ON_ROWS:
+                # For a length that is not known; of a reduction it is the axis.
+                if node.op not in _ON_ROWS or op.family in ("reduction", "scan"):
                     raise
                 return _many(_ON_ROWS[node.op](step, run, *inputs, **attrs))
         except OpError:

@@ -26,7 +26,10 @@ def _diagonal(x: Value) -> Value:
 @rule("Cholesky", checks=True)
 def _cholesky(step: Step, x: Value) -> Value:
     found = lax.linalg.cholesky(jnp.asarray(x), symmetrize_input=False)
-    step.check(~jnp.isnan(_diagonal(found)))
+    # NaNs are all over where it fails. Where they come from the matrix it does not, and
+    # then the first one comes from there.
+    first, given = (a[..., :1, :1] for a in (found, x))
+    step.check(~jnp.isnan(first) | jnp.isnan(given))
     return found
 
 
@@ -39,6 +42,11 @@ def _batches(matrix: Value, rhs: Value) -> tuple[Value, Value]:
     )
 
 
+def _check_fits(matrix: Value, rhs: Value) -> None:
+    if not matrix.shape[-2] == matrix.shape[-1] == rhs.shape[-2]:
+        raise ValueError(f"equations of the shapes {matrix.shape} and {rhs.shape}")
+
+
 def _triangle(matrix: Value, rhs: Value, **how: bool) -> Value:
     return lax.linalg.triangular_solve(matrix, rhs, left_side=True, **how)
 
@@ -46,6 +54,7 @@ def _triangle(matrix: Value, rhs: Value, **how: bool) -> Value:
 @rule("MatrixSolve", checks=True)
 def _solve(step: Step, matrix: Value, rhs: Value, adjoint: bool) -> Value:
     matrix, rhs = jnp.asarray(matrix), jnp.asarray(rhs)
+    _check_fits(matrix, rhs)
     # NumPy finds a matrix singular where one of these pivots is exactly 0.
     factors, _, order = lax.linalg.lu(_adjoint(matrix) if adjoint else matrix)
     step.check(_diagonal(factors) != 0)
@@ -60,6 +69,7 @@ def _triangular_solve(
     step: Step, matrix: Value, rhs: Value, lower: bool, adjoint: bool
 ) -> Value:
     matrix, rhs = _batches(jnp.asarray(matrix), jnp.asarray(rhs))
+    _check_fits(matrix, rhs)
     step.check(_diagonal(matrix) != 0)
     return _triangle(matrix, rhs, lower=lower, transpose_a=adjoint, conjugate_a=adjoint)
 

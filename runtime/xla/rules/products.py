@@ -20,6 +20,8 @@ def _matmul(
     transpose_b: bool = False,
     **_: Any,
 ) -> Value:
+    if min(jnp.ndim(x), jnp.ndim(y)) < 2:
+        raise ValueError("a product of vectors")
     x = jnp.swapaxes(x, -1, -2) if transpose_a else x
     y = jnp.swapaxes(y, -1, -2) if transpose_b else y
     # Half precision would not hold long sums.

@@ -68,6 +68,8 @@ def _scans(op: str, function: Callable[..., Value], start: float) -> None:
     ) -> Value:
         x = jnp.asarray(x)
         (axis,) = ints(step, (axis,), "the axis")
+        if not -x.ndim <= axis < x.ndim:
+            raise ValueError(f"axis {axis} of a tensor of rank {x.ndim}")
         axis %= x.ndim
         if exclusive and x.shape[axis]:
             # Each place gets what lies before it: one step later, from `start` on.

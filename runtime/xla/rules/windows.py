@@ -52,7 +52,7 @@ def _convolve(x: Value, filters: Value, attrs: dict[str, Any], groups: int) -> V
 @rule("Conv2D", "Conv3D")
 def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     x, filters = _wide(x, filters)
-    groups = x.shape[-1] // filters.shape[-2]
+    groups = x.shape[-1] // max(filters.shape[-2], 1)
     return _convolve(x, filters, attrs, groups).astype(step.dtype)
 
 

@@ -39,9 +39,9 @@ def check_same(make: Make, *args: Any) -> None:
 
 def test_uniform_numbers() -> None:
     def draws() -> Any:
-        dtypes = ("float16", "float32", "float64")
-        shapes: tuple[list[int], ...] = ([5], [], [0, 2])
-        return [tf.random.uniform(s, dtype=d) for d in dtypes for s in shapes]
+        shapes = {"float16": [3], "float32": [], "float64": [2, 3]}
+        nothing = tf.random.uniform([0, 2])
+        return nothing, [tf.random.uniform(s, dtype=d) for d, s in shapes.items()]
 
     check_same(lambda: draws)
 
@@ -50,9 +50,8 @@ def test_integers() -> None:
     def draws() -> Any:
         return (
             tf.random.uniform([7], -100, 27, "int8"),
-            tf.random.uniform([], 0, 3, "uint8"),
             tf.random.uniform([5], 3, 40_000, "uint16"),
-            tf.random.uniform([5], -(2**31), 2**31, "int32"),
+            tf.random.uniform([], -(2**31), 2**31, "int32"),
             tf.random.uniform([9], 0, 2**31 + 2**30, "int64"),  # a quarter is redrawn
             tf.random.uniform([9], 0, 2**63 + 2**62, "uint64"),
             tf.random.uniform([2], 4, 5, "int64"),
@@ -152,10 +151,8 @@ def test_where_a_stream_is_comes_back_to_numpy() -> None:
 def test_functions_of_seeds() -> None:
     def draws(seed: Any) -> Any:
         return (
-            tf.random.stateless_uniform([3], seed),
             tf.random.stateless_uniform([3], [seed[0], 7], 0, 100, tf.int32),
             tf.random.experimental.stateless_shuffle(tf.range(9), seed),
-            tf.random.fold_in(seed, seed[1]),
             tf.random.stateless_uniform([2], [1, 2**40]),
         )
 
@@ -197,8 +194,6 @@ def drawing(executor: str) -> Callable[..., Any]:
     def draws(shape: Any, rate: Any, chance: Any) -> Any:
         n, seed = [COUNT], [1, 2]
         return (
-            tf.random.normal(n),
-            tf.random.truncated_normal(n),
             generator.normal(n, dtype=tf.float16),
             tf.random.stateless_truncated_normal(n, seed, dtype=tf.float64),
             tf.random.gamma(n, [shape, 3.0]),
@@ -220,11 +215,11 @@ def test_distributions() -> None:
         columns = zip(*[x.reshape(COUNT, -1).T for x in pair], strict=True)
         # Beyond this lies one of a hundred samples.
         assert all(distance(x, y) < 1.63 for x, y in columns), number
-    assert max(np.abs(found[1]).max(), np.abs(found[3]).max()) <= 2
+    assert np.abs(found[1]).max() <= 2
 
     again = on_xla(0.0, 0.0, 0.0)
     assert (again[0] != found[0]).mean() > 0.99
-    assert not any(x[:, 0].any() for x in again[4:])
+    assert not any(x[:, 0].any() for x in again[2:])
     for place in range(3):
         numbers = [-1.0 if place == other else 0.5 for other in range(3)]
         with pytest.raises(tf.errors.InvalidArgumentError):
