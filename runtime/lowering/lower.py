@@ -143,6 +143,8 @@ def decompose(
     before, graph.nodes = graph.nodes, []
     try:
         with building(graph), name_scope(f"{node.name}/"):
+            # Rules do not ask whether shapes fit that are known only since the trace.
+            record.get(node.op).infer(*[t.spec for t in node.inputs], **node.attrs)
             found = rule(*tensors, **attrs)
             if found is NotImplemented:
                 return None

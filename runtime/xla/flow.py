@@ -111,14 +111,14 @@ def is_known(value: Value) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
+TEXT = "a text that is not known before the program runs cannot be in an XLA program"
+
+
 def as_spec(value: Value, spec: TensorSpec) -> Value:
     """A value as a JAX array of the dtype that a tensor has."""
     dtype = spec.dtype.np_dtype
     if dtype.kind == "O":
-        raise UnimplementedError(
-            "a text that is not known before the program runs cannot be in an XLA "
-            "program"
-        )
+        raise UnimplementedError(TEXT)
     if isinstance(value, Rows):
         return Rows(jnp.asarray(value.array, dtype), value.count)
     return jnp.asarray(value, dtype)
@@ -200,14 +200,19 @@ class Flow:
         arguments, has_rows = _with_rows(op, arguments)
         known = _RULES.get(node.op)
         other = _ON_ROWS.get(node.op, _ON_ROWS.get(op.family))
+        if op.decomposition is not None and not has_rows:
+            if known is None and _is_unfit(node, arguments):
+                return self._fail(node)  # It was not lowered since it fails.
         if (other if has_rows else known or other) is None:
             raise refusal(
                 node,
                 f"XLA needs to know the length of what {node.op} is given when it "
                 "compiles"
-                if has_rows
+                if has_rows or op.decomposition is not None
                 else f"XLA has no way to run {node.op}",
             )
+        if any(is_known(value) and value.dtype == object for value in arguments):
+            raise refusal(node, TEXT)
         inputs, attrs = attributes_with_tensors(
             _plain_operands(node, arguments), node.attrs
         )
@@ -227,7 +232,7 @@ class Flow:
                 return _many(_ON_ROWS[node.op](step, run, *inputs, **attrs))
         except OpError:
             raise
-        except (TypeError, ValueError, IndexError) as error:
+        except (TypeError, ValueError, IndexError, ZeroDivisionError) as error:
             if node.op not in CONTROL_FLOW and _is_unfit(node, arguments):
                 return self._fail(node)
             raise refusal(node, f"XLA cannot run {node.op}: {error}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.errors import InvalidArgumentError
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.rearrange import broadcast_to
 from runtime.ops.arrays.shape import ensure_shape, reshape, shape
@@ -99,6 +100,8 @@ def alike(x: Any, y: Any) -> tuple[Any, Any]:
 def with_length(x: Any, axis: int, wanted: Any) -> Any:
     """`x`, checked to have as many elements as an axis of that length makes."""
     if both_known(wanted):
+        if wanted < 0:
+            raise InvalidArgumentError(f"a length cannot be negative: {wanted}")
         dims: list[int | None] = [None] * x.shape.rank
         dims[axis] = wanted
         known = x.shape[axis]

@@ -190,8 +190,9 @@ def _expand_dims(step: Step, run: Any, x: Rows, axis: Any) -> Value:
 
 @on_rows("Reshape")
 def _reshape(step: Step, run: Any, x: Value, shape: Any) -> Value:
-    if isinstance(shape, tuple) and shape == (-1,) and rows_of(x).array.ndim == 1:
-        return x
+    if isinstance(shape, tuple) and len(shape) == 1 and rows_of(x).array.ndim == 1:
+        if type(shape[0]) is int and shape[0] == -1:
+            return x
     raise _refused(step)
 
 
@@ -199,16 +200,27 @@ def _reshape(step: Step, run: Any, x: Value, shape: Any) -> Value:
 def _range(
     step: Step, run: Any, *, start: Any, limit: Any, delta: Any, dtype: Any
 ) -> Value:
-    ends = [jnp.reshape(jnp.asarray(v), ()) for v in (start, limit, delta)]
-    if step.dtype.kind not in "iu":
-        raise _refused(step)
-    begin, end, by = [value.astype(jnp.int64) for value in ends]
-    step.check(by != 0)
-    by = jnp.where(by == 0, 1, by)
-    count = jnp.maximum(-((begin - end) // by), 0).astype(jnp.int32)
+    is_int = step.dtype.kind in "iu"
+    kind = np.dtype(int) if is_int else step.dtype
+    begin, end, by = [
+        jnp.reshape(jnp.asarray(v), ()).astype(kind) for v in (start, limit, delta)
+    ]
+    step.check((by != 0) & jnp.where(by > 0, begin <= end, begin >= end))
+    if is_int:
+        # The distance of two integers of 64 bits may need 64 bits itself.
+        distance = jnp.where(by > 0, end - begin, begin - end).astype("uint64")
+        size = jnp.where(by == 0, 1, jnp.abs(by)).astype("uint64")
+        length = jnp.where(distance == 0, 0, (distance - 1) // size + 1)
+    else:
+        first, last, step_size = [value.astype(float) for value in (begin, end, by)]
+        length = jnp.ceil((last - first) / step_size)
+        step.check(jnp.isfinite(length))
+        # As NumPy counts: by the difference of the first two.
+        by = (first + step_size).astype(kind) - begin
     room = step.flow.room.size
-    step.fill(count <= room, room)
-    numbers = begin + jnp.arange(room) * by
+    step.fill(length <= room, room)
+    count = jnp.clip(length, 0, room).astype(jnp.int32)
+    numbers = begin + jnp.arange(room).astype(kind) * by
     return Rows(numbers.astype(step.dtype), count)
 
 

@@ -1,26 +1,21 @@
-"""Ops on XLA: the same dtypes, shapes, values and errors as by the interpreter.
+"""Ops on XLA: each primitive has a rule, and composites give the same.
 
-A primitive has a rule, or stands in `REFUSED` with what the program is told. Each rule
-is run here, or by the tests of its family, which have tables of cases of their own and
-give them to `sweep.compare`.
+The rules of each family are run by the tests in ``rules``, which have tables of cases
+and give them to `sweep.compare`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
 import pytest
 
-import runtime as tf
 from runtime.lowering.lower import kind_of
 from runtime.ops import record
-from runtime.ops.apply import apply
-from runtime.ops.convert import cast_number
+from tests.runtime.lowering import test_arrays, test_elementwise
 from tests.runtime.lowering.comparison import ULPS, Case
-from tests.runtime.lowering.test_elementwise import arrays
 from tests.runtime.xla.sweep import compare
+from tests.turns import EVERYTHING
 
 pytest.importorskip("jax")
 
@@ -30,98 +25,10 @@ REFUSED: dict[str, str] = {}
 #: Primitives whose rules are yet to be written, or to be exact.
 PENDING = set(
     """
-    GatherNd PadV2 ReverseV2 Range ScatterNd TensorScatterAdd TensorScatterMax
-    TensorScatterMin TensorScatterUpdate ArgSort SearchSorted Sort TopKV2
-    UniqueWithCounts Where ListAppend ListDelete ListExtend ListFind ListGet
-    ListInsert ListPlace ListSet ListSetRows TensorArrayGrowV3 TensorArrayReadV3
-    TensorArrayV3 TensorArrayWriteV3
+    ListAppend ListDelete ListExtend ListFind ListGet ListInsert ListPlace ListSet
+    ListSetRows TensorArrayGrowV3 TensorArrayReadV3 TensorArrayV3 TensorArrayWriteV3
     """.split()
 )
-
-#: Functions whose last bits are their own; `Maximum` and `Minimum` of 0.0 and -0.0 are
-#: now one and now the other, also in NumPy.
-INEXACT = dict.fromkeys(
-    """
-    Acos Acosh Asin Asinh Atan Atan2 Atanh Cos Cosh Erf Erfc Erfinv Exp Expm1 Log Log1p
-    Maximum Minimum Pow Rsqrt Sin Sinh Tan Tanh
-    """.split(),
-    ULPS,
-)
-#: Where they are near 0, digits cancel.
-INEXACT |= {"Digamma": 512, "Lgamma": 64}
-#: And those of complex numbers.
-COMPLEX = {"Mul": ULPS, "RealDiv": ULPS, "Sign": ULPS, "Sqrt": ULPS, "Pow": 64}
-
-
-FLAGS = np.array([True, False])
-
-
-def of_elements() -> Iterator[Case]:
-    """Each elementwise op that takes tensors alone, in each dtype."""
-    for op in record.names():
-        known = record.get(op)
-        if known.family != "elementwise" or kind_of(op) != "primitive":
-            continue
-        if op in ("Cast", "CastExactly", "SelectV2"):
-            continue
-        for dtype in known.takes:
-            ulps = INEXACT.get(op, 0)
-            if dtype.is_complex:
-                ulps = COMPLEX.get(op, ulps)
-            if dtype is not tf.string:
-                yield from _of_dtype(op, dtype.np_dtype, ulps)
-
-
-def _of_dtype(op: str, dtype: Any, ulps: int) -> Iterator[Case]:
-    def function(*tensors: Any) -> Any:
-        return apply(op, *tensors)
-
-    known = record.get(op)
-    first, *others = arrays(dtype) if np.dtype(dtype).kind != "b" else [FLAGS]
-    operands: tuple[Any, ...] = (first,)
-    try:
-        known.infer(tf.TensorSpec(first.shape, first.dtype))
-    except TypeError:
-        operands = first[:, None], first
-    yield Case(op, function, operands, ulps)
-    if dtype is known.takes[0].np_dtype:
-        for other in others:
-            yield Case(op, function, (first[:1], other)[-len(operands) :], ulps)
-
-
-# --- casts ------------------------------------------------------------------------
-
-
-def of_casts() -> Iterator[Case]:
-    """From each dtype to each, also of what does not fit, and of Python's integers."""
-    dtypes = [dtype for dtype in tf.dtypes.ALL if dtype is not tf.string]
-    wide = [2.0**31, -(2.0**31) - 1, 2.0**32, 2.0**63, -(2.0**63), 2.0**64, 300, -129]
-    for source in dtypes:
-        first = FLAGS if source is tf.bool else next(arrays(source.np_dtype))
-        given = (first, np.zeros((0, 2), source.np_dtype))
-        if source.kind in "fc":
-            with np.errstate(over="ignore"):
-                given += (np.array(wide, source.np_dtype),)
-        for array in given:
-            # What does not fit uint32 is now this and now that, also in NumPy.
-            to = [each for each in dtypes if each is not tf.uint32]
-
-            def function(x: Any, to: Any = to) -> Any:
-                return [tf.cast(x, dtype) for dtype in to]
-
-            yield Case("Cast", function, (array,))
-        yield Case("Cast", lambda x: tf.cast(x, tf.uint32), (np.abs(first[:5]),))
-    for dtype in dtypes:
-        for number in (3, 2**24 + 1, 2**40, 2**62, 2**63 - 1, -1, -(2**63)):
-
-            def converted(x: Any, dtype: Any = dtype) -> Any:
-                return cast_number(cast_number(x, tf.int64, weak=True), dtype)
-
-            if dtype.kind in "iuf":
-                yield Case("CastExactly", converted, (np.array(number),))
-
-
-PRIMITIVES = [*of_elements(), *of_casts()]
 
 
 def test_a_primitive_has_a_rule_or_is_refused() -> None:
@@ -133,6 +40,19 @@ def test_a_primitive_has_a_rule_or_is_refused() -> None:
     assert without - PENDING <= set(REFUSED), "give them a rule or a reason"
 
 
-@pytest.mark.parametrize("op", sorted({case.op for case in PRIMITIVES} - PENDING))
-def test_primitives(op: str) -> None:
-    compare(case for case in PRIMITIVES if case.op == op)
+def composites() -> Iterator[Case]:
+    """Those that decompositions are tested by; the last bits may be others."""
+    for case in (*test_arrays.cases(), *test_elementwise.cases()):
+        kinds = {array.dtype.kind for array in case.inputs}
+        # Of a complex number times its conjugate only rounding is imaginary.
+        if "O" not in kinds and not ("c" in kinds and case.op == "SquaredDifference"):
+            yield case._replace(ulps=max(case.ulps, ULPS))
+
+
+COMPOSITES = [*composites()][:: 1 if EVERYTHING else 5]
+
+
+@pytest.mark.parametrize("op", sorted({case.op for case in COMPOSITES}))
+def test_composites(op: str) -> None:
+    cases = (case for case in COMPOSITES if case.op == op)
+    compare(cases, lambda run, reason: "a text that" in reason)
