@@ -116,6 +116,8 @@ def _lower_nodes(graph: Graph, stays: Callable[[str], bool]) -> int:
         _lower_node(node, editor, stays)
     graph.nodes = editor.nodes
     graph.outputs = list(editor.resolve(graph.outputs))
+    for node in editor.nodes:
+        graph._names.setdefault(node.name.lower(), 1)
     return editor.changes
 
 
@@ -141,7 +143,12 @@ def decompose(
     graph = node.graph
     tensors, attrs = attributes_with_tensors(node.inputs, node.attrs)
     before, graph.nodes = graph.nodes, []
+    specs = [tensor._spec for tensor in node.inputs]
     try:
+        for tensor in node.inputs:
+            # Public functions would narrow a number of Python to 32 bits.
+            if not (tensor.dtype.is_integer and record.get(node.op).exact):
+                tensor._spec = tensor._spec.with_weak(False)
         with building(graph), name_scope(f"{node.name}/"):
             # Rules do not ask whether shapes fit that are known only since the trace.
             record.get(node.op).infer(*[t.spec for t in node.inputs], **node.attrs)
@@ -156,6 +163,8 @@ def decompose(
         return None
     finally:
         graph.nodes = before
+        for tensor, spec in zip(node.inputs, specs):
+            tensor._spec = spec
     for made in nodes:
         made.location, made.device = node.location, node.device
     if len(results) != len(node.outputs):

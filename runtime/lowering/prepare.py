@@ -28,6 +28,7 @@ from runtime.lowering.ranges import ranges
 from runtime.lowering.select import select_branches
 from runtime.lowering.shapes import known_shapes, specialise
 from runtime.optimize import Pass, chosen_passes, rewrite
+from runtime.optimize.buffers import buffer_elements
 from runtime.optimize.dead_code import dead_code
 from runtime.optimize.duplicates import duplicates
 from runtime.optimize.editing import copy_graph, note_captures
@@ -35,6 +36,7 @@ from runtime.optimize.folding import constant_folding
 from runtime.optimize.fused_convolutions import fused_convolutions
 from runtime.optimize.identities import constants_inside, identities
 from runtime.optimize.loops import invariant_code
+from runtime.optimize.python_counts import python_counts
 
 __all__ = ["prepare"]
 
@@ -81,6 +83,9 @@ def prepare(
         watch(None, copy)
     rewrite(copy, (*_BEFORE, *_chosen()), watch)
     ranges(copy)
+    python_counts(copy)
+    if buffer_elements(copy):
+        known_shapes(copy)
     lower(copy, holds_state=holds_state, keep=keep)
     choices = (Pass(select_branches, ""),) if select else ()
     rewrite(copy, (*_BEFORE, *choices, *_AFTER), watch)

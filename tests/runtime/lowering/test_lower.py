@@ -11,6 +11,8 @@ from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.lower import kind_of, lower, lowered
 from runtime.optimize import optimize
+from runtime.optimize.editing import note_captures
+from runtime.optimize.loops import invariant_code
 from runtime.optimize.verify import verify
 from runtime.types.specs import TensorSpec
 from tests.runtime.lowering.comparison import ops_of
@@ -118,3 +120,36 @@ def test_recursive_functions() -> None:
     assert composites(graph)
     assert not composites(low)
     assert interpreter.run(low, [np.array(5, np.int32)]) == [120]
+
+
+def test_numbers_of_python_stay_as_wide_as_they_are() -> None:
+    def f(n):
+        xs = [2**40] * n
+        xs.append(3)
+        grid = [1] * n
+        return xs[-1] + len(grid), sum(xs) % 7, xs[0] % 5, round(float(n) / 4)
+
+    graph = graph_of(f, TensorSpec([], "int32"))
+    low = lowered(graph)
+
+    verify(low)
+    assert {"ListRepeat", "Round"} <= composites(graph)
+    assert not {"ListRepeat", "Round"} & composites(low)
+    for n in (0, 1, 6):
+        given = [np.int32(n)]
+        assert interpreter.run(low, given) == interpreter.run(graph, given)
+    specs = [tensor.spec for tensor in graph.outputs]
+    assert [tensor.spec for tensor in low.outputs] == specs
+
+
+def test_nodes_that_are_added_have_names_of_their_own() -> None:
+    def f(n):
+        row = [0] * n
+        for _ in range(n):
+            row = row + [1] * n
+        return row, [2] * n
+
+    copy = lowered(optimize(graph_of(f, TensorSpec([], "int32"))))
+    assert invariant_code(copy)
+    note_captures(copy)
+    verify(copy)

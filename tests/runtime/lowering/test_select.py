@@ -41,10 +41,11 @@ def prepared(graph: Graph) -> Graph:
     return found
 
 
-def test_a_loop_with_an_if_in_it() -> None:
+@pytest.mark.parametrize("zero", [0, np.int32(0)], ids=["python", "int32"])
+def test_a_loop_with_an_if_in_it(zero: Any) -> None:
     @tf.function(input_signature=[spec(), spec(), spec(dtype="int32")])
     def near(x, y, steps):
-        a, b, count = tf.zeros_like(x), tf.zeros_like(y), tf.constant(0)
+        a, b, count = tf.zeros_like(x), tf.zeros_like(y), zero
         for _ in tf.range(steps):
             if a * a + b * b < 4:
                 a, b = a * a - b * b + x, 2 * a * b + y
