@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from runtime.errors import EndlessRecursionError, OpError, is_python_limit
+from runtime.execute.replay import next_call
 from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
 from runtime.ops.apply import kernel_error, run_kernel
@@ -22,6 +23,7 @@ from runtime.ops.record import Op, get
 from runtime.where.user_code import Place, traceback_at, user_frames
 
 __all__ = [
+    "call_kernel",
     "called_by",
     "check_node",
     "kernel_failure",
@@ -34,12 +36,18 @@ __all__ = [
 def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:
     """What the node's kernel gives; an error is raised as from the node's line."""
     try:
-        op = get(node.op)
-        if op.raises_for_program:
-            return op.kernel(*arrays, **node.attrs)
-        return run_kernel(op, arrays, node.attrs, kernel_of(node))
+        happened = next_call(get(node.op))
+        return call_kernel(node, arrays) if happened is None else happened()
     except Exception as error:
         raise_from_node(error, node, function)
+
+
+def call_kernel(node: Node, arrays: Sequence[Any]) -> Any:
+    """What the node's kernel gives; an error is raised as it is."""
+    op = get(node.op)
+    if op.raises_for_program:
+        return op.kernel(*arrays, **node.attrs)
+    return run_kernel(op, arrays, node.attrs, kernel_of(node))
 
 
 def check_node(

@@ -20,9 +20,10 @@ from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor, explained_errors
 from runtime.where.user_code import calling_place
 from runtime.xla.flow import FULL, FailsAlways, Flow, as_spec, may_fail
-from runtime.xla.rows import Room, Rows
+from runtime.xla.rows import OnHost, Room, Rows, on_host
 from runtime.xla.rules import FAMILIES  # noqa: F401
 from runtime.xla.rules.buffers import BUFFERS
+from runtime.xla.rules.host import has_effects
 
 __all__ = ["Compiled", "compile_graph", "variables_of"]
 
@@ -73,7 +74,7 @@ class CompiledByShape(Executable):
         shapes = tuple([array.shape for array in arrays])
         found = self._programs.get(shapes)
         if found is None:
-            found = self._programs[shapes] = Compiled(self.graph, shapes)
+            found = self._programs[shapes] = _compiled(self.graph, shapes)
             if len(self._programs) == MANY_SHAPES:
                 self._warn()
         return found.run(arrays)
@@ -142,11 +143,12 @@ class Compiled(Executable):
         variables = [*self._assigned, *self._read]
         values = {id(v): value for v, value in zip(variables, arrays)}
         flow = Flow(values, careful=self._careful, room=self._room)
-        results = flow.run(self._prepared, arrays[len(variables) :])
+        inputs = self._started(flow, arrays[len(variables) :])
+        results = flow.run(self._prepared, inputs)
         specs = [tensor.spec for tensor in self._prepared.outputs]
-        found = [as_spec(value, spec) for value, spec in zip(results, specs)]
+        found = [_result(value, spec) for value, spec in zip(results, specs)]
         found += [_placed(v, flow.variables[id(v)]) for v in self._assigned]
-        self._has_rows |= any(isinstance(value, Rows) for value in found)
+        self._has_rows |= any(isinstance(value, (Rows, OnHost)) for value in found)
         if self._fails:
             found.append(flow.failed)
         elif type(flow.failed) is not int:
@@ -167,17 +169,30 @@ class Compiled(Executable):
         if failed == FULL:
             self._room.grow()
             self._compile(True, self._careful)
-            return self.run(arrays)
+            return self._run_again(arrays)
         if failed:
-            if not all(getattr(a, "is_fully_addressable", True) for a in arrays):
-                raise InvalidArgumentError(
-                    f"a check in {self.name}() failed: an assert, an index, a raise; "
-                    "which one is not known where arguments are divided over processes"
-                )
-            # It raises the error of the program; or gives results, where a rule has
-            # raised the flag for what it does not do.
-            results = interpreter.run(self.graph, [np.asarray(a) for a in arrays])
+            results = self._explain(arrays)
         return results[0] if self._has_one else results
+
+    def _started(self, flow: Flow, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The inputs of the graph, among those of the program."""
+        return inputs
+
+    def _run_again(self, arrays: Sequence[Any]) -> Any:
+        """The results of a program that was made anew."""
+        return self.run(arrays)
+
+    def _explain(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Raise the error of the program.
+
+        Gives its results where a rule has raised the flag for what it does not do.
+        """
+        if not all(getattr(a, "is_fully_addressable", True) for a in arrays):
+            raise InvalidArgumentError(
+                f"a check in {self.name}() failed: an assert, an index, a raise; "
+                "which one is not known where arguments are divided over processes"
+            )
+        return interpreter.run(self.graph, [np.asarray(array) for array in arrays])
 
     def _on_variables(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], int]:
         """The results and the flag; where it is down, variables have new values."""
@@ -212,29 +227,43 @@ class Compiled(Executable):
         """The program as XLA is given it."""
         return str(self._staged().lower().as_text())
 
-    def _staged(self) -> Any:
-        inputs = [
+    def _inputs(self) -> list[Any]:
+        return [
             jax.ShapeDtypeStruct(tensor.shape, tensor.dtype.np_dtype)
             for tensor in self._prepared.inputs
         ]
+
+    def _staged(self) -> Any:
         variables = [v.on_device() for v in self._assigned + self._read]
-        return self._jitted.trace(*variables, *inputs)
+        return self._jitted.trace(*variables, *self._inputs())
 
 
 def compile_graph(graph: Graph) -> Compiled | CompiledByShape:
     """A graph as an XLA program, or one for each shape."""
     if all(tensor.shape.is_fully_defined() for tensor in graph.inputs):
-        return Compiled(graph)
+        return _compiled(graph)
     return CompiledByShape(graph)
+
+
+def _compiled(graph: Graph, shapes: Sequence[Any] | None = None) -> Compiled:
+    from runtime.xla.calling import CallingPython
+
+    kind = CallingPython if has_effects(graph) else Compiled
+    return kind(graph, shapes)
 
 
 def _cut(found: Any) -> Any:
     """A value or a list of some; of rows, those that are in use."""
     if isinstance(found, list):
         return list(map(_cut, found))
-    if not isinstance(found, Rows):
-        return found
-    return np.asarray(found.array)[: None if found.count is None else int(found.count)]
+    return on_host(found) if isinstance(found, (Rows, OnHost)) else found
+
+
+def _result(value: Any, spec: Any) -> Any:
+    """A result as XLA gives it, or as what the host makes it of."""
+    if spec.dtype.kind != "O":
+        return as_spec(value, spec)
+    return value if isinstance(value, OnHost) else OnHost(lambda: np.asarray(value), ())
 
 
 def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:

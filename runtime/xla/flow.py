@@ -31,11 +31,12 @@ from runtime.ops.static import plain
 from runtime.optimize.editing import nested_graphs
 from runtime.types.dtypes import as_dtype
 from runtime.types.specs import TensorSpec
-from runtime.xla.rows import Room, Rows
+from runtime.xla.rows import OnHost, Room, Rows
 
 __all__ = [
     "FAILED",
     "FULL",
+    "TEXT",
     "FailsAlways",
     "Flow",
     "Step",
@@ -63,6 +64,9 @@ class _Known(NamedTuple):
 
 _RULES: dict[str, _Known] = {}
 _ON_ROWS: dict[str, Rule] = {}
+
+#: The families of ops that texts go through, outside of the program.
+_OF_TEXTS = frozenset({"elementwise", "movement", "creation"})
 
 #: What the flag says: a check has failed, or a buffer is full.
 FAILED, FULL = 1, 2
@@ -168,11 +172,19 @@ class Flow:
         self.failed = failed
         self.careful = careful
         self.room = room or Room()
+        #: The variables, where they may be given to Python functions.
+        self.owners: dict[int, Any] = {}
+        #: What calls of Python gave, by the number of the run.
+        self.logs: dict[int, Any] = {}
+        self.run_number: Value = None
 
     def inner(self, variables: dict[int, Value], failed: Value) -> Flow:
         """The flow of a sub-graph, with its own values of some variables."""
         changed = {**self.variables, **variables}
-        return Flow(changed, failed, self.careful, self.room)
+        flow = Flow(changed, failed, self.careful, self.room)
+        flow.owners, flow.logs = self.owners, self.logs
+        flow.run_number = self.run_number
+        return flow
 
     def raise_flag(self, level: int, is_right: Value) -> None:
         """Raise the flag where a condition is false, unless it was raised before."""
@@ -198,7 +210,13 @@ class Flow:
                     except Exception:
                         return self._fail(node)
         arguments, has_rows = _with_rows(op, arguments)
-        known = _RULES.get(node.op)
+        known = _known(node.op)
+        is_host = known is not None and node.op not in _RULES
+        if any(map(_is_text, arguments)) and not is_host:
+            if op.family in _OF_TEXTS:
+                known, is_host, has_rows = _RULES["text*"], True, False
+            elif op.family not in ("check", "structure"):
+                raise refusal(node, TEXT)
         other = _ON_ROWS.get(node.op, _ON_ROWS.get(op.family))
         if op.decomposition is not None and not has_rows:
             if known is None and _is_unfit(node, arguments):
@@ -211,15 +229,12 @@ class Flow:
                 if has_rows or op.decomposition is not None
                 else f"XLA has no way to run {node.op}",
             )
-        if any(is_known(value) and value.dtype == object for value in arguments):
-            raise refusal(node, TEXT)
         inputs, attrs = attributes_with_tensors(
             _plain_operands(node, arguments), node.attrs
         )
         step, run = Step(self, node), None if known is None else known.run
         try:
-            if node.op in CONTROL_FLOW:
-                assert run is not None
+            if run is not None and (is_host or node.op in CONTROL_FLOW):
                 return _many(run(step, *arguments))
             if has_rows or run is None:
                 return _many(other(step, run, *inputs, **attrs))  # type: ignore[misc]
@@ -247,12 +262,21 @@ class Flow:
         return [jnp.zeros(s, spec.dtype.np_dtype) for s, spec in zip(shapes, specs)]
 
 
+def _is_text(value: Value) -> bool:
+    return isinstance(value, OnHost) or (is_known(value) and value.dtype == object)
+
+
+def _known(op: str) -> _Known | None:
+    """The rule of an op, or of its family."""
+    return _RULES.get(op) or _RULES.get(f"{get(op).family}*")
+
+
 def _with_rows(op: Op, arguments: list[Value]) -> tuple[list[Value], bool]:
     """The arguments as the op takes them, and whether it needs another rule.
 
     Rows of a known number are an array, except for what writes to them.
     """
-    if op.family in ("buffer", "structure", "state"):
+    if op.family in ("buffer", "structure", "state", "python", "text"):
         return arguments, False
     found = [
         value.array[: value.count]
@@ -293,11 +317,9 @@ def _is_unfit(node: Node, arguments: Sequence[Value]) -> bool:
 
 def may_fail(graph: Graph) -> bool:
     """Whether a check in the graph, or in one within it, may raise the flag."""
-    return any(
-        node.op in _RULES and _RULES[node.op].checks(node)
-        for inner in nested_graphs(graph)
-        for node in inner.nodes
-    )
+    nodes = (node for inner in nested_graphs(graph) for node in inner.nodes)
+    rules = ((node, _known(node.op)) for node in nodes)
+    return any(known is not None and known.checks(node) for node, known in rules)
 
 
 class Step:

@@ -17,9 +17,20 @@ from types import EllipsisType
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax.tree_util import register_pytree_node_class
 
-__all__ = ["Forms", "Room", "Rows", "Widened", "in_use", "padded", "rows_of"]
+__all__ = [
+    "Forms",
+    "OnHost",
+    "Room",
+    "Rows",
+    "Widened",
+    "in_use",
+    "on_host",
+    "padded",
+    "rows_of",
+]
 
 Value = Any
 #: The number of rows: known, known to whoever reads them (None), or traced (...).
@@ -181,3 +192,35 @@ def _fitted(value: Value, form: _Form) -> Value:
         array = jnp.zeros((array.shape[0], *form.shape[1:]), array.dtype)
     count = jnp.asarray(rows.count, jnp.int32) if form.count is ... else form.count
     return Rows(padded(array, form.shape[0]), count)
+
+
+# --- what is not in the program -------------------------------------------------------
+
+
+@register_pytree_node_class
+class OnHost:
+    """A value that Python makes of arrays where it needs it: a text."""
+
+    def __init__(self, compute: Callable[..., Any], parts: Sequence[Value]) -> None:
+        self.compute = compute
+        self.parts = tuple(parts)
+
+    def tree_flatten(self) -> tuple[tuple[Value, ...], Any]:
+        """The parts that are traced, and what makes the value of them."""
+        return self.parts, self.compute
+
+    @classmethod
+    def tree_unflatten(cls, compute: Any, parts: Sequence[Value]) -> OnHost:
+        """What `tree_flatten` took apart."""
+        return cls(compute, parts)
+
+
+def on_host(value: Value) -> Any:
+    """A value as NumPy has it; of rows, those that are in use."""
+    if isinstance(value, OnHost):
+        return value.compute(*map(on_host, value.parts))
+    if isinstance(value, Rows):
+        return np.asarray(value.array)[
+            : None if value.count is None else int(value.count)
+        ]
+    return np.asarray(value)

@@ -13,6 +13,7 @@ from runtime.graph import Graph
 from runtime.lowering.loops import counted
 from runtime.optimize.editing import nested_graphs
 from runtime.xla.flow import (
+    TEXT,
     FailsAlways,
     Step,
     Value,
@@ -23,6 +24,7 @@ from runtime.xla.flow import (
     rule,
 )
 from runtime.xla.rows import Forms, Rows, Widened
+from runtime.xla.rules.host import calls_functions, has_effects
 
 __all__: list[str] = []
 
@@ -30,15 +32,16 @@ __all__: list[str] = []
 _ATTEMPTS = 12
 
 
-def _assigned(graphs: Sequence[Graph]) -> dict[int, Any]:
+def _assigned(step: Step, graphs: Sequence[Graph]) -> dict[int, Any]:
     """The variables that graphs assign, and their random states, by their ids."""
-    return {
+    found = {
         id(variable): variable
         for graph in graphs
         for inner in nested_graphs(graph)
         for node in inner.nodes
         for variable in assigned_by(node)
     }
+    return found | step.flow.owners if any(map(calls_functions, graphs)) else found
 
 
 class _Inner:
@@ -50,7 +53,7 @@ class _Inner:
 
     def __init__(self, step: Step, graphs: Sequence[Graph]) -> None:
         self._step = step
-        self._variables = _assigned(graphs)
+        self._variables = _assigned(step, graphs)
         self.fails = step.flow.careful or any(map(may_fail, graphs))
 
     def now(self) -> tuple[list[Value], Value]:
@@ -74,6 +77,8 @@ class _Inner:
         results = flow.run(graph, inputs)
         if not self.fails and type(flow.failed) is not int:
             raise FailsAlways
+        if any(spec.dtype.kind == "O" for spec in specs):
+            raise self._step.refused(TEXT)
         results = [as_spec(value, spec) for value, spec in zip(results, specs)]
         return results, self._values(flow), jnp.asarray(flow.failed, np.int8)
 
@@ -196,7 +201,9 @@ def _while(step: Step, *inputs: Value) -> Any:
     def loop() -> Any:
         done = None if limit is None else jnp.asarray(0)
         begin = forms.fit([*first, *values], inner.differs), flag, done
-        return _loop(node, begin, tested, iterated, may_fail(test) or _assigned([test]))
+        return _loop(
+            node, begin, tested, iterated, may_fail(test) or _assigned(step, [test])
+        )
 
     carried, flag, _ = _agreed(step, loop)
     inner.keep(carried[changing:], flag)
@@ -217,6 +224,8 @@ def _loop(
     """
     found = counted(node)
     trips = None if found is None or found.ends_early else found.trip_count
+    if has_effects(node.attrs["body_graph"]):
+        trips = None  # there are none in a scan
     if trips is not None:
         limit = node.attrs["maximum_iterations"]
         trips = trips if limit is None else min(trips, limit)

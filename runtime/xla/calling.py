@@ -1,0 +1,68 @@
+"""Programs that call Python while they run: prints, functions of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from runtime.execute import interpreter
+from runtime.execute.replay import replaying
+from runtime.graph import Graph
+from runtime.variable import Variable
+from runtime.xla.executable import Compiled
+from runtime.xla.flow import Flow
+from runtime.xla.rules.host import Log, calls_functions
+
+__all__ = ["CallingPython"]
+
+
+class CallingPython(Compiled):
+    """A graph as an XLA program whose calls are seen outside, each once.
+
+    Where it is run again, by XLA with more room or by the interpreter, the calls that
+    have happened do not happen again.
+    """
+
+    def __init__(self, graph: Graph, shapes: Sequence[Any] | None = None) -> None:
+        super().__init__(graph, shapes)
+        #: What calls gave in the runs that go on, by their numbers.
+        self._logs: dict[int, Log] = {}
+        self._numbers = count()
+        self._owners: dict[int, Any] = {}
+        if calls_functions(graph):
+            # They may read and assign variables, in a thread of XLA.
+            variables = [*self._assigned, *self._read]
+            self._locks, self._assigned, self._read = [], variables, []
+            self._owners = {id(v): v for v in variables if isinstance(v, Variable)}
+        self._compile(True)
+
+    def _started(self, flow: Flow, inputs: Sequence[Any]) -> Sequence[Any]:
+        flow.owners, flow.logs, flow.run_number = self._owners, self._logs, inputs[-1]
+        return inputs[:-1]
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """As a call; a single result as it is."""
+        number = next(self._numbers)
+        self._logs[number] = Log(
+            [(v, np.array(v.on_device())) for v in self._owners.values()]
+        )
+        try:
+            return super().run([*arrays, np.int64(number)])
+        finally:
+            del self._logs[number]
+
+    def _run_again(self, arrays: Sequence[Any]) -> Any:
+        self._logs[int(arrays[-1])].rewind()
+        return Compiled.run(self, arrays)
+
+    def _explain(self, arrays: Sequence[Any]) -> Any:
+        log = self._logs[int(arrays[-1])]
+        log.rewind()
+        with replaying(log.calls):
+            return interpreter.run(self.graph, list(map(np.asarray, arrays[:-1])))
+
+    def _inputs(self) -> list[Any]:
+        return [*super()._inputs(), np.int64(0)]
