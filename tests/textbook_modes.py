@@ -176,11 +176,12 @@ def _limited() -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(_SECONDS)
+    # Again each second, since callbacks may swallow it.
+    signal.setitimer(signal.ITIMER_REAL, _SECONDS, 1)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 

@@ -142,7 +142,7 @@ def main() -> None:
     options = parser.parse_args()
     for corpus in options.corpora or ("corpus", "constructs", "textbook"):
         kinds: collections.Counter[str] = collections.Counter()
-        for case in cases(corpus):
+        for case in list(cases(corpus)):
             if options.name not in case.name:
                 continue
             verdict = compare(case)
