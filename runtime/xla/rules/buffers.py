@@ -40,6 +40,11 @@ def _number(value: Value) -> Value:
 
 def _writable(step: Step, buffer: Value, count: Value, value: Value) -> Value:
     """The rows of a buffer, for elements of that shape."""
+    if isinstance(value, Rows):
+        raise step.refused(
+            "XLA needs to know the length of a list or a tensor that is an element of "
+            "a list"
+        )
     array = jnp.asarray(rows_of(buffer).array, step.dtype)
     element = jnp.shape(value)
     if array.shape[1:] == element:
@@ -50,6 +55,8 @@ def _writable(step: Step, buffer: Value, count: Value, value: Value) -> Value:
 
 
 def _put(array: Value, place: Value, value: Value) -> Value:
+    if not array.shape[0]:
+        return array  # the flag has been raised
     return array.at[place].set(jnp.asarray(value, array.dtype), mode="drop")
 
 
@@ -276,6 +283,9 @@ def _flagged(flags: Value) -> Rows:
 
 @_buffer("ListChoose", checks=False)
 def _choose(step: Step, place: Value, *values: Value) -> Value:
+    if all(jnp.ndim(v) == 0 for v in values if not isinstance(v, Rows)):
+        if not any(isinstance(v, Rows) for v in values):
+            return jnp.stack([jnp.asarray(v) for v in values])[jnp.reshape(place, ())]
     rows = [rows_of(value) for value in values]
     if len({part.array.shape[1:] for part in rows}) > 1:
         raise step.refused("XLA does not choose among lists of elements of two shapes")
