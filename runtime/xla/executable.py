@@ -127,15 +127,17 @@ class Compiled(Executable):
 
     def _compile(self, fails: bool, careful: bool = False) -> None:
         """Have JAX compile the program as it is called."""
-        self._fails, self._careful = fails, careful
+        self._careful = careful
         #: Whether nothing but results comes of a call.
         self._is_pure = not (fails or self._locks)
         # What the interpreter may need, to say what failed, is not given away.
         donated = () if fails else tuple(range(len(self._assigned)))
         # A function of its own: JAX would find what the last one was traced to.
-        self._jitted = jax.jit(partial(self._run), donate_argnums=donated)
+        self._jitted = jax.jit(partial(self._run, fails), donate_argnums=donated)
+        #: Both at once, for threads that call meanwhile.
+        self._program = self._jitted, fails
 
-    def _run(self, *arrays: Any) -> Any:
+    def _run(self, fails: bool, *arrays: Any) -> Any:
         """The results, the new values of variables, and the flag, if there is one.
 
         Takes the values of the variables, and the inputs. One value comes as it is.
@@ -149,7 +151,7 @@ class Compiled(Executable):
         found = [_result(value, spec) for value, spec in zip(results, specs)]
         found += [_placed(v, flow.variables[id(v)]) for v in self._assigned]
         self._has_rows |= any(isinstance(value, (Rows, OnHost)) for value in found)
-        if self._fails:
+        if fails:
             found.append(flow.failed)
         elif type(flow.failed) is not int:
             raise FailsAlways
@@ -200,12 +202,13 @@ class Compiled(Executable):
             lock.acquire()
         try:
             variables = list(map(_on_device, self._assigned + self._read))
-            found = self._jitted(*variables, *arrays)
+            jitted, fails = self._program
+            found = jitted(*variables, *arrays)
             if type(found) is not list:
                 found = [found]
             # NumPy waits for the flag, and is the quickest way to see it.
             with explained_errors():
-                failed = int(np.asarray(found.pop())) if self._fails else 0
+                failed = int(np.asarray(found.pop())) if fails else 0
             if self._has_rows and not failed:
                 found = _cut(found)
             if self._assigned and not failed:
