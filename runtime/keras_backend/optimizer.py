@@ -27,7 +27,7 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
         return state_attributes(self)
 
     def apply(self, grads: Any, trainable_variables: Any = None) -> Any:
-        """Update the variables by their gradients.
+        """Update the variables by their gradients; of replicas, by the sum of theirs.
 
         Rows that were gathered more than once count once, with the sum of their
         gradients.
@@ -36,6 +36,13 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
         as_whole = self.loss_scale_factor or self.gradient_accumulation_steps
         ready = convert_to_tensor if as_whole else distinct
         grads = [ready(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
+        if tf.distribute.has_strategy():
+            context = tf.distribute.get_replica_context()
+            if context is None:
+                raise RuntimeError(
+                    "gradients are applied by the function of replicas: in strategy.run"
+                )
+            grads = [g if g is None else context.all_reduce("SUM", g) for g in grads]
         return super().apply(grads, trainable_variables)
 
     def assign(self, variable: Any, value: Any) -> None:

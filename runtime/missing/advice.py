@@ -183,6 +183,21 @@ TABLE: dict[str, dict[str, str]] = {
         "rejection_resample": "see Dataset.filter with a random number",
         "shuffle_and_repeat": "see Dataset.shuffle and Dataset.repeat",
     },
+    "tf.distribute": {
+        (
+            "CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce "
+            "ReductionToOneDevice InputOptions InputReplicationMode RunOptions "
+            "experimental"
+        ): _OPTIONS,
+        "OneDeviceStrategy": "see tf.distribute.MirroredStrategy",
+        (
+            "CentralStorageStrategy ParameterServerStrategy Server TPUStrategy "
+            "cluster_resolver coordinator"
+        ): _ONE_PROGRAM,
+        "DistributedIterator": "iter gives one of a tf.distribute.DistributedDataset",
+        "StrategyExtended": "see tf.distribute.Strategy",
+        "experimental_set_strategy": "use `with strategy.scope():`",
+    },
     "tf.experimental": {
         (
             "BatchableExtensionType DynamicRaggedShape ExtensionType "
@@ -204,7 +219,9 @@ TABLE: dict[str, dict[str, str]] = {
         "DTensorCheckpoint name_based_restore name_based_save sharded_save": (
             "tf.train.Checkpoint saves what is divided over processes"
         ),
-        "DTensorDataset": "see tf.data.Dataset.shard",
+        "DTensorDataset": (
+            "see tf.distribute.Strategy.experimental_distribute_dataset"
+        ),
         "default_mesh get_default_mesh run_on": (
             "functions run where the layouts of their arguments say"
         ),
@@ -316,7 +333,6 @@ TABLE: dict[str, dict[str, str]] = {
             "ctc_unique_labels"
         ): "see tf.keras.ops.ctc_decode",
         "ctc_loss": "see tf.keras.ops.ctc_loss",
-        "compute_average_loss scale_regularization_loss": _ONE_MACHINE,
         "depth_to_space space_to_depth": (
             "tf.keras.ops.depth_to_space and tf.keras.ops.space_to_depth have it"
         ),

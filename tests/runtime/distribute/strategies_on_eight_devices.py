@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import numpy as np
@@ -182,3 +183,58 @@ def test_devices_by_name() -> None:
     assert [float(v) for v in two.run(replica_id).values] == [0.0, 1.0]
     with pytest.raises(ValueError, match="no device 'gpu:0'"):
         tf.distribute.MirroredStrategy(["GPU:0"])
+
+
+def test_keras_adds_gradients_up(strategy: Any) -> None:
+    if not importlib.util.find_spec("keras"):
+        pytest.skip("Keras is not installed")
+    keras = tf.keras
+    y = X.sum(axis=1, keepdims=True)
+
+    def trained(strategy: Any) -> Any:
+        with strategy.scope():
+            keras.utils.set_random_seed(1)
+            model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
+            optimizer = keras.optimizers.SGD(1e-3, momentum=0.5)
+            optimizer.build(model.trainable_variables)
+
+        def step(x: Any, y: Any) -> None:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(model(x) - y)) / 16.0
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+        arrays = X.astype("float32"), y.astype("float32")
+        data = tf.data.Dataset.from_tensors(arrays).repeat(3)
+        for element in strategy.experimental_distribute_dataset(data):
+            strategy.run(step, element)
+        with strategy.scope(), pytest.raises(RuntimeError, match=r"in strategy\.run"):
+            optimizer.apply_gradients([(1.0, model.trainable_variables[1])])
+        return [np.asarray(weight) for weight in model.get_weights()]
+
+    def plain() -> Any:
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(1e-3, momentum=0.5), "mse")
+        model.fit(X, y, batch_size=16, epochs=3, shuffle=False, verbose=0)
+        return model.get_weights()
+
+    for found, expected in zip(trained(strategy), plain(), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_average_losses(strategy: Any) -> None:
+    def losses() -> Any:
+        values = tf.constant([1.0, 3.0])
+        average = tf.nn.compute_average_loss
+        return (
+            average(values),
+            average(values, tf.constant([0.0, 1.0]), global_batch_size=4),
+            tf.nn.scale_regularization_loss(tf.constant(8.0)),
+        )
+
+    assert [float(x) for x in losses()] == [2.0, 0.75, 8.0]
+    found = strategy.run(losses)
+    assert [float(x.values[0]) for x in found] == [0.25, 0.75, 1.0]
+    with strategy.scope(), pytest.raises(RuntimeError, match="for the function of"):
+        losses()
