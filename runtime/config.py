@@ -1,17 +1,25 @@
 """Settings of the runtime: ``tf.config``.
 
-There is one device, the CPU of this process. What TensorFlow sets for others is taken
-where it asks for nothing that is missing, and refused, or warned of, elsewhere.
+Devices beside the CPU are those of JAX: see `runtime.types.devices`. What TensorFlow
+sets is taken where it asks for nothing that is missing, and refused, or warned of,
+elsewhere.
 """
 
 from __future__ import annotations
 
+import importlib
+import os
 import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from runtime.graph.context import functions_run_eagerly, run_functions_eagerly
-from runtime.types.devices import get_soft_device_placement, set_soft_device_placement
+from runtime.types.devices import (
+    device_of_jax,
+    get_soft_device_placement,
+    known_devices,
+    set_soft_device_placement,
+)
 
 __all__ = [
     "LogicalDevice",
@@ -54,57 +62,72 @@ class LogicalDevice(NamedTuple):
     device_type: str
 
 
-_CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+#: What `set_visible_devices` took away.
+_hidden: set[PhysicalDevice] = set()
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices that operations can run on, all or those of one type.
 
+    JAX is asked, and imported, where it is installed together with a plugin for other
+    devices than the CPU.
+
     >>> list_physical_devices("CPU"), list_physical_devices("GPU")
     ([PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')], [])
     """
-    return [_CPU] if device_type in (None, "CPU") else []
+    return [
+        PhysicalDevice(f"/physical_device:{kind}:{number}", kind)
+        for kind, number in known_devices(device_type)
+    ]
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """As `list_physical_devices`, by the names that `tf.device` takes.
+    """The visible ones of `list_physical_devices`, by the names that `tf.device` takes.
 
     >>> list_logical_devices()
     [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
     """
-    return [LogicalDevice("/device:CPU:0", "CPU")] if _visible(device_type) else []
+    return [
+        LogicalDevice(name.replace("physical_", ""), kind)
+        for name, kind in get_visible_devices(device_type)
+    ]
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices that operations can run on: what is there cannot be hidden."""
-    return list_physical_devices(device_type)
+    """The devices that operations can run on, but for those that were hidden."""
+    found = list_physical_devices(device_type)
+    return [device for device in found if device not in _hidden]
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Accepted: there is one device, which stays visible.
+    """Hide the other GPUs: functions on XLA run on the first that is left, or the CPU.
 
-    Programs that hide the GPUs run as they are. Hiding the CPU changes nothing and is
-    warned of. Raises ValueError for a device that is not there, or not of the type.
+    Hiding the CPU changes nothing and is warned of. Raises ValueError for a device that
+    is not there, or not of the type.
 
     >>> set_visible_devices([], "GPU")
     """
-    single = isinstance(devices, PhysicalDevice)
-    chosen = [devices] if single else list(devices)
+    chosen = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
+    there = list_physical_devices(device_type)
     for item in chosen:
-        if item != _CPU or not _visible(device_type):
+        if item not in there:
             kind = "" if device_type is None else f" of the type {device_type!r}"
-            there = list_physical_devices(device_type)
             raise ValueError(f"there is no device {item!r}{kind}; there are: {there}")
-    if not chosen and _visible(device_type):
+    processors = [device for device in there if device.device_type == "CPU"]
+    if processors and not set(processors) & set(chosen):
         warnings.warn(
-            "the CPU stays visible: it is the only device, and all operations run on "
-            "it",
+            "the CPU stays visible: all that is not compiled for another device runs "
+            "on it",
             stacklevel=2,
         )
-
-
-def _visible(device_type: str | None) -> bool:
-    return bool(list_physical_devices(device_type))
+    others = [device for device in there if device.device_type != "CPU"]
+    if others:
+        _hidden.difference_update(others)
+        _hidden.update(set(others) - set(chosen))
+        left = [device for device in others if device in chosen] or processors
+        name = (left or [PhysicalDevice("/physical_device:CPU:0", "CPU")])[0].name
+        found = device_of_jax(name.replace("physical_", ""))
+        importlib.import_module("jax").config.update("jax_default_device", found)
 
 
 # --- threads --------------------------------------------------------------------------
@@ -291,18 +314,61 @@ class experimental:  # noqa: N801
 
     @staticmethod
     def set_memory_growth(device: Any, enable: bool) -> None:
-        """Raise ValueError: only GPUs have the setting, and there are none."""
-        raise _only_for_gpus(device)
+        """Warn unless it is so: the environment says it, before GPUs are first asked.
+
+        ``XLA_PYTHON_CLIENT_PREALLOCATE=false`` has XLA take the memory of GPUs as it
+        needs it. Raises ValueError for what is no GPU.
+        """
+        if bool(enable) is not experimental.get_memory_growth(device):
+            wanted = "false" if enable else "true"
+            warnings.warn(
+                "XLA decides this when it first asks for GPUs: set the environment "
+                f"variable XLA_PYTHON_CLIENT_PREALLOCATE={wanted} for the program",
+                stacklevel=2,
+            )
 
     @staticmethod
     def get_memory_growth(device: Any) -> bool:
-        """Raise ValueError: only GPUs have the setting, and there are none."""
-        raise _only_for_gpus(device)
+        """Whether XLA takes the memory of a GPU as it needs it, and not most at once.
+
+        Raises ValueError for what is no GPU.
+        """
+        if not _is_gpu(device):
+            raise ValueError(
+                f"{device!r} has no setting for the growth of its memory: only GPUs "
+                "have. Loop over tf.config.list_physical_devices('GPU')"
+            )
+        said = os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "true")
+        return said.lower() in ("false", "0")
+
+    @staticmethod
+    def get_memory_info(device: str) -> dict[str, int]:
+        """The bytes that are used on a device now, ``current``, and at most, ``peak``.
+
+        Takes a name, as ``"GPU:0"``. Raises ValueError where XLA does not know, as of
+        the CPU, or there is no such device.
+        """
+        found = device_of_jax(device)
+        if found is None:
+            there = list_logical_devices()
+            raise ValueError(f"there is no device {device!r}; there are: {there}")
+        known = found.memory_stats()
+        if not known:
+            raise ValueError(f"what is used of the memory of {device!r} is not known")
+        current = known["bytes_in_use"]
+        return {"current": current, "peak": known.get("peak_bytes_in_use", current)}
 
     @staticmethod
     def get_device_details(device: Any) -> dict[str, Any]:
-        """What is known of a device beyond its name: nothing."""
-        return {}
+        """What is known of a device beyond its name: the ``device_name`` of a GPU."""
+        if not _is_gpu(device):
+            return {}
+        found = device_of_jax(device.name.replace("physical_", ""))
+        details = {"device_name": found.device_kind}
+        capability = getattr(found, "compute_capability", None)
+        if capability is not None:
+            details["compute_capability"] = tuple(map(int, str(capability).split(".")))
+        return details
 
     @staticmethod
     def enable_op_determinism() -> None:
@@ -318,8 +384,5 @@ class experimental:  # noqa: N801
         """Accepted: an operation is done when Python goes on."""
 
 
-def _only_for_gpus(device: Any) -> ValueError:
-    return ValueError(
-        f"{device!r} has no setting for the growth of its memory: only GPUs have, and "
-        "there are none. Loop over tf.config.list_physical_devices('GPU')"
-    )
+def _is_gpu(device: Any) -> bool:
+    return getattr(device, "device_type", None) == "GPU"

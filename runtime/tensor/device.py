@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from runtime.errors import FailedPreconditionError, UnavailableError
+from runtime.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    UnavailableError,
+)
 from runtime.tensor.eager import EagerTensor
+from runtime.types.devices import device_of_jax, known_devices, place_of
 from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 
-__all__ = ["DeviceTensor", "explained_errors", "held_by"]
+__all__ = ["DeviceTensor", "explained_errors", "held_by", "on_gpu"]
 
 Array = np.ndarray[Any, Any]
 
@@ -27,11 +34,25 @@ held_by = _slot.__get__
 
 @contextmanager
 def explained_errors() -> Iterator[None]:
-    """Within the block the errors of JAX that are about processes say what to do."""
+    """Within the block errors of JAX about devices and processes say what to do."""
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:
         text = str(error)
+        if text.startswith("RESOURCE_EXHAUSTED: "):
+            _, _, reason = text.partition(": ")
+            raise ResourceExhaustedError(
+                f"a device has not the memory for this: {reason.rstrip('. ')}. Smaller "
+                "batches need less, and so does tf.recompute_grad around what is "
+                "differentiated; tf.config.experimental.get_memory_info says what is "
+                "used"
+            ) from None
+        if "incompatible devices" in text:
+            raise InvalidArgumentError(
+                "arguments and variables lie on several devices: call the function "
+                "within tf.device(name), which takes them to one, or copy tensors by "
+                ".gpu() and .cpu()"
+            ) from None
         if "non-addressable" in text:
             raise FailedPreconditionError(
                 "parts of the value are on devices of other processes: "
@@ -73,6 +94,20 @@ class DeviceTensor(EagerTensor):
             return np.asarray(held_by(self))
 
     @property
+    def device(self) -> str:
+        """The device that holds the value; several with commas between."""
+        return place_of(self.held)
+
+    def cpu(self) -> EagerTensor:
+        """The tensor in the memory of the CPU: itself, if it is there."""
+        is_there = all(device.platform == "cpu" for device in self.held.devices())
+        return self if is_there else EagerTensor(self._array)
+
+    def gpu(self, gpu_index: int = 0) -> EagerTensor:
+        """The tensor on a GPU: itself, if it is there. Raises RuntimeError without."""
+        return on_gpu(self.held, gpu_index)
+
+    @property
     def shape(self) -> TensorShape:
         """The shape."""
         return TensorShape.of_dims(self.held.shape)
@@ -98,3 +133,12 @@ class DeviceTensor(EagerTensor):
         array = self._array
         self.__class__ = EagerTensor  # type: ignore[assignment]
         self._array = array  # type: ignore[misc]
+
+
+def on_gpu(array: Any, index: int) -> DeviceTensor:
+    """An array on a GPU. Raises RuntimeError where there is none of that number."""
+    found = device_of_jax(f"/GPU:{index}")
+    if found is None:
+        there = [f"{kind}:{number}" for kind, number in known_devices()]
+        raise RuntimeError(f"no device GPU:{index}: there are {', '.join(there)}")
+    return DeviceTensor(sys.modules["jax"].device_put(array, found))

@@ -60,12 +60,14 @@ class EagerTensor(Tensor):
         return array.copy() if array.ndim else array[()]
 
     def cpu(self) -> EagerTensor:
-        """The tensor itself: all tensors are in the memory of the CPU."""
+        """The tensor in the memory of the CPU: itself."""
         return self
 
     def gpu(self, gpu_index: int = 0) -> EagerTensor:
-        """A copy on a GPU, of which there is none. Raises RuntimeError."""
-        raise RuntimeError(f"no device GPU:{gpu_index}: all tensors are on the CPU")
+        """A copy on a GPU. Raises RuntimeError where there is none of that number."""
+        from runtime.tensor.device import on_gpu
+
+        return on_gpu(self._array, gpu_index)
 
     def set_shape(self, shape: Any) -> None:
         """Check that the tensor has the shape. Raises ValueError."""

@@ -1,18 +1,23 @@
 """The devices there are, and the scopes that ask for one: ``tf.device``.
 
-There is one device, the CPU of this process. A scope for it is recorded on the nodes of
-graphs; a scope for a device that is missing is an error, or means the CPU where soft
-placement is on.
+NumPy has one device, the CPU of this process. Others are those of JAX, whose functions
+run there. JAX is asked only where it may have some: a plugin for them is installed, or
+the environment divides the CPU. A scope is recorded on the nodes of graphs; a scope for
+a device that is missing is an error, or means the CPU where soft placement is on.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from runtime.errors import InvalidArgumentError
@@ -22,8 +27,12 @@ __all__ = [
     "DeviceSpec",
     "current_device",
     "device",
+    "device_of_jax",
+    "devices_of_jax",
     "get_soft_device_placement",
+    "known_devices",
     "no_device",
+    "place_of",
     "set_soft_device_placement",
 ]
 
@@ -119,10 +128,73 @@ def _pieces(match: re.Match[str]) -> dict[str, Any]:
     return found
 
 
+# --- the devices of JAX ---------------------------------------------------------------
+
+_DIVIDES_CPU = "xla_force_host_platform_device_count"
+
+
+@cache
+def _has_plugin() -> bool:
+    """Whether JAX is installed with what it needs for other devices than the CPU."""
+    plugins = ("jax_plugins", "libtpu")
+    return find_spec("jax") is not None and any(map(find_spec, plugins))
+
+
+def _may_have(kind: str) -> bool:
+    if kind != "CPU":
+        return _has_plugin()
+    divided = _DIVIDES_CPU in os.environ.get("XLA_FLAGS", "")
+    return divided and find_spec("jax") is not None
+
+
+def devices_of_jax(kind: str) -> list[Any]:
+    """The devices of JAX of a kind, as ``"GPU"``, in this process; imports JAX."""
+    try:
+        found: list[Any]
+        found = importlib.import_module("jax").local_devices(backend=kind.lower())
+        return found
+    except (ImportError, RuntimeError):  # there is no such backend
+        return []
+
+
+def known_devices(kind: str | None = None) -> list[tuple[str, int]]:
+    """The kinds and numbers of the devices there are, all or those of one kind."""
+    found = []
+    for each in ("CPU", "GPU", "TPU"):
+        if kind in (None, each):
+            count = len(devices_of_jax(each)) if _may_have(each) else each == "CPU"
+            found += [(each, number) for number in range(count)]
+    return found
+
+
+@cache
+def device_of_jax(name: str) -> Any:
+    """The device of JAX that a name means; None if it names none that there is."""
+    spec = DeviceSpec.from_string(name)
+    found = devices_of_jax(spec.device_type) if spec.device_type else []
+    index = spec.device_index or 0
+    return found[index] if index < len(found) else None
+
+
+def place_of(array: Any) -> str:
+    """The full name of the device of an array of JAX; several with commas between."""
+    names = []
+    for device in sorted(array.devices(), key=lambda device: device.id):
+        kind = device.platform.upper()
+        own = devices_of_jax(kind)
+        index = own.index(device) if device in own else device.id
+        names.append(CPU.replace("CPU:0", f"{kind}:{index}"))
+    return ",".join(names)
+
+
 def _is_there(spec: DeviceSpec) -> bool:
-    """Whether the one device there is goes by this name."""
-    ours = dataclasses.asdict(DeviceSpec.from_string(CPU))
-    return all(v in (None, ours[k]) for k, v in dataclasses.asdict(spec).items())
+    """Whether a device goes by this name."""
+    for kind, index in known_devices(spec.device_type):
+        ours = DeviceSpec("localhost", 0, 0, kind, index)
+        pairs = zip(dataclasses.astuple(spec), dataclasses.astuple(ours))
+        if all(asked in (None, known) for asked, known in pairs):
+            return True
+    return False
 
 
 # --- scopes ---------------------------------------------------------------------------
@@ -138,10 +210,11 @@ current_device = _requested.get
 
 
 class device:  # noqa: N801
-    """Within the block operations are to run on the device of that name.
+    """Within the block functions on XLA run on the device of that name.
 
-    Names can be partial, and are completed by those of the scopes around; None forgets
-    these. All runs on the CPU: nodes of graphs record what was asked for.
+    Their arguments and variables are taken there, and the results stay. All else runs
+    on the CPU; nodes of graphs record what was asked for. Names can be partial, and are
+    completed by those of the scopes around; None forgets these.
 
     Raises:
         ValueError: it is not the name of a device.
@@ -188,8 +261,9 @@ def _full_name(name: Any) -> str:
     spec = DeviceSpec.from_string(name) if isinstance(name, str) else name
     if not (_is_there(spec) or _soft_placement):
         asked = name if isinstance(name, str) else spec.to_string()
+        known = [repr(CPU.replace("CPU:0", f"{k}:{i}")) for k, i in known_devices()]
         raise InvalidArgumentError(
-            f"there is no device {asked!r}: the devices are {CPU!r}. Ask "
+            f"there is no device {asked!r}: the devices are {', '.join(known)}. Ask "
             "tf.config.list_physical_devices first, or let such scopes mean the CPU "
             "with tf.config.set_soft_device_placement(True)"
         )

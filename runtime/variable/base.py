@@ -20,7 +20,7 @@ from runtime.tensor import EagerTensor, OperatorMixin, Reference, Tensor, operat
 from runtime.tensor.device import explained_errors
 from runtime.tensor.eager import value_text
 from runtime.types.classes import defines
-from runtime.types.devices import CPU
+from runtime.types.devices import CPU, place_of
 from runtime.types.dtypes import DType
 from runtime.types.shapes import TensorShape, as_shape
 from runtime.types.specs import TensorSpec
@@ -162,8 +162,9 @@ class Variable(PartialUpdates, OperatorMixin):
 
     @property
     def device(self) -> str:
-        """The device that holds the value, by TensorFlow's full name."""
-        return CPU
+        """The device that holds the value; several with commas between."""
+        value = self.on_device()
+        return CPU if isinstance(value, np.ndarray) else place_of(value)
 
     @property
     def graph_text(self) -> str:

@@ -18,6 +18,7 @@ from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor, explained_errors
+from runtime.types.devices import current_device, device_of_jax
 from runtime.where.user_code import calling_place
 from runtime.xla.flow import FULL, FailsAlways, Flow, as_spec, may_fail
 from runtime.xla.rows import OnHost, Room, Rows, on_host
@@ -118,6 +119,7 @@ class Compiled(Executable):
         self._assigned, self._read = variables_of(self._prepared)
         variables = [*self._assigned, *self._read]
         self._locks = [v._lock for v in sorted(variables, key=id)]
+        self._is_divided = any(getattr(v, "layout", None) for v in variables)
         self._has_one = len(graph.outputs) == 1
         #: Whether results or variables are some, which are cut outside.
         self._has_rows = False
@@ -159,15 +161,22 @@ class Compiled(Executable):
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""
+        name = current_device()
+        device = device_of_jax(name) if name and not self._is_divided else None
+        if device is not None:
+            arrays = jax.device_put(list(arrays), device)
         try:
             if self._is_pure:
                 result = self._jitted(*arrays)
                 return _cut(result) if self._has_rows else result
-            results, failed = self._on_variables(arrays)
+            results, failed = self._on_variables(arrays, device)
         except FailsAlways:
             # With arrays of these shapes a node fails, if the program comes to it.
             self._compile(True, careful=True)
-            results, failed = self._on_variables(arrays)
+            results, failed = self._on_variables(arrays, device)
+        except (RuntimeError, ValueError):
+            with explained_errors():
+                raise
         if failed == FULL:
             self._room.grow()
             self._compile(True, self._careful)
@@ -196,12 +205,21 @@ class Compiled(Executable):
             )
         return interpreter.run(self.graph, [np.asarray(array) for array in arrays])
 
-    def _on_variables(self, arrays: Sequence[Any]) -> tuple[Sequence[Any], int]:
-        """The results and the flag; where it is down, variables have new values."""
+    def _on_variables(
+        self, arrays: Sequence[Any], device: Any
+    ) -> tuple[Sequence[Any], int]:
+        """The results and the flag; where it is down, variables have new values.
+
+        Variables are taken to the `device`, if there is one.
+        """
         for lock in self._locks:
             lock.acquire()
         try:
             variables = list(map(_on_device, self._assigned + self._read))
+            if device is not None:
+                variables = jax.device_put(variables, device)
+                for variable, value in zip(self._assigned + self._read, variables):
+                    variable.keep_on_device(value)
             jitted, fails = self._program
             found = jitted(*variables, *arrays)
             if type(found) is not list:

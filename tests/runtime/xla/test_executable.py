@@ -10,7 +10,7 @@ import pytest
 import runtime as tf
 from runtime.tensor.device import DeviceTensor
 
-pytest.importorskip("jax")
+jax = pytest.importorskip("jax")
 
 
 def test_loops_and_branches() -> None:
@@ -173,3 +173,27 @@ def test_what_xla_is_given() -> None:
     assert "np" in by_numpy.to_source()
     assert "mul" in by_xla.to_source()
     assert weight.numpy().tolist() == [1.0, 2.0]
+
+
+def test_too_little_memory_is_an_error_of_ours() -> None:
+    # XLA on the CPU may end the process; so this stands for what a GPU would say.
+    error = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory on GPU 0.")
+
+    class Failed:
+        shape, dtype = (), np.dtype("float32")
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            raise error
+
+    def fail(*arrays: Any) -> Any:
+        raise error
+
+    f = tf.function(lambda x: x + 1.0, jit_compile=True)
+    f.get_concrete_function(tf.constant(1.0)).executable._jitted = fail
+    expected = (
+        r"the memory for this: Out of memory on GPU 0\. Smaller[^$]*get_memory_info"
+    )
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=expected):
+        f(tf.constant(1.0))
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=expected):
+        DeviceTensor(Failed()).numpy()
