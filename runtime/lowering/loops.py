@@ -4,16 +4,13 @@ Before::
 
     %3, %4 = While(%1, %2, %n)
         cond_graph(%0 'i', %1 'x', %2 captured 'n'):
-          %3 = Less(%0, %2)
-          return %3
+          return Less(%0, %2)
         body_graph(%0 'i', %1 'x', %2 captured 'n'):
-          ...
           return AddV2(%0, 1), ...
 
 After::
 
     %3, %4 = While(%1, %2, %n, counted=state 0 from 0 below input 2)
-        ...
 
 The loops are those that `runtime.execute.counted` finds, also for the NumPy executor. A
 compiler writes them with a number of iterations instead of a test; who does not know

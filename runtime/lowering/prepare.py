@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from runtime.graph import Graph
+from runtime.execute.prune import Effects
+from runtime.graph import Graph, Node
 from runtime.lowering.loops import annotate_loops
 from runtime.lowering.lower import lower
 from runtime.lowering.ranges import ranges
@@ -38,7 +39,7 @@ from runtime.optimize.identities import constants_inside, identities
 from runtime.optimize.loops import invariant_code
 from runtime.optimize.python_counts import python_counts
 
-__all__ = ["prepare"]
+__all__ = ["effects", "prepare"]
 
 #: What the other passes can use.
 _BEFORE = (Pass(dead_code, ""), Pass(known_shapes, "", opens=True))
@@ -65,8 +66,8 @@ def prepare(
     """A private copy of a traced graph: optimised, and lowered to primitives.
 
     The copy means what the graph means: the same results (within what decompositions
-    may differ), effects in the same order, errors of the same type. Loops that count
-    say how (see `runtime.lowering.loops`).
+    may differ), effects in the same order (see `effects`), errors of the same type.
+    Loops that count say how (see `runtime.lowering.loops`).
 
     `shapes` are those of the inputs in one call: the copy is for calls with these
     alone. What follows from them is known of its tensors (see
@@ -92,6 +93,19 @@ def prepare(
     annotate_loops(copy)
     note_captures(copy)
     return copy
+
+
+def effects(graph: Graph) -> list[Node]:
+    """The nodes that have effects, themselves or in their graphs, in program order.
+
+    Printing, asserting, drawing from a stream, reading and assigning variables: all
+    passes leave them in this order, in the branch or body where they are. They may take
+    out reads that nobody needs and assertions that hold, and read arrays in front of
+    loops that do not assign them. So who runs the nodes of each graph in order, or
+    hands a token from each node of the list to the next, has all effects in order.
+    """
+    known = Effects()
+    return [node for node in graph.nodes if known.of(node)]
 
 
 def _chosen() -> list[Pass]:

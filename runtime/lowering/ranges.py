@@ -6,19 +6,14 @@ Before::
     %2 = Shape(%1)
     %3 = StridedSlice(%2, key=(0,))
     %4, %5 = While(0, %x, %3, %1)
-        cond_graph(%0 'index', ...):
-          return Less(%0, %2)
         body_graph(%0 'index', %1 'x', %2 captured, %3 captured 'range'):
           %4 = GatherV2(%3, %0)
-          ...
 
 After::
 
     Assert(GreaterEqual(%n, 0))
     %3 = StridedSlice(Reshape(%n, shape=(1,)), key=(0,))
-    %4, %5 = While(0, %x, %3)
-        ...
-          # %0 instead of %4
+    %4, %5 = While(0, %x, %3)  # with %0 instead of %4
 
 Exact: only ranges of integers that nobody reads otherwise go, whose lengths and items
 64 bits hold on the way. A limit on the wrong side of the start is an error as before.
@@ -60,9 +55,8 @@ def _remove(node: Node) -> int:
         return 0
     if not all(user.op == "Shape" or _takes_items(user, items) for user in users):
         return 0
-    for user in users:
-        if user.op == "While":
-            _count(user, items)
+    for loop in [user for user in users if user.op == "While"]:
+        _count(loop, items)
     _replace(graph, [user for user in users if user.op == "Shape"], _length)
     return 1
 

@@ -4,8 +4,7 @@ Before::
 
     %4 = If(%1, %2, %3)
         then_graph(%0 captured, %1 captured):
-          %2 = Mul(%0, %1)
-          return %2
+          return Mul(%0, %1)
         else_graph(%0 captured, %1 captured):
           return %0
 

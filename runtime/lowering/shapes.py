@@ -27,6 +27,7 @@ composite op, whose decomposition may ask for the shape alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,11 +85,7 @@ def known_shapes(graph: Graph) -> int:
     for inner in nested_graphs(graph):
         for node in inner.nodes:
             changes += _fill_in(node, found.outer)
-
-    def fold(node: Node, editor: Editor) -> Tensors | None:
-        return _shape(node, editor, found.outer)
-
-    return changes + sweep(graph, {"Shape": fold})
+    return changes + sweep(graph, {"Shape": partial(_shape, outer=found.outer)})
 
 
 def _with_shape(spec: TensorSpec, shape: TensorShape) -> TensorSpec:

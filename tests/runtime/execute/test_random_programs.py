@@ -169,12 +169,12 @@ class Writer:
         return [f"    {line}" for line in lines]
 
 
-def function_of(text: str) -> Any:
+def function_of(text: str, autograph: bool = False) -> Any:
     filename = f"<random program {next(_files)}>"
     linecache.cache[filename] = len(text), None, text.splitlines(True), filename
     namespace: dict[str, Any] = {"tf": tf}
     exec(compile(text, filename, "exec"), namespace)
-    return tf.function(namespace["f"], autograph=False)
+    return tf.function(namespace["f"], autograph=autograph)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
