@@ -13,6 +13,8 @@ What only the run can know, and plain JAX cannot raise, is a `checkify.check`: a
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,10 +25,12 @@ from jax._src.core import trace_state_clean  # no public name tells whether JAX 
 from jax.experimental import checkify
 
 import autograph
+from autograph.on_demand import is_generated
 from autograph.operators import Perhaps, pattern_truth, register
-from autograph.operators.array_backend import ArrayBackend, Arrays
+from autograph.operators.array_backend import ArrayBackend, Arrays, Text
 from autograph.operators.perhaps import text_of_missing
 from autograph.operators.sequences import Items
+from autograph.operators.state.trials import replaced
 
 Tracer = jax.core.Tracer
 _NUMBERS = (bool, int, float, complex)
@@ -38,6 +42,8 @@ _NUMBERS = (bool, int, float, complex)
 class MaybeArray(Perhaps):
     """A value that there may not be: to read it is checked."""
 
+    __slots__ = ()
+
     def is_missing(self) -> None:
         """Have the check fail where there is no value."""
         BACKEND.check(self.present, text_of_missing(self))
@@ -46,10 +52,14 @@ class MaybeArray(Perhaps):
         return jnp.asarray(self.read())
 
 
-# To return it from a function of JAX's, or give it to one, is to read it.
-tree_util.register_pytree_node(
-    MaybeArray, lambda value: ((value.read(),), None), lambda _, items: items[0]
-)
+def _given(value: MaybeArray) -> Any:
+    """What a function of JAX's gets, or gives: the value, and never None."""
+    if value.absent is None and not value.is_there():
+        raise value.refusal()
+    return (value.read(),), None
+
+
+tree_util.register_pytree_node(MaybeArray, _given, lambda _, items: items[0])
 
 
 class JaxValues:
@@ -121,6 +131,8 @@ def _struct(kind: Any) -> Any:
 class JaxItems(Items):
     """What a loop over tracers goes over."""
 
+    __slots__ = ()
+
 
 class Staging(ArrayBackend):
     """The backend: see `autograph.operators.array_backend`."""
@@ -167,9 +179,9 @@ class Staging(ArrayBackend):
         """`jnp.stack`."""
         return jnp.stack(list(map(jnp.asarray, items)))
 
-    def least(self, one: Any, other: Any) -> Any:
-        """`jnp.minimum`."""
-        return jnp.minimum(one, other)
+    def where(self, test: Any, one: Any, other: Any) -> Any:
+        """`jnp.where`."""
+        return jnp.where(test, one, other)
 
     def truth(self, value: Any) -> Any:
         """As Python asks for it: of one element."""
@@ -182,17 +194,28 @@ class Staging(ArrayBackend):
             array if array.dtype == bool and not array.ndim else array.reshape(()) != 0
         )
 
-    def check(self, holds: Any, message: str) -> None:
+    def check_index(self, holds: Any, message: str) -> None:
+        """`checkify.debug_check`: without it, JAX's own rules hold for indexes."""
+        checkify.debug_check(holds, message)
+
+    def check(self, holds: Any, template: str, *values: Any) -> None:
         """`checkify.check`."""
-        text = message.replace("{", "{{").replace("}", "}}")
-        checkify.check(jnp.asarray(holds), text)
+        checkify.check(jnp.asarray(holds), template, *map(jnp.asarray, values))
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The answer for a builtin."""
         return _BUILTINS.get(name) or super().builtin(name)
 
 
-_BUILTINS: dict[str, Callable[..., Any]] = {}
+def _print(*values: Any, sep: str = " ", end: str = "\n") -> None:
+    jax.debug.print(sep.join(["{}"] * len(values)) + end.removesuffix("\n"), *values)
+
+
+_BUILTINS: dict[str, Callable[..., Any]] = {
+    "float": lambda value: jnp.asarray(value, float),
+    "int": lambda value: jnp.trunc(value).astype(int),
+    "print": _print,
+}
 
 
 # --- what Python asks of tracers ------------------------------------------------------
@@ -203,8 +226,45 @@ def _asked(value: Any) -> bool:
     return _bool(value) if answer is None else answer
 
 
+def _assigns(cls: Any) -> None:
+    """Let ``array[i] = x`` in converted functions be ``array = array.at[i].set(x)``."""
+    refused = cls.__setitem__
+
+    def set_item(array: Any, key: Any, value: Any) -> None:
+        is_converted = is_generated(sys._getframe(1).f_code)
+        if not is_converted or not replaced(array, array.at[key].set(value)):
+            refused(array, key, value)
+
+    cls.__setitem__ = set_item
+
+
 BACKEND = Staging(JaxValues())
-for _class in (Tracer, MaybeArray, JaxItems):
+for _class in (Tracer, MaybeArray, JaxItems, Text):
     register(_class, BACKEND)
 _bool, Tracer.__bool__ = Tracer.__bool__, _asked
+for _class in (Tracer, type(jnp.zeros(()))):
+    _assigns(_class)
 autograph.add_library("jax")
+
+
+def convert(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`autograph.convert`, and with it the functions that JAX calls for ``function``.
+
+    Those given to `jax.vmap` or `lax.scan`, say, and what properties and operators
+    call: they are converted in place once they turn out to have control flow that a
+    tracer decides.
+    """
+
+    @functools.wraps(function)
+    def converted(*args: Any, **kwargs: Any) -> Any:
+        while True:
+            try:
+                return autograph.convert(function)(*args, **kwargs)
+            except (
+                jax.errors.ConcretizationTypeError,
+                jax.errors.TracerIntegerConversionError,
+            ) as error:
+                if not autograph.convert_raising(error):
+                    raise
+
+    return converted

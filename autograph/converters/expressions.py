@@ -525,9 +525,10 @@ def _is_class(operand: Any) -> bool:
 
 
 def _compares_items(pair: Any) -> bool:
-    """Whether tuples or lists are compared that may hold tensors."""
+    """Whether tuples, lists or dicts are compared that may hold tensors."""
     sides = (pair.left, *pair.comparators)
-    if not any(isinstance(side, (gast.List, gast.Tuple)) for side in sides):
+    displays = (gast.Dict, gast.List, gast.Tuple)
+    if not any(isinstance(side, displays) for side in sides):
         return False
     # Shapes (`x.shape == (2, 3)`) hold none.
     others = (gast.Attribute, gast.Call, gast.Constant)

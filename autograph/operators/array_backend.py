@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import functools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..diagnostics import Diagnostic
 from ..errors import StagingError
+from ..ownership import user_location
 from .dispatch import Backend, Names, State, backend_of
 from .forms import (
     BLANK,
@@ -17,6 +20,7 @@ from .forms import (
     Forms,
     Known,
     Maybe,
+    Reference,
     Sharing,
     Traced,
     Tree,
@@ -81,8 +85,8 @@ class ArrayBackend(Backend):
         """The rows of an array, of the class that `sequence` is."""
         raise NotImplementedError
 
-    def least(self, one: Any, other: Any) -> Any:
-        """The lesser of two numbers."""
+    def where(self, test: Any, one: Any, other: Any) -> Any:
+        """One or the other of two arrays of one shape, both of which are there."""
         raise NotImplementedError
 
     def stack(self, items: list[Any]) -> Any:
@@ -93,9 +97,16 @@ class ArrayBackend(Backend):
         """The truth of an array, as a bool of the library."""
         raise NotImplementedError
 
-    def check(self, holds: Any, message: str) -> None:
-        """Have an error raised when the program runs, unless it holds then."""
+    def check(self, holds: Any, template: str, *values: Any) -> None:
+        """Have an error raised when the program runs, unless it holds then.
+
+        Its text is that of ``template.format(*values)``.
+        """
         raise NotImplementedError
+
+    def check_index(self, holds: Any, message: str) -> None:
+        """Do as the library does where an index is out of range."""
+        self.check(holds, message)
 
     # --- statements
 
@@ -131,7 +142,7 @@ class ArrayBackend(Backend):
             if isinstance(result, Raised):
                 if result.handled:
                     raise result.refusal()
-                self.check(False, f"{type(result.error).__name__}: {result.error}")
+                self.check(False, *_told(result.error))
             return result, after
 
         return self._forms.traced(run, (), UNSHARED)
@@ -315,13 +326,13 @@ class ArrayBackend(Backend):
         return self.sequence.range(*args)
 
     def _zip(self, *sequences: Any) -> Items:
-        return self.sequence.zip([*map(self.items, sequences)], self.least)
+        return self.sequence.zip([*map(self.items, sequences)], self._least)
 
     def _enumerate(self, sequence: Any, start: Any = 0) -> Items:
         items = self.items(sequence)
         rows = items.rows and (lambda: start + self.indices(items.length))
         numbers = self.sequence(items.length, lambda index: start + index, rows)
-        return self.sequence.zip([numbers, items], self.least)
+        return self.sequence.zip([numbers, items], self._least)
 
     def _reversed(self, sequence: Any) -> Items:
         return self.items(sequence).reversed()
@@ -352,16 +363,111 @@ class ArrayBackend(Backend):
         state: State = self._forms.value(form, arrays, *names)
         return state
 
+    def _least(self, one: Any, other: Any) -> Any:
+        return self.where(one < other, one, other)
+
+    def _extreme(self, is_better: Callable[[Any, Any], Any], args: Any) -> Any:
+        best, *others = args if len(args) > 1 else args[0]
+        for other in others:
+            best = self.where(is_better(other, best), other, best)
+        return best
+
+    def _max(self, *args: Any) -> Any:
+        return self._extreme(operator.gt, args)
+
+    def _min(self, *args: Any) -> Any:
+        return self._extreme(operator.lt, args)
+
+    def _any(self, items: Any) -> Any:
+        return functools.reduce(operator.or_, map(self.is_true, items), False)
+
+    def _all(self, items: Any) -> Any:
+        return functools.reduce(operator.and_, map(self.is_true, items), True)
+
+    def _in(self, item: Any, items: Any) -> Any:
+        return self._any([item == other for other in items])
+
+    def _getitem(self, items: Any, index: Any) -> Any:
+        if isinstance(index, slice) or not isinstance(items, (list, tuple)):
+            return items[index]
+        place = self._place(items, index, "")
+        return self._forms.mapped(lambda *rows: self.stack([*rows])[place], *items)
+
+    def _setitem(self, items: list[Any], indices: Any, value: Any) -> None:
+        index, *inner = indices
+        if inner or isinstance(index, slice):
+            raise TypeError("only the last index of a list in an assignment is staged")
+        place = self._place(items, index, "assignment ")
+        for number, item in enumerate(items):
+            either = functools.partial(self.where, place == number)
+            items[number] = self._forms.mapped(either, value, item)
+
+    def _place(self, items: Any, index: Any, what: str) -> Any:
+        is_inside = (-len(items) <= index) & (index < len(items))
+        kind = type(items).__name__
+        self.check_index(is_inside, f"IndexError: {kind} {what}index out of range")
+        return self.where(index < 0, index + len(items), index)
+
+    def _chosen(self, value: Any, matters: Any, objects: Any) -> Any:
+        raise StagingError(
+            Diagnostic(
+                "AG210",
+                "a list in a graph cannot do this",
+                f"a tensor decides which {type(value).__name__} this is, of several "
+                "that the program can reach otherwise",
+                user_location(),
+                "change them in the branches of an `if`, or begin with a copy",
+            )
+        )
+
 
 _BUILTINS: dict[str, Any] = {
+    "all": ArrayBackend._all,
+    "any": ArrayBackend._any,
+    "getitem": ArrayBackend._getitem,
+    "in": ArrayBackend._in,
+    "max": ArrayBackend._max,
+    "min": ArrayBackend._min,
+    "setitem": ArrayBackend._setitem,
+    "chosen": ArrayBackend._chosen,
+    "reference": lambda self, value: Reference(value),
     "bool": ArrayBackend.is_true,
     "enumerate": ArrayBackend._enumerate,
+    "fstring": lambda self, *args: Text(*args),
+    "format": lambda self, value, spec="": Text(f"{{:{spec}}}", value),
+    "str": lambda self, value: Text("{}", value),
+    "repr": lambda self, value: Text("{!r}", value),
     "is_none": ArrayBackend._is_none,
     "is_not_none": ArrayBackend._is_not_none,
     "range": ArrayBackend._range,
     "reversed": ArrayBackend._reversed,
     "zip": ArrayBackend._zip,
 }
+
+
+class Text:
+    """A text with values of the library in it: only the run knows it.
+
+    It is part of the exceptions of a program. For anything else it is no text.
+    """
+
+    def __init__(self, template: str, *values: Any) -> None:
+        self.template, self.values = template, values
+
+    def _refused(self, *_: Any) -> Any:
+        raise StagingError(
+            Diagnostic(
+                "AG300",
+                "a symbolic tensor has no value",
+                "a text is made of what only the run knows",
+                user_location(),
+                "give the numbers as results, and make the text of these",
+            )
+        )
+
+    __str__ = __repr__ = __eq__ = __add__ = __radd__ = __format__ = _refused
+    __getattr__ = __getitem__ = __len__ = __iter__ = __contains__ = __lt__ = _refused
+    __hash__ = None  # type: ignore[assignment]
 
 
 class _Counting:
@@ -385,6 +491,15 @@ class _Counting:
 
 def _raises(side: Traced) -> bool:
     return isinstance(side.value[0], Raised)
+
+
+def _told(error: Exception) -> tuple[Any, ...]:
+    """The class and text of an error, as a template and the values in it."""
+    name = type(error).__name__
+    if len(error.args) == 1 and isinstance(error.args[0], Text):
+        text = error.args[0]
+        return f"{name}: {text.template}", *text.values
+    return (f"{name}: {error}".replace("{", "{{").replace("}", "}}"),)
 
 
 def _unchanged(state: State) -> tuple[Any, State]:

@@ -72,7 +72,7 @@ def eq(left: Any, right: Any) -> Any:
     True
     """
     kind = type(left)
-    if kind is not type(right) or kind not in (list, tuple):
+    if kind is not type(right) or kind not in (dict, list, tuple):
         return left == right
     try:
         return left == right
@@ -82,8 +82,13 @@ def eq(left: Any, right: Any) -> Any:
             raise
     if len(left) != len(right):
         return False
+    pairs: Any = zip(left, right)
+    if kind is dict:
+        if left.keys() != right.keys():
+            return False
+        pairs = ((value, right[key]) for key, value in left.items())
     answer: Any = True
-    for one, other in zip(left, right):
+    for one, other in pairs:
         same = functools.partial(_same, one, other)
         answer = and_(answer, same)
     return answer
@@ -106,6 +111,8 @@ def not_eq(left: Any, right: Any) -> Any:
 
 
 def _has_tensor(items: Any) -> bool:
+    if type(items) is dict:
+        return any(map(_has_tensor, items.values()))
     if type(items) in (list, tuple):
         return any(map(_has_tensor, items))
     return backend_of(items) is not None

@@ -21,6 +21,8 @@ from ..ownership import user_location
 from .dispatch import UNBOUND, Names, State
 from .perhaps import Perhaps
 
+#: The name of what a statement gives.
+RESULT = "the result"
 #: How often a loop's body is traced until its state keeps its form.
 _LIMIT = 20
 _NUMBERS = (bool, int, float, complex)
@@ -81,6 +83,9 @@ class Known:
             return False
         if self.value is other.value:
             return True
+        if isinstance(self.value, Reference):
+            same: bool = self.value.value is other.value.value
+            return same
         if isinstance(self.value, _NUMBERS):
             return repr(self.value) == repr(other.value)  # 0.0 is not -0.0
         return isinstance(self.value, (str, bytes)) and self.value == other.value
@@ -89,6 +94,18 @@ class Known:
 
     def __str__(self) -> str:
         return repr(self.value)
+
+
+class Reference:
+    """Stands for an object that was there before: for that object alone."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"the {type(self.value).__name__} that there was before"
 
 
 class Carried(NamedTuple):
@@ -149,6 +166,10 @@ def _pair(traced: Traced) -> tuple[Form, Tree]:
     result, state = traced.form.items
     assert isinstance(state, Tree)
     return result, state
+
+
+class _Row(tuple[Any, ...]):
+    """A copy of a list that the library chose, which is read and never changed."""
 
 
 class MixedForms(Exception):
@@ -255,7 +276,8 @@ class Forms:
     def value(self, form: Form, leaves: Iterator[Any], *names: str) -> Any:
         """The value of a form with these arrays; ``names`` are those of its items."""
         if isinstance(form, Known):
-            return form.value
+            known = form.value
+            return known.value if isinstance(known, Reference) else known
         if isinstance(form, Carried):
             return next(leaves)
         if isinstance(form, Maybe):
@@ -307,6 +329,28 @@ class Forms:
             forms[-1] if forms else None,
         )
 
+    def mapped(self, function: Callable[..., Any], *values: Any) -> Any:
+        """A function of the arrays at each place of values of one structure.
+
+        What was a list can be read alone: it is no list of the program.
+
+        Raises:
+            StagingError: they differ in structure, or are no arrays; AG210.
+        """
+        flat = (self._values.flatten(v) for v in values if not isinstance(v, Perhaps))
+        parts = [part for part in flat if part is not None]
+        if not parts:
+            return function(*values)
+        structures = [structure for _, structure in parts]
+        alike = all(structure == structures[0] for structure in structures)
+        if len(parts) < len(values) or not alike or isinstance(values[0], dict):
+            raise _refusal_of_items(type(values[0]).__name__)
+        columns = zip(*(items for items, _ in parts))
+        items = [self.mapped(function, *column) for column in columns]
+        if isinstance(values[0], list):
+            return _Row(items)
+        return self._values.unflatten(structures[0], items)
+
     def copied(self, value: Any) -> Any:
         """The value with containers of its own, in which the same arrays are."""
         form = self.of(value)
@@ -320,7 +364,7 @@ class Forms:
             StagingError: a variable has two kinds of values; AG201 or AG210.
         """
         (here, before), (there, after) = _pair(one), _pair(other)
-        (result,) = self._joined([here], [there], ("the result",), "AG201")
+        (result,) = self._joined([here], [there], (RESULT,), "AG201")
         merged = self._joined(before.items, after.items, names, "AG201")
         form = Tree(one.form.structure, (result, Tree(before.structure, merged)))
         return form, shared(*(self.leaves(side.value, form) for side in (one, other)))
@@ -461,6 +505,19 @@ def _without(form: Form, absent: Any) -> Form | None:
     return form.form if is_it and isinstance(form, Maybe) else form
 
 
+def _refusal_of_items(kind: str) -> StagingError:
+    return StagingError(
+        Diagnostic(
+            "AG210",
+            "a list in a graph cannot do this",
+            f"a tensor decides which item this is, and the items ({kind}) are not "
+            "arrays or tuples of one structure",
+            user_location(),
+            "keep the numbers in arrays",
+        )
+    )
+
+
 def _refusal(name: str, error: MixedForms, code: str) -> StagingError:
     one, other = error.one, error.other
     in_loop = code == "AG202"
@@ -482,5 +539,6 @@ def _refusal(name: str, error: MixedForms, code: str) -> StagingError:
     ):
         code, title = "AG210", "a list in a graph cannot do this"
         fix = "keep its length the same: make it of the full length first"
-    message = f"`{name}` is {one} " + when.format(other)
+    name = name if name == RESULT else f"`{name}`"
+    message = f"{name} is {one} {when.format(other)}"
     return StagingError(Diagnostic(code, title, message, user_location(), fix))

@@ -16,6 +16,7 @@ from .classes import defines
 from .dispatch import Backend, Constant, State, backend_of
 from .perhaps import assuming
 from .protocols import call_bool, truth_of
+from .raising import or_raised
 from .state.variables import Variables
 from .unbound import raise_as_python
 
@@ -171,13 +172,13 @@ def _staged(
     variables = Variables(state, (go_on, *rest))
 
     def trial(body: Callable[[], Any]) -> Callable[[State], tuple[Any, State]]:
-        return lambda state: variables.trial(state, body)
+        return or_raised(backend, lambda state: variables.trial(state, body))
 
     def attempt() -> Any:
         names = variables.names
         if not names:
             operation = backend.or_ if end else backend.and_
-            return operation(left, lambda: variables.trial((), go_on)[0])
+            return operation(left, lambda: trial(go_on)(())[0])
         if_true, if_false = (as_it_is, go_on) if end else (go_on, as_it_is)
         result, after = backend.cond(
             left, trial(if_true), trial(if_false), variables.read(), names

@@ -57,7 +57,7 @@ def fact(flag: Any) -> bool | None:
 
 def told(value: Any) -> Any:
     """The value, where a `Perhaps` is known to have one; anything else itself."""
-    is_there = isinstance(value, Perhaps) and fact(value.present) is True
+    is_there = isinstance(value, Perhaps) and value.is_there()
     return told(value.value) if is_there else value
 
 
@@ -78,10 +78,14 @@ class Perhaps:
 
     def read(self) -> Any:
         """The value, for somebody who takes it to be there."""
-        if fact(self.present) is not True:
+        if not self.is_there():
             self.is_missing()
         value = self.value
         return value.read() if isinstance(value, Perhaps) else value
+
+    def is_there(self) -> bool:
+        """Whether the tests around this say that there is a value."""
+        return fact(self.present) is True
 
     def is_missing(self) -> None:
         """Have an error raised where the value is not there when the program runs.
@@ -89,7 +93,21 @@ class Perhaps:
         Raises:
             StagingError: this library cannot; AG209.
         """
-        raise _refusal(self)
+        raise self.refusal()
+
+    def refusal(self) -> StagingError:
+        """The error AG209, for who cannot do without the value."""
+        lacks = "have no value" if self.absent is UNBOUND else "be None"
+        return StagingError(
+            Diagnostic(
+                "AG209",
+                "a value may be None, as a tensor decides",
+                f"`{self.name or 'the result'}` may {lacks} here, and only the run can "
+                "know",
+                user_location(),
+                "assign it before the statement that may leave it so, or test it first",
+            )
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -108,19 +126,6 @@ def text_of_missing(value: Perhaps) -> str:
             "is not associated with a value"
         )
     return f"TypeError: '{value.name}' is None"
-
-
-def _refusal(value: Perhaps) -> StagingError:
-    lacks = "have no value" if value.absent is UNBOUND else "be None"
-    return StagingError(
-        Diagnostic(
-            "AG209",
-            "a value may be missing, as a tensor decides",
-            f"`{value.name}` may {lacks} here, and only the run can know",
-            user_location(),
-            "assign it before the statement that may leave it so, or test it first",
-        )
-    )
 
 
 _ARITHMETIC = (

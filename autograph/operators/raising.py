@@ -7,7 +7,6 @@ clause around it act when the program runs: who stages the branch is told of one
 
 from __future__ import annotations
 
-import dis
 import functools
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from ..diagnostics import Diagnostic
-from ..errors import StagingError
+from ..errors import AutographError, StagingError
 from ..ownership import is_library_module, is_registered, user_location
 from .dispatch import Backend, State
 from .state.variables import Variables
@@ -81,19 +80,24 @@ def or_raised(
 
 def _is_of_user(error: Exception) -> bool:
     """Whether a ``raise`` or ``assert`` of the user's raised it, and not an operation
-    that failed.
+    that failed; to read a variable without a value is to raise, too.
     """
+    if isinstance(error, UnboundLocalError):
+        return True
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     if place is None:
         return False
+    import dis  # not at once: a program's first call would wait for it
+
     code, last = place.tb_frame.f_code, place.tb_lasti
     if code.co_code[last] != dis.opmap["RAISE_VARARGS"]:
         return False
     module = place.tb_frame.f_globals.get("__name__") or ""
     if module.startswith(_OPERATORS):
-        return isinstance(error, AssertionError)
+        # What an operator raises is Python's own: that `max` has no items, say.
+        return not isinstance(error, (AutographError, NotImplementedError))
     return not is_library_module(module)
 
 
@@ -127,6 +131,8 @@ def _handles(frame: FrameType) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _tries(code: CodeType) -> list[tuple[int, int]]:
+    import dis  # as above
+
     steps = list(dis.get_instructions(code))
     found = []
     for first, last, target, is_cleanup in _protected(code, steps):
@@ -147,6 +153,8 @@ def _protected(
     """From where to where exceptions are handled, where the handler begins, and whether
     that only leaves a clause or a ``with``.
     """
+    import dis  # as above
+
     entries = getattr(dis.Bytecode(code), "exception_entries", None)
     if entries is None:  # Python 3.10 has instructions for it
         for step in steps:

@@ -244,6 +244,19 @@ def replace_in_frames(old: Any, new: Any) -> list[Slot]:
     return places
 
 
+def replaced(old: Any, new: Any) -> bool:
+    """Put another object into all places of one that the user's functions can name.
+
+    For the ``__setitem__`` of arrays that never change, called by the user's function.
+    False: it has no place, being a part of another, say.
+
+    Raises:
+        StagingError: AG210, a place cannot be changed.
+    """
+    places = replace(old, new, Snapshot(trace_variables()))
+    return bool(places + replace_in_frames(old, new))
+
+
 def put_back(places: list[tuple[Slot, Any, Any]]) -> None:
     """Undo `replace`: in the places where the second object is now."""
     for place, new, old in reversed(places):
