@@ -98,16 +98,19 @@ class JaxValues:
             number = kind.dtype.type(value)
             value = number.item() if kind.weak_type else number
         value = jnp.asarray(value)
-        if value.dtype == kind.dtype and value.weak_type == kind.weak_type:
-            return value
-        if kind.weak_type:
-            return value * kind.dtype.type(1).item()
-        return lax.convert_element_type(value, kind.dtype)
+        if value.dtype != kind.dtype or value.weak_type != kind.weak_type:
+            if kind.weak_type:
+                value = value * kind.dtype.type(1).item()
+            else:
+                value = lax.convert_element_type(value, kind.dtype)
+        axes = _varying(kind) - _varying(jax.typeof(value))
+        return lax.pcast(value, tuple(axes), to="varying") if axes else value
 
     def blank(self, kind: Any) -> Any:
         """Zeros."""
         zero = kind.dtype.type(0)
-        return jnp.full(kind.shape, zero.item() if kind.weak_type else zero)
+        zeros = jnp.full(kind.shape, zero.item() if kind.weak_type else zero)
+        return self.convert(zeros, kind)
 
     def trace(self, function: Any, kinds: Any) -> Any:
         """The function as a jaxpr."""
@@ -122,7 +125,18 @@ class JaxValues:
 
 
 def _struct(kind: Any) -> Any:
-    return jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type)
+    more = {}
+    if _varying(kind):
+        more = {"manual_axis_type": kind.manual_axis_type, "sharding": kind.sharding}
+    return jax.ShapeDtypeStruct(
+        kind.shape, kind.dtype, weak_type=kind.weak_type, **more
+    )
+
+
+def _varying(kind: Any) -> frozenset[str]:
+    """The axes of `jax.shard_map` along which an array differs."""
+    axes = getattr(kind, "manual_axis_type", None)
+    return frozenset() if axes is None else frozenset(axes.varying)
 
 
 # --- statements -----------------------------------------------------------------------

@@ -26,7 +26,7 @@ from .forms import (
     Tree,
     Values,
 )
-from .perhaps import Perhaps, note_opposite
+from .perhaps import Perhaps, note_consequences
 from .raising import Raised
 from .sequences import Items
 
@@ -163,7 +163,8 @@ class ArrayBackend(Backend):
         arrays = self._forms.arrays(state, form, sharing)
         if not asked.is_unchanged(self._forms):
             return self._carried(test, body, state, names)
-        flags = [] if step.form.items[0] == Known(None) else [self.is_true(False)]
+        may_stop = step.form.items[0] != Known(None)
+        flags = [self.is_true(rounds.stopped)] if may_stop else []
 
         def goes_on(inside: Arrays) -> Any:
             go_on = self.is_true(asked.run(*inside[len(flags) :])[0])
@@ -280,17 +281,21 @@ class ArrayBackend(Backend):
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
-        return self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())[0]
+        found = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
+        _note(found[0], if_true=(left, True))
+        return found[0]
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
-        return self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())[0]
+        found = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
+        _note(found[0], if_false=(left, False))
+        return found[0]
 
     def not_(self, value: Any) -> Any:
         """The opposite of the truth."""
         test = self.is_true(value)
         opposite = ~test
-        note_opposite(opposite, test)
+        _note(opposite, if_true=(test, False), if_false=(test, True))
         return opposite
 
     def is_true(self, value: Any) -> Any:
@@ -473,6 +478,8 @@ class Text:
 class _Counting:
     """The rounds of a loop over so many items, whose state begins with the index."""
 
+    stopped = False
+
     def __init__(
         self, items: Items, body: Callable[[Any, State], tuple[Any, State]]
     ) -> None:
@@ -487,6 +494,11 @@ class _Counting:
         index, *before = state
         stop, after = self._body(self._items.at(index), tuple(before))
         return stop, (index + 1, *after)
+
+
+def _note(test: Any, **outcomes: tuple[Any, bool]) -> None:
+    if backend_of(test) is not None:
+        note_consequences(test, **outcomes)
 
 
 def _raises(side: Traced) -> bool:

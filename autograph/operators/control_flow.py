@@ -145,7 +145,7 @@ def while_loop(
                     backend = backend_of(stop)
                     if backend is not None:
                         go_on = staged_and(backend, backend.not_(stop), test)
-                        _staged_while(backend, go_on, test, body, until, state)
+                        _staged_while(backend, go_on, test, body, until, state, stop)
                         return
                     if stop:
                         return
@@ -283,7 +283,7 @@ def staged_cond(
         def run(state: State) -> tuple[Any, State]:
             with assuming(test, holds):
                 result, after = variables.trial(state, body, *arguments)
-                return told(result), after
+                return told(result), tuple(map(told, after))
 
         return or_raised(backend, run)
 
@@ -322,9 +322,11 @@ def _staged_while(
     body: Body,
     until: Until,
     state: str,
+    stopped: Any = False,
 ) -> None:
     variables = Variables(state, (test, body, until))
     rounds = Rounds(backend, variables, test, body, until)
+    rounds.stopped = stopped
 
     def attempt() -> None:
         state = variables.read()
@@ -339,6 +341,9 @@ class Rounds:
     Called with a state, it runs the body and then the test. Its methods are these two
     by themselves.
     """
+
+    #: Whether a round that Python ran ended with a ``break``.
+    stopped: Any = False
 
     def __init__(
         self,

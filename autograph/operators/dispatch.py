@@ -103,7 +103,8 @@ class Backend(Protocol):
         That is at first ``test``, then the first part of what the body returns. The two
         are there by themselves, too: ``body.test(state)`` gives the value of the test
         and the state after it, ``body.once(state)`` whether the body ended with a
-        ``break`` (None where it has none) and the state after it.
+        ``break`` (None where it has none) and the state after it. ``body.stopped`` is
+        whether a round before the first of these ended so.
         """
         raise _lacking(self, "while_loop")
 

@@ -236,7 +236,7 @@ class Forms:
         return Carried(joined)
 
     def _kind(self, form: Form) -> Any:
-        if isinstance(form, Known) and isinstance(form.value, _NUMBERS):
+        if isinstance(form, Known):
             return self._values.kind(form.value, carried=True)
         return form.kind if isinstance(form, Carried) else None
 
@@ -440,7 +440,7 @@ class Sharing(NamedTuple):
         """
         others: dict[int, int] = {}
         for index, leaf in enumerate(leaves):
-            if not flags[index] or type(leaf) is not bool:
+            if not flags[index] or leaf is BLANK:
                 continue
             for other, beside in enumerate(leaves):
                 is_free = other not in others and (not flags[other] or other < index)

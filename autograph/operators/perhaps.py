@@ -24,23 +24,34 @@ from .dispatch import UNBOUND
 _facts: ContextVar[tuple[tuple[Any, bool], ...]] = ContextVar("facts", default=())
 
 
-#: Tests that are the opposites of others, by their ids as long as they live.
-_opposites: dict[int, tuple[ref[Any], Any]] = {}
+#: What follows from tests, by their ids as long as they live: for the outcome of the
+#: test, another test and its outcome.
+_consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
 
 
-def note_opposite(test: Any, other: Any) -> None:
-    """Note that a test holds where another does not."""
+def note_consequences(
+    test: Any,
+    *,
+    if_true: tuple[Any, bool] | None = None,
+    if_false: tuple[Any, bool] | None = None,
+) -> None:
+    """Note what else is known where a test holds, or does not."""
     key = id(test)
-    _opposites[key] = ref(test, lambda _: _opposites.pop(key, None)), other
+    outcomes = {True: if_true, False: if_false}
+    found = {holds: other for holds, other in outcomes.items() if other is not None}
+    _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), found
 
 
 @contextmanager
 def assuming(test: Any, holds: bool) -> Iterator[None]:
     """Stage what runs only if the test of a library holds, or does not."""
-    known = [*_facts.get(), (test, holds)]
-    while id(test) in _opposites:
-        test, holds = _opposites[id(test)][1], not holds
-        known.append((test, holds))
+    known = list(_facts.get())
+    following: tuple[Any, bool] | None = (test, holds)
+    while following is not None:
+        known.append(following)
+        test, holds = following
+        _, outcomes = _consequences.get(id(test), (None, {}))
+        following = outcomes.get(holds)
     token = _facts.set(tuple(known))
     try:
         yield

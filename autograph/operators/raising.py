@@ -11,7 +11,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import AutographError, StagingError
@@ -32,15 +32,17 @@ _CATCHES = frozenset(
 _ENDS = _CATCHES | {"RERAISE", "WITH_EXCEPT_START"}
 
 
-class Raised(NamedTuple):
+class Raised:
     """The result of a branch that ends with an exception of the user's.
 
     ``handled``: an ``except`` clause that is running around the statement may be meant
     for it.
     """
 
-    error: Exception
-    handled: bool
+    __slots__ = ("error", "handled")
+
+    def __init__(self, error: Exception, handled: bool) -> None:
+        self.error, self.handled = error, handled
 
     def refusal(self) -> StagingError:
         """The error AG208, for who cannot run the clause."""

@@ -37,6 +37,8 @@ class Items:
             raise NotImplementedError("range() with a step that only the run knows")
         if step == 0:
             raise ValueError("range() arg 3 must not be zero")
+        if step == 1 and type(start) is int and not start:
+            return cls(stop, lambda index: index)
         length = (stop - start + step - (1 if step > 0 else -1)) // step
         return cls(length, lambda index: start + index * step)
 

@@ -74,6 +74,9 @@ class Expr:
     __hash__ = object.__hash__
     __iter__ = None
 
+    def __invert__(self) -> Expr:
+        return Call(operator.not_, self)
+
     def __bool__(self) -> bool:
         answer = pattern_truth(self)
         if answer is None:
@@ -137,7 +140,7 @@ def _define_reflected(name: str) -> None:
 
 for _name in ("lt", "le", "eq", "ne", "gt", "ge", "getitem"):
     _define(f"__{_name}__")
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or"):
     _define(f"__{_name}__")
     _define_reflected(_name)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import autograph
-from autograph.operators import staging
+from autograph.operators import Backend, register, staging, unregister
 from autograph.operators.activity import Staging
 from tests.idle import idle
 
@@ -72,3 +72,53 @@ def test_each_thread_is_told_of_its_own() -> None:
     assert seen == [True, False]
     assert mine.idle
     assert mine.thread.elsewhere
+
+
+def test_a_library_that_is_asked_whether_it_stages() -> None:
+    answers = [False]
+
+    def may_stage() -> bool:
+        return answers[0]
+
+    staging = Staging()
+    staging.begin(anywhere=True, asking=may_stage)
+    idle = staging.idle
+    while_asked = []
+    for answer in (False, True):
+        answers[0] = answer
+        while_asked.append(staging.thread.elsewhere)
+
+    assert not idle
+    assert while_asked == [True, False]
+
+    answers[0] = False
+    staging.begin()
+    assert not staging.thread.elsewhere
+    staging.end()
+    staging.begin(anywhere=True)
+    assert not staging.thread.elsewhere
+    staging.end(anywhere=True)
+    assert staging.thread.elsewhere
+    staging.end(anywhere=True, asking=may_stage)
+    assert staging.idle
+    assert staging.thread.elsewhere
+
+
+def test_a_class_whose_library_is_asked() -> None:
+    class Asked(Backend):
+        tells = staticmethod(lambda: bool(traces))
+
+    class Value:
+        pass
+
+    traces: list[bool] = []
+    with idle():
+        register(Value, Asked())
+        try:
+            assert not staging.idle
+            assert staging.thread.elsewhere
+            traces.append(True)
+            assert not staging.thread.elsewhere
+        finally:
+            unregister(Value)
+        assert staging.idle
