@@ -21,49 +21,52 @@ import autograph.backends.jax
 from tests import modes
 
 
-def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> modes.Result:
-    """Call a function on arrays, under `jax.jit`."""
-    arrays = jax.tree.map(_as_array, tuple(map(_rows, copy.deepcopy(arguments))))
-    places = [i for i, leaf in enumerate(jax.tree.leaves(arrays)) if _is_array(leaf)]
-    leaves, tree = jax.tree.flatten(arrays)
+class Program:
+    """A function under `jax.jit`, for arguments of one kind after the other."""
 
-    def traced(*inside: Any) -> Any:
-        given = list(leaves)
-        for place, leaf in zip(places, inside):
-            given[place] = leaf
-        return autograph.backends.jax.convert(function)(*tree.unflatten(given))
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = autograph.backends.jax.convert(function)
+        self._staged: dict[Any, Any] = {}
 
-    with contextlib.redirect_stdout(io.StringIO()):
-        try:
-            staged = checkify.checkify(jax.jit(traced))
-            error, value = staged(*(leaves[place] for place in places))
-            if error.get() is not None:
-                name, _, message = (
-                    error.get().partition(" (`check` failed)")[0].partition(": ")
+    def run(self, arguments: tuple[Any, ...]) -> modes.Result:
+        """What it gives for arguments, as `modes.run` tells it."""
+        given = jax.tree.map(_as_array, tuple(map(_rows, copy.deepcopy(arguments))))
+        leaves, tree = jax.tree.flatten(given)
+        known = tuple(None if isinstance(x, jax.Array) else x for x in leaves)
+        arrays = [x for x in leaves if isinstance(x, jax.Array)]
+        staged = self._staged.setdefault((tree, known), self._stage(tree, known))
+        with contextlib.redirect_stdout(io.StringIO()):
+            try:
+                error, value = staged(*arrays)
+            except Exception as error:
+                code = getattr(error, "code", None)
+                return modes.Result(
+                    error=type(error).__name__,
+                    message=str(error).partition("\n")[0],
+                    code=code if str(code).startswith("AG") else None,
                 )
-                return modes.Result(error=name, message=message)
-        except Exception as error:
-            code = getattr(error, "code", None)
-            return modes.Result(
-                error=type(error).__name__,
-                message=str(error).partition("\n")[0],
-                code=code if str(code).startswith("AG") else None,
-            )
-    return modes.Result(modes.as_python(jax.tree.map(jax.device_get, value)))
+        failed = (error.get() or "").partition(" (`check` failed)")[0]
+        if failed:
+            name, _, message = failed.partition(": ")
+            return modes.Result(error=name, message=message)
+        return modes.Result(modes.as_python(jax.device_get(value)))
+
+    def _stage(self, tree: Any, known: tuple[Any, ...]) -> Any:
+        def traced(*arrays: Any) -> Any:
+            rest = iter(arrays)
+            leaves = [next(rest) if value is None else value for value in known]
+            return self._function(*tree.unflatten(leaves))
+
+        return checkify.checkify(jax.jit(traced))
 
 
 def _rows(value: Any) -> Any:
     """A list of numbers as an array, as `modes.as_tensors` has it."""
     if isinstance(value, list) and modes._is_array(value):
-        with contextlib.suppress(ValueError, TypeError):
+        with contextlib.suppress(ValueError, TypeError):  # of rows of many lengths
             return jnp.asarray(value) if value else jnp.zeros(0, int)
     return value
 
 
 def _as_array(value: Any) -> Any:
-    is_number = isinstance(value, (bool, int, float))
-    return jnp.asarray(value) if is_number else value
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, jax.Array)
+    return jnp.asarray(value) if isinstance(value, (bool, int, float)) else value

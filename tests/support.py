@@ -14,6 +14,7 @@ the plain function:
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import sys
 from collections import Counter
@@ -27,6 +28,8 @@ from tests.textbook_modes import MODES
 
 __all__ = ["Program", "answer", "construct", "matrix", "programs", "refusals"]
 
+#: What the programs do under JAX, as tests/test_support_jax.py recorded it.
+UNDER_JAX = Path(__file__).parent / "constructs" / "under_jax.json"
 ROOT = Path(__file__).parent / "constructs"
 CODE = re.compile(r"AG[23]\d\d")
 TENSOR_MODES = ("eager", "staged", "interpreted")
@@ -71,6 +74,19 @@ def programs() -> Iterator[Program]:
                 yield Program(path.stem, marked[0], function, marked[1])
 
 
+def name_of(program: Program) -> str:
+    """The name of a program, by its chapter."""
+    return f"{program.chapter}.{program.function.__name__}"
+
+
+def under_jax() -> dict[str, str]:
+    """The recorded answers under JAX, by the names of the programs."""
+    if not UNDER_JAX.exists():
+        return {}
+    answers: dict[str, str] = json.loads(UNDER_JAX.read_text(encoding="utf-8"))
+    return answers
+
+
 def answer(program: Program, mode: str) -> str:
     """How a program does in a mode, over all its arguments."""
     answers = [_answer(program.function, case, mode) for case in program.cases]
@@ -93,20 +109,28 @@ def _answer(function: Callable[..., Any], case: tuple[Any, ...], mode: str) -> s
 
 def matrix(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
     """The page: a table for each chapter, a row for each construct."""
-    lines = [HEADER]
+    jax = under_jax()
+    counts = Counter(jax.values())
+    lines = [
+        HEADER.format(
+            equal=counts["yes"], programs=counts.total(), errors=counts["error"]
+        )
+    ]
     chapters: dict[str, dict[str, list[dict[str, str]]]] = {}
     for program, answers in found:
         rows = chapters.setdefault(program.chapter, {})
+        answers = {**answers, "jax": jax[name_of(program)]}
         rows.setdefault(program.construct, []).append(answers)
     for chapter, rows in chapters.items():
         lines += ["", f"## {chapter.replace('_', ' ').capitalize()}", ""]
-        lines += ["| construct | programs | on Python values | on tensors | staged |"]
-        lines += ["|---|---|---|---|---|"]
+        columns = "on Python values | on tensors | staged | under JAX"
+        lines += [f"| construct | programs | {columns} |", "|---|---|---|---|---|---|"]
         for name, several in rows.items():
             cells = [
                 _cell(several, ("converted",)),
                 _cell(several, ("eager",)),
                 _cell(several, ("staged", "interpreted")),
+                _cell(several, ("jax",)),
             ]
             lines.append(f"| {name} | {len(several)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -144,7 +168,8 @@ def _cell(several: list[dict[str, str]], of: tuple[str, ...]) -> str:
     refusals = sorted({text for text in given if text != "yes"})
     if not refusals:
         return "yes"
-    return ("partly: " if "yes" in given else "") + ", ".join(map(_link, refusals))
+    links = (text if text == "error" else _link(text) for text in refusals)
+    return ("partly: " if "yes" in given else "") + ", ".join(links)
 
 
 def _link(code: str) -> str:
@@ -160,8 +185,13 @@ HEADER = """\
 Each row is a construct of Python, with the number of programs that test it (they are in
 `tests/constructs`). *On Python values*: the converted function does what the original
 does. *On tensors*: the converted function, called with tensors outside of a graph.
-*Staged*: the same under `tf.function`, run as NumPy source and by the interpreter. A
-code says how a construct is refused.
+*Staged*: the same under `tf.function`, run as NumPy source and by the interpreter.
+*Under JAX*: the same under `jax.jit`, by `autograph.backends.jax`, with the exceptions
+of the program as checks of JAX's `checkify`. A code says how a construct is refused;
+`error` is an error of JAX's own, or of Python's: about lists of a length that only the
+run knows, dicts and texts by numbers that are traced, functions of `math`, recursion.
+Under JAX {equal} of the {programs} programs are equal, {errors} give such an error, and
+the others a code.
 
 This page is written by the tests that compare all of these with plain Python. They run
 on Python 3.10, 3.11, 3.12 and 3.13.

@@ -98,11 +98,10 @@ class JaxValues:
             number = kind.dtype.type(value)
             value = number.item() if kind.weak_type else number
         value = jnp.asarray(value)
-        if value.dtype != kind.dtype or value.weak_type != kind.weak_type:
-            if kind.weak_type:
-                value = value * kind.dtype.type(1).item()
-            else:
-                value = lax.convert_element_type(value, kind.dtype)
+        if value.dtype != kind.dtype and kind.weak_type:
+            value = value * kind.dtype.type(1).item()
+        elif value.dtype != kind.dtype or (value.weak_type and not kind.weak_type):
+            value = lax.convert_element_type(value, kind.dtype)
         axes = _varying(kind) - _varying(jax.typeof(value))
         return lax.pcast(value, tuple(axes), to="varying") if axes else value
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import Backend, Names, State, backend_of
+from .dispatch import UNROLL_LIMIT, Backend, Names, State, backend_of
 from .forms import (
     BLANK,
     UNSHARED,
@@ -31,7 +31,8 @@ from .raising import Raised
 from .sequences import Items
 
 Arrays = list[Any]
-_ITERATORS: tuple[type, ...] = (type(iter(())), type(iter([])), type(iter(range(0))))
+_RANGE: type = type(iter(range(0)))
+_ITERATORS: tuple[type, ...] = (type(iter(())), type(iter([])), _RANGE)
 
 
 class ArrayBackend(Backend):
@@ -122,7 +123,8 @@ class ArrayBackend(Backend):
         sides = [self._branch(side, state) for side in (if_true, if_false)]
         going = [side for side in sides if not _raises(side)]
         if not going:
-            raise sides[0].value[0].error
+            self.choose(self.is_true(test), *(_checks(side) for side in sides))
+            return None, state
         form, sharing = self._forms.merged(going[0], going[-1], names)
 
         def run(side: Traced) -> Arrays:
@@ -226,8 +228,11 @@ class ArrayBackend(Backend):
         state: State,
         names: Names,
     ) -> State:
-        rows = self.indices(items.length) if items.rows is None else items.rows()
-        row = self._forms.of(self.row(rows))
+        if items.rows is None:
+            rows, row = self.indices(items.length), self._forms.of(0, carried=True)
+        else:
+            rows = items.rows()
+            row = self._forms.of(self.row(rows))
 
         def once(given: Any, before: State) -> tuple[Any, State]:
             return body(items.at(given) if items.rows is None else given, before)
@@ -249,13 +254,11 @@ class ArrayBackend(Backend):
         arrays = [*flags, *self._forms.arrays(state, form, sharing)]
         arrays = self.scan(unless_done if flags else run, arrays, rows)[len(flags) :]
         values = self._state(form, iter(sharing.all_of(arrays)), names)
-        bound = step.form.items[1].items  # type: ignore[union-attr]
-        # There has been a round.
+        # There has been a round: what each of them binds is bound.
+        bound = (not isinstance(kept, Maybe) for kept in step.state.items)
         return tuple(
-            value.value
-            if isinstance(value, Perhaps) and not isinstance(kept, Maybe)
-            else value
-            for value, kept in zip(values, bound)
+            value.value if is_bound and isinstance(value, Perhaps) else value
+            for value, is_bound in zip(values, bound)
         )
 
     def _unrolled(
@@ -302,6 +305,8 @@ class ArrayBackend(Backend):
         """The truth of a value that may be missing."""
         if isinstance(value, Perhaps) and value.absent is None:
             return value.present & self.is_true(value.value)
+        if isinstance(value, Items):
+            value = value.length > 0
         return self.truth(value.read() if isinstance(value, Perhaps) else value)
 
     def items(self, iterated: Any) -> Items:
@@ -316,10 +321,18 @@ class ArrayBackend(Backend):
 
     def rest(self, iterator: Any) -> Items | None:
         """What is left of a list or a range, if the items are all of one kind."""
-        items = list(copy.copy(iterator)) if type(iterator) in _ITERATORS else []
+        count = operator.length_hint(iterator)
+        if type(iterator) not in _ITERATORS or count < 2:
+            return None
+        rest = copy.copy(iterator)
+        if type(iterator) is _RANGE:
+            start, following = next(rest), next(rest)
+            # More than that are not made at once: there may be no end in sight.
+            length = count if count <= UNROLL_LIMIT else self.stack([count])[0]
+            return self.sequence(length, lambda i: start + i * (following - start))
+        items = list(rest)
         forms = [self._forms.of(item, carried=True) for item in items]
-        alike = items and all(form == forms[0] for form in forms)
-        if not alike or not isinstance(forms[0], Carried):
+        if not isinstance(forms[0], Carried) or any(f != forms[0] for f in forms):
             return None
         return self.rows_of(self.stack(items))
 
@@ -329,6 +342,13 @@ class ArrayBackend(Backend):
 
     def _range(self, *args: Any) -> Items:
         return self.sequence.range(*args)
+
+    def _len(self, value: Any) -> Any:
+        if not isinstance(value, Items):
+            return len(value)
+        length = value.length
+        known = isinstance(length, int)
+        return max(length, 0) if known else self.where(length > 0, length, 0)
 
     def _zip(self, *sequences: Any) -> Items:
         return self.sequence.zip([*map(self.items, sequences)], self._least)
@@ -431,6 +451,7 @@ _BUILTINS: dict[str, Any] = {
     "any": ArrayBackend._any,
     "getitem": ArrayBackend._getitem,
     "in": ArrayBackend._in,
+    "len": ArrayBackend._len,
     "max": ArrayBackend._max,
     "min": ArrayBackend._min,
     "setitem": ArrayBackend._setitem,
@@ -499,6 +520,16 @@ class _Counting:
 def _note(test: Any, **outcomes: tuple[Any, bool]) -> None:
     if backend_of(test) is not None:
         note_consequences(test, **outcomes)
+
+
+def _checks(side: Traced) -> Callable[[], Arrays]:
+    """A branch that has nothing but its checks."""
+
+    def run() -> Arrays:
+        side.run()
+        return []
+
+    return run
 
 
 def _raises(side: Traced) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import Backend, Constant, Later, State, backend_of
+from .dispatch import UNROLL_LIMIT, Backend, Constant, Later, State, backend_of
 from .generators import (
     Parts,
     Ready,
@@ -40,10 +40,6 @@ Body = Callable[[], Any]
 Branch = Body | Constant
 ItemBody = Callable[[Any], Any]
 Until = Callable[[], Any] | None
-
-#: Items of a Python iterable that a loop may go on for once a tensor decides whether it
-#: stops: each is staged on its own.
-UNROLL_LIMIT = 10_000
 
 
 def cond(

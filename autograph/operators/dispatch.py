@@ -26,6 +26,11 @@ Names = tuple[str, ...]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+#: Items of a Python iterable that a loop may go on for once a tensor decides whether it
+#: stops: each is staged on its own.
+UNROLL_LIMIT = 10_000
+
+
 class Unbound:
     """The value of a state variable that has no value (yet): see `UNBOUND`."""
 

@@ -154,18 +154,19 @@ class Traced(NamedTuple):
     given: Sequence[Any] = ()
     given_form: Form | None = None
 
+    @property
+    def state(self) -> Tree:
+        """The form of the new state."""
+        state = self.form.items[1]
+        assert isinstance(state, Tree)
+        return state
+
     def is_unchanged(self, forms: Forms) -> bool:
         """Whether the state is what was given."""
-        if self.given_form != self.form.items[1]:
+        if self.given_form != self.state:
             return False
-        after = forms.leaves(self.value[1], self.form.items[1])
+        after = forms.leaves(self.value[1], self.state)
         return all(map(_same, after, self.given))
-
-
-def _pair(traced: Traced) -> tuple[Form, Tree]:
-    result, state = traced.form.items
-    assert isinstance(state, Tree)
-    return result, state
 
 
 class _Row(tuple[Any, ...]):
@@ -363,10 +364,11 @@ class Forms:
         Raises:
             StagingError: a variable has two kinds of values; AG201 or AG210.
         """
-        (here, before), (there, after) = _pair(one), _pair(other)
-        (result,) = self._joined([here], [there], (RESULT,), "AG201")
-        merged = self._joined(before.items, after.items, names, "AG201")
-        form = Tree(one.form.structure, (result, Tree(before.structure, merged)))
+        results = one.form.items[:1], other.form.items[:1]
+        states = one.state.items, other.state.items
+        (result,) = self._joined(*results, (RESULT,), "AG201")
+        state = Tree(one.state.structure, self._joined(*states, names, "AG201"))
+        form = Tree(one.form.structure, (result, state))
         return form, shared(*(self.leaves(side.value, form) for side in (one, other)))
 
     def _joined(
@@ -396,8 +398,7 @@ class Forms:
             leaves = self.leaves(state, form)
             sharing = Sharing.of(leaves, self._flags(form), refuted)
             traced = trace(form, sharing)
-            _, after = _pair(traced)
-            items = self._joined(form.items, after.items, names, "AG202")
+            items = self._joined(form.items, traced.state.items, names, "AG202")
             if Tree(form.structure, items) != form:
                 form, refuted = Tree(form.structure, items), set()
                 continue

@@ -79,7 +79,7 @@ class Perhaps:
     `is_missing` unless the value is known to be there.
     """
 
-    __slots__ = ("absent", "name", "present", "value")
+    __slots__ = ("__weakref__", "absent", "name", "present", "value")
 
     def __init__(self, present: Any, value: Any, absent: Any, name: str = "") -> None:
         self.present = present

@@ -51,7 +51,8 @@ class Items:
             return builtins.min(one, other) if known else least(one, other)
 
         length = functools.reduce(lesser, (part.length for part in parts))
-        scans = [part.rows for part in parts if part.length is length and part.rows]
+        known = isinstance(length, int)
+        scans = [p.rows for p in parts if known and p.length == length and p.rows]
         return cls(
             length,
             lambda index: tuple(part.at(index) for part in parts),

@@ -7,7 +7,8 @@ In a page, top to bottom, in an empty folder of its own:
 - ``console`` blocks are commands (``$ autograph …``, ``$ python …``, ``$ echo $?``) and
   their output, which ``--update-golden`` writes anew.
 
-``<!-- needs: package -->`` skips a page where an extra is not installed.
+``<!-- needs: package -->`` skips a page where an extra is not installed, and
+``<!-- block needs: package -->`` the block that it stands before.
 """
 
 from __future__ import annotations
@@ -72,6 +73,11 @@ class Page:
 
     def run_block(self, block: re.Match[str]) -> str:
         """Run a block; return it with the output that its commands have now."""
+        needs = re.search(
+            r"<!-- block needs: (\w+) -->\s*\Z", self.text[: block.start()]
+        )
+        if needs is not None and importlib.util.find_spec(needs[1]) is None:
+            return block[0]
         language, info, body = block.groups()
         where = f"{self.name}:{self.text.count(chr(10), 0, block.start()) + 1}"
         title = re.search(r'title="([^"]+)"', info)

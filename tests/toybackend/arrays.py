@@ -115,6 +115,17 @@ class Arrays(ArrayBackend):
         loop = Loop(test(arrays), tuple(arrays), tuple(inside), go_on, after)
         return [Call(operator.getitem, loop, i) for i in range(len(arrays))]
 
+    def scan(self, body: Any, arrays: list[Any], rows: Any) -> list[Any]:
+        for row in rows:
+            arrays = body(arrays, row)
+        return arrays
+
+    def row(self, rows: Any) -> Any:
+        return Parameter()
+
+    def indices(self, length: int) -> Any:
+        return range(length)
+
     def rows_of(self, iterated: Any) -> Items:
         return ToyItems(Call(len, iterated), lambda index: iterated[index])
 

@@ -64,8 +64,8 @@ def test_both_branches_raise() -> None:
         else:
             raise KeyError("positive")
 
-    with pytest.raises(ValueError, match="negative"):
-        jax.jit(autograph.convert(program))(1.0)
+    assert checked(program, -1.0) == "ValueError: negative"
+    assert checked(program, 1.0) == "KeyError: 'positive'"
 
 
 def test_a_handler_around_a_staged_exception() -> None:
@@ -183,6 +183,32 @@ def test_a_range_that_a_tracer_ends_is_one_loop() -> None:
     assert jax.jit(converted)(50.0) == program(50.0)
     assert jax.jit(converted)(-1.0) == program(-1.0)
     assert jax.jit(converted)(1e9) == program(1e9)
+
+
+def test_a_break_before_the_first_staged_round() -> None:
+    def program(n):
+        i = 0
+        while i < 10:
+            i += 1
+            if i * i > n:
+                break
+        for j in range(10**9):
+            if j > n:
+                break
+        return i, j
+
+    staged = jax.jit(autograph.convert(program))
+
+    assert [staged(n) for n in (-7, 5, 200)] == [program(n) for n in (-7, 5, 200)]
+
+
+def test_the_truth_and_length_of_a_range() -> None:
+    def program(n):
+        return len(range(n)), len(range(3, n, 2)), 1 if range(n) else 0
+
+    staged = jax.jit(autograph.convert(program))
+
+    assert [staged(n) for n in (-2, 0, 6)] == [program(n) for n in (-2, 0, 6)]
 
 
 def test_branches_run_once() -> None:
