@@ -87,6 +87,11 @@ class Mesh:
         """How many of the devices are of this process."""
         return len(self.jax_mesh.local_devices)
 
+    @property
+    def processes(self) -> list[int]:
+        """The numbers of the processes that have the devices."""
+        return sorted({device.process_index for device in self.jax_mesh.devices.flat})
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mesh) and self.jax_mesh == other.jax_mesh
 
@@ -229,11 +234,12 @@ class Layout:
         """An array, which is the same in all processes, divided over the devices."""
         self.check(value.shape)
         jax = load()
+        # Copies: XLA writes to the values of variables, and tensors keep theirs.
         if isinstance(value, np.ndarray):
             return jax.make_array_from_callback(
-                value.shape, self.sharding, lambda index: value[index]
+                value.shape, self.sharding, lambda index: np.array(value[index])
             )
-        return jax.jit(lambda x: x, out_shardings=self.sharding)(value)
+        return jax.jit(jax.numpy.copy, out_shardings=self.sharding)(value)
 
     def placed(self, tensor: Any) -> Any:
         """The value of an eager tensor as an array that is divided so."""

@@ -15,7 +15,7 @@ from runtime.data.dataset import Dataset
 from runtime.distribute import replicas
 from runtime.distribute.dtensor import know_rules, relayout
 from runtime.distribute.mesh import Layout, Mesh, make_mesh
-from runtime.distribute.processes import Cluster, connect, devices_of, num_clients
+from runtime.distribute.processes import Cluster, client_id, connect, devices_of
 from runtime.distribute.replicas import AXIS, PerReplica, ReduceOp
 from runtime.errors import InvalidArgumentError
 from runtime.function.function import BoundFunction, Function, function
@@ -204,7 +204,7 @@ class _OnMesh(Strategy):
                 "of a strategy have one shape"
             )
         array = variable._array
-        if num_clients() > 1:
+        if len(self.mesh.processes) > 1:
             from jax.experimental.multihost_utils import broadcast_one_to_all
 
             array = np.asarray(broadcast_one_to_all(array))
@@ -281,10 +281,9 @@ class _OnMesh(Strategy):
         `dataset_fn` is given the `InputContext`, by which it chooses what to read.
         Where processes have different numbers of batches, the shortest one ends all.
         """
-        jax = load()
-        context = InputContext(
-            jax.process_count(), jax.process_index(), self.num_replicas_in_sync
-        )
+        processes = self.mesh.processes
+        place = processes.index(client_id())
+        context = InputContext(len(processes), place, self.num_replicas_in_sync)
         return DistributedDataset(self, dataset_fn(context), is_global=False)
 
 
@@ -306,9 +305,8 @@ class DistributedDataset:
 
     def _batches(self) -> Iterator[Any]:
         mesh = self._strategy.mesh
-        jax = load()
-        count, index = jax.process_count(), jax.process_index()
-        local = mesh.num_local_devices()
+        count, local = len(mesh.processes), mesh.num_local_devices()
+        index = mesh.processes.index(client_id())
 
         def own(leaf: Any) -> Any:
             array = np.asarray(leaf)
@@ -330,9 +328,17 @@ class DistributedDataset:
         elements = iter(self._dataset)
         while True:
             group = [element for _, element in zip(range(local), elements)]
-            if not _all_have(len(group) == local):
+            if not self._all_have(len(group) == local):
                 return
             yield nest.map_structure(lambda *leaves: self._stacked(leaves), *group)
+
+    def _all_have(self, own: bool) -> bool:
+        """Whether it is so in all processes."""
+        if len(self._strategy.mesh.processes) == 1:
+            return own
+        from jax.experimental.multihost_utils import process_allgather
+
+        return bool(np.all(process_allgather(np.asarray(own))))
 
     def _stacked(self, leaves: Sequence[Any]) -> PerReplica:
         arrays = [np.asarray(leaf) for leaf in leaves]
@@ -348,15 +354,6 @@ class DistributedDataset:
         sharding = Layout.batch_sharded(self._strategy.mesh, AXIS, array.ndim).sharding
         made = load().make_array_from_process_local_data(sharding, array)
         return PerReplica(DeviceTensor(made))
-
-
-def _all_have(own: bool) -> bool:
-    """Whether it is so in all processes."""
-    if num_clients() == 1:
-        return own
-    from jax.experimental.multihost_utils import process_allgather
-
-    return bool(np.all(process_allgather(np.asarray(own))))
 
 
 class MirroredStrategy(_OnMesh):

@@ -137,3 +137,22 @@ def test_relayout_in_functions(mesh: Any) -> None:
         tape.watch(x)
         y = tf.reduce_sum(cut(x) * x)
     np.testing.assert_array_equal(tape.gradient(y, x).numpy(), 2 * X)
+
+
+def test_variables_share_no_memory_with_tensors(mesh: Any) -> None:
+    rows, whole = Layout.batch_sharded(mesh, "batch", 2), Layout.replicated(mesh, 2)
+    array = X.copy()
+    tensors = [dtensor.copy_to_mesh(X, layout) for layout in (rows, whole)]
+    variables = [dtensor.DVariable(value, layout=rows) for value in (*tensors, array)]
+
+    @tf.function(executor="xla")
+    def double() -> None:
+        for v in variables:
+            v.assign(v * 2.0)
+
+    double()
+    variables[0].assign(tensors[0])
+    double()
+    for kept in (array, *tensors):
+        np.testing.assert_array_equal(np.asarray(kept), X)
+    assert [float(v.numpy()[0, 1]) for v in variables] == [2.0, 4.0, 4.0]
