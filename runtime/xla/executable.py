@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, RetracingWarning
+from runtime.errors import InvalidArgumentError, RetracingWarning, UnimplementedError
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
@@ -133,7 +133,12 @@ class Compiled(Executable):
         #: Whether nothing but results comes of a call.
         self._is_pure = not (fails or self._locks)
         # What the interpreter may need, to say what failed, is not given away.
-        donated = () if fails else tuple(range(len(self._assigned)))
+        shapes = [getattr(variable, "shape", None) for variable in self._assigned]
+        donated = [
+            place
+            for place, shape in enumerate(shapes)
+            if not fails and (shape is None or shape.is_fully_defined())
+        ]
         # A function of its own: JAX would find what the last one was traced to.
         self._jitted = jax.jit(partial(self._run, fails), donate_argnums=donated)
         #: Both at once, for threads that call meanwhile.
@@ -170,6 +175,9 @@ class Compiled(Executable):
                 result = self._jitted(*arrays)
                 return _cut(result) if self._has_rows else result
             results, failed = self._on_variables(arrays, device)
+        except UnimplementedError as refusal:
+            vars(refusal).pop("__notes__", None)  # what JAX says of its own frames
+            raise
         except FailsAlways:
             # With arrays of these shapes a node fails, if the program comes to it.
             self._compile(True, careful=True)

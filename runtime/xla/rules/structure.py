@@ -91,8 +91,10 @@ class _Inner:
     def differs(self, place: int) -> Exception:
         """The error for a value whose shape is another one on another path."""
         step = self._step
-        names = [*step.node.attrs.get("names", ())]
-        names += [""] * (len(step.node.outputs) - len(names))
+        body = step.node.attrs.get("body_graph")
+        known = step.node.attrs.get("names") or [""] * len(step.node.outputs)
+        names = list(known) if body is None else [t.node.name for t in body.inputs]
+        names = names[: len(step.node.outputs)]
         names += [getattr(v, "name", "") for v in self._variables.values()]
         what = names[place] if place < len(names) and names[place] else "a value"
         return step.refused(
@@ -195,7 +197,7 @@ def _while(step: Step, *inputs: Value) -> Any:
         return (
             forms.fit([*moved, *left], inner.differs),
             flag,
-            (None if limit is None else done + 1),
+            done,
         )
 
     def loop() -> Any:
