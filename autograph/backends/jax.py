@@ -26,11 +26,10 @@ from jax.experimental import checkify
 
 import autograph
 from autograph.on_demand import is_generated
-from autograph.operators import Perhaps, pattern_truth, register
+from autograph.operators import Perhaps, pattern_truth, register, replaced
 from autograph.operators.array_backend import ArrayBackend, Arrays, Text
 from autograph.operators.perhaps import text_of_missing
 from autograph.operators.sequences import Items
-from autograph.operators.state.trials import replaced
 
 Tracer = jax.core.Tracer
 _NUMBERS = (bool, int, float, complex)

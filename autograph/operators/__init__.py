@@ -44,6 +44,7 @@ from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding, t
 from .matching import is_bool, match, pattern_truth, subject
 from .perhaps import Perhaps
 from .raising import Raised
+from .state.trials import replaced
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals
 
@@ -91,6 +92,7 @@ __all__ = [
     "pattern_truth",
     "percent",
     "register",
+    "replaced",
     "scoped",
     "set_converter",
     "set_of",
