@@ -163,10 +163,12 @@ class Replicas:
     def __init__(self, traced: Graph, strategy: Any, count: int) -> None:
         self.traced = traced
         self.mesh: Mesh = strategy.mesh
-        self._strategy = strategy
         #: How many of the inputs each replica has a part of; the others it has whole.
         self.count = count
         _aggregate(traced)
+
+    def __repr__(self) -> str:
+        return f"{self.traced.name} on {self.mesh}"
 
     def specs(self) -> list[TensorSpec]:
         """The specs of the results, with the axis of the replicas."""

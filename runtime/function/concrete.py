@@ -493,7 +493,10 @@ def _collect_variables(
         for value in node.attrs.values():
             if isinstance(value, Variable):
                 found.setdefault(id(value), value)
-        for _, inner in node.subgraphs():
+        graphs = [inner for _, inner in node.subgraphs()]
+        if node.op == "ReplicaRun":
+            graphs.append(node.attrs["program"].traced)
+        for inner in graphs:
             if inner not in seen:
                 _collect_variables(inner, found, seen)
 

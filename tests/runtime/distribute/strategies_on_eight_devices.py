@@ -238,3 +238,14 @@ def test_average_losses(strategy: Any) -> None:
     assert [float(x.values[0]) for x in found] == [0.25, 0.75, 1.0]
     with strategy.scope(), pytest.raises(RuntimeError, match="for the function of"):
         losses()
+
+
+def test_functions_know_what_replicas_use(strategy: Any) -> None:
+    with strategy.scope():
+        v = tf.Variable(1.0)
+    concrete = tf.function(
+        lambda: strategy.run(lambda: v.assign_add(1.0))
+    ).get_concrete_function()
+
+    assert [variable is v for variable in concrete.variables] == [True]
+    assert "on Mesh({'replica': 8}, CPU)" in str(concrete.graph)
