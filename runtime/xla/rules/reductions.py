@@ -25,7 +25,9 @@ def _reduces(op: str, function: Callable[..., Value]) -> None:
         if op in ("Max", "Min") and not jnp.size(x):
             more["initial"] = _of_nothing(op, step)
         elif op in ("Sum", "Prod"):
-            more["dtype"] = step.dtype
+            # Half precision would not hold long sums.
+            is_half = step.dtype == jnp.float16
+            more["dtype"] = jnp.float32 if is_half else step.dtype
         return jnp.asarray(
             function(x, axis=axis, keepdims=keepdims, **more), step.dtype
         )

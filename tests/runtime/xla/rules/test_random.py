@@ -148,6 +148,19 @@ def test_where_a_stream_is_comes_back_to_numpy() -> None:
     np.testing.assert_array_equal(interpreter.run(graph, [])[0], expected[1])
 
 
+def test_streams_are_arguments_of_functions_of_jax() -> None:
+    tf.random.set_seed(5)
+    concrete = tf.function(lambda n: tf.random.uniform([2]) * n).get_concrete_function(
+        tf.constant(1.0)
+    )
+    pure = concrete.to_jax()
+    first, left = pure(pure.variables, 1.0)
+    second, _ = pure(left, 1.0)
+    assert list(left) == ["random_state"]
+    for found in (first, second):
+        np.testing.assert_array_equal(found, concrete(tf.constant(1.0)))
+
+
 def test_functions_of_seeds() -> None:
     def draws(seed: Any) -> Any:
         return (
