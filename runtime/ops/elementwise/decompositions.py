@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.ops.apply import apply
 from runtime.ops.arrays.creation import ones, zeros
 from runtime.ops.arrays.dimensions import alike
 from runtime.ops.arrays.gather import where
@@ -154,7 +155,8 @@ def _is_not_none(some: Any) -> Any:
 def _round(x: Any) -> Any:
     if x.dtype.is_complex:
         return complex(rint(real(x)), rint(imag(x)))
-    return rint(x) if x.dtype.is_floating else identity(x)
+    # A number of Python stays one.
+    return apply("Rint", x) if x.dtype.is_floating else x
 
 
 @decomposes("Angle")

@@ -108,3 +108,23 @@ CASES = [*of_elements(), *of_casts()]
 @pytest.mark.parametrize("op", sorted({case.op for case in CASES}))
 def test_elementwise(op: str) -> None:
     compare(case for case in CASES if case.op == op)
+
+
+def test_numbers_of_python() -> None:
+    """They stay exact, and what does not fit 64 bits is an error."""
+
+    def numbers(n: Any) -> Any:
+        k, h = 1, 0.5
+        for _ in range(n):
+            k, h = round(k) * 7 - 1, h * 1.5  # noqa: RUF057
+        return k**3, k << 2, -k // 7, abs(k) % 5, h
+
+    plain, compiled = tf.function(numbers), tf.function(numbers, executor="xla")
+    for n in (0, 1, 3):
+        assert [x.numpy() for x in plain(n)] == [x.numpy() for x in compiled(n)]
+        n = tf.constant(n)
+        assert [x.numpy() for x in plain(n)] == [x.numpy() for x in compiled(n)]
+    for n in (9, 30):
+        for function in (plain, compiled):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="AG216"):
+                function(tf.constant(n))
