@@ -1,7 +1,7 @@
 """Ours against other libraries: ``python -m benchmarks``.
 
     python -m benchmarks [--only NAME …] [--quick] [--peers FOLDER]
-                         [--json FILE] [--chart FILE.svg] [--list]
+                         [--executor xla] [--json FILE] [--chart FILE.svg] [--list]
 
 README.md in this folder says how it is measured, peers.md how to get the others.
 """
@@ -17,11 +17,15 @@ from typing import Any
 
 from benchmarks.chart import chart
 from benchmarks.contest import FULL, QUICK, Plan, Row, hold
+from benchmarks.libraries import CONTESTANTS
 from benchmarks.processes import Failed, Team, default_folder, interpreters
 from benchmarks.report import as_json, heading, machine, tables
 from benchmarks.workloads import WORKLOADS, Workload, chosen
 
 __all__ = ["main"]
+
+#: What no executor has a part in.
+NOT_OF_XLA = ("import", "size")
 
 LEGEND = """\
 Each column with / has the time of the first column over that of its library: below 1,
@@ -39,10 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    plan = QUICK if options.quick else FULL
+    plan = replace(QUICK if options.quick else FULL, executor=options.executor)
+    if options.executor != "numpy":
+        workloads = [work for work in workloads if work.measure not in NOT_OF_XLA]
     workloads = [_as_measured(workload, plan) for workload in workloads]
     rows: list[Row] = []
-    with Team(interpreters(options.peers)) as team:
+    taking_part = {
+        each.library for each in CONTESTANTS if options.executor in each.executors
+    }
+    pythons = {
+        library: python
+        for library, python in interpreters(options.peers).items()
+        if library in taking_part
+    }
+    with Team(pythons) as team:
         found = machine(_versions(team))
         print(heading(found) + "\n", flush=True)
         try:
@@ -75,6 +89,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FOLDER",
         help="the environments of the other libraries (or set BENCHMARK_PEERS)",
     )
+    parser.add_argument(
+        "--executor",
+        choices=["numpy", "xla"],
+        default="numpy",
+        help="what runs ours; xla is compared with JAX",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers")
     parser.add_argument("--chart", type=Path, metavar="FILE", help="write an SVG")
     parser.add_argument("--list", action="store_true", help="say what there is")
@@ -92,7 +112,7 @@ def _listed() -> str:
 
 def _as_measured(workload: Workload, plan: Plan) -> Workload:
     """Its title must not promise more than it is made to do."""
-    if plan is FULL or workload.measure not in ("call", "first", "fresh"):
+    if plan.size == FULL.size or workload.measure not in ("call", "first", "fresh"):
         return workload
     if plan.size not in workload.programs().SIZES:
         return workload

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.libraries import CONTESTANTS, OURS, Contestant
+from benchmarks.libraries import CONTESTANTS, OURS, OURS_XLA, Contestant
 from benchmarks.processes import Failed, Team
 from benchmarks.workloads import Workload
 
@@ -35,6 +35,8 @@ class Plan:
     #: After how many seconds a contest ends early, with three rounds at least.
     limit: float
     size: str
+    #: What runs ours.
+    executor: str = "numpy"
 
 
 FULL = Plan(rounds=15, fresh_rounds=5, turn=0.1, limit=90, size="full")
@@ -69,10 +71,20 @@ class Row:
     @property
     def ok(self) -> bool | None:
         """Whether ours is within the target; None if there is nothing to compare."""
-        if OURS in self.failures:
+        if {OURS, OURS_XLA} & self.failures.keys():
             return False
-        found = self.ratios(OURS, "tensorflow")
-        return statistics.median(found) <= self.workload.target if found else None
+        for of, (over, target) in self.judged.items():
+            if found := self.ratios(of, over):
+                return statistics.median(found) <= target
+        return None
+
+    @property
+    def judged(self) -> dict[str, tuple[str, float]]:
+        """For ours, who is to be reached, and at most which ratio it may have."""
+        return {
+            OURS: ("tensorflow", self.workload.target),
+            OURS_XLA: ("jax", self.workload.xla_target),
+        }
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
@@ -92,7 +104,7 @@ def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
 def hold(workload: Workload, team: Team, plan: Plan, progress: Progress) -> Row:
     """Measure a workload with all that can run it."""
     row = Row(workload)
-    entrants = _entrants(workload, team)
+    entrants = _entrants(workload, team, plan)
     if workload.measure in ("call", "first", "fresh"):
         entrants = _correct(row, entrants, team, plan)
     measure = _MEASURES[workload.measure](row, entrants, team, plan)
@@ -110,9 +122,13 @@ def hold(workload: Workload, team: Team, plan: Plan, progress: Progress) -> Row:
     return row
 
 
-def _entrants(workload: Workload, team: Team) -> list[Contestant]:
+def _entrants(workload: Workload, team: Team, plan: Plan) -> list[Contestant]:
     """Who takes part, of those whose library is there."""
-    found = [each for each in CONTESTANTS if each.library in team.pythons]
+    found = [
+        each
+        for each in CONTESTANTS
+        if each.library in team.pythons and plan.executor in each.executors
+    ]
     if workload.measure in ("first", "fresh"):
         return [each for each in found if each.compiles]
     if workload.measure in ("import", "size"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["CONTESTANTS", "LIBRARIES", "OURS", "Contestant", "Library"]
+__all__ = ["CONTESTANTS", "LIBRARIES", "OURS", "OURS_XLA", "Contestant", "Library"]
 
 Call = Callable[..., Any]
 
@@ -17,6 +17,20 @@ def as_it_is(library: Any, program: Call, fixed: tuple[int, ...]) -> Call:
 
 def tf_function(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
     return tf.function(program)  # type: ignore[no-any-return]
+
+
+def tf_xla(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    compiled = tf.function(program, executor="xla")
+    from jax import block_until_ready
+
+    def call(*arguments: Any) -> Any:
+        result = compiled(*arguments)
+        several = isinstance(result, (tuple, list))
+        parts = result if several else [result]
+        block_until_ready([part.held for part in parts] if several else result.held)
+        return result
+
+    return call
 
 
 def jit(jax: Any, program: Call, fixed: tuple[int, ...]) -> Call:
@@ -44,6 +58,8 @@ class Library:
     ways: dict[str, Callable[[Any, Call, tuple[int, ...]], Call]]
     #: An array of NumPy as this library has it.
     give: Callable[[Any, Any], Any] = lambda library, array: array
+    #: The same for some of the ways.
+    gives: dict[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
     #: What pip installs for it; nothing where it runs in the Python of this command.
     packages: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -55,14 +71,27 @@ def tf_give(tf: Any, array: Any) -> Any:
     return tf.constant(array)
 
 
-OURS = "ours"
+def xla_give(tf: Any, array: Any) -> Any:
+    """A tensor that lies where XLA has its arrays, as those of JAX do."""
+    from jax import numpy
+
+    from runtime.tensor.device import DeviceTensor
+    from runtime.xla.library import load
+
+    load()
+    return DeviceTensor(numpy.asarray(array))
+
+
+#: Ours, run by NumPy and by XLA.
+OURS, OURS_XLA = "ours", "ours-xla"
 
 LIBRARIES = {
     OURS: Library(
         "runtime",
         "tensorflow",
-        {"staged": tf_function, "eager": as_it_is},
+        {"staged": tf_function, "eager": as_it_is, "xla": tf_xla},
         tf_give,
+        {"xla": xla_give},
         parts=("gast", "astor", "numpy"),
     ),
     "numpy": Library("numpy", "numpy", {"plain": as_it_is}, parts=("numpy",)),
@@ -102,15 +131,20 @@ class Contestant:
     way: str
     #: Whether its first call of a function traces or compiles it.
     compiles: bool = False
+    #: For which executors of ours it is measured.
+    executors: tuple[str, ...] = ("numpy",)
 
 
 CONTESTANTS = [
     Contestant(OURS, "ours", OURS, "staged", compiles=True),
+    Contestant(OURS_XLA, "ours, XLA", OURS, "xla", compiles=True, executors=("xla",)),
     Contestant("ours-eager", "ours, eager", OURS, "eager"),
-    Contestant("numpy", "NumPy", "numpy", "plain"),
+    Contestant("numpy", "NumPy", "numpy", "plain", executors=("numpy", "xla")),
     Contestant("tensorflow", "TensorFlow", "tensorflow", "graph", compiles=True),
     Contestant("tensorflow-eager", "TF eager", "tensorflow", "eager"),
-    Contestant("jax", "JAX jit", "jax", "jit", compiles=True),
+    Contestant(
+        "jax", "JAX jit", "jax", "jit", compiles=True, executors=("numpy", "xla")
+    ),
     Contestant("torch", "PyTorch", "torch", "eager"),
     Contestant("numba", "Numba", "numba", "njit", compiles=True),
 ]

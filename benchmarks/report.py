@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.contest import Row, quartiles
-from benchmarks.libraries import CONTESTANTS, OURS
+from benchmarks.libraries import CONTESTANTS, OURS, OURS_XLA
 
 __all__ = ["as_json", "heading", "machine", "notes", "number", "quantity", "tables"]
 
@@ -20,6 +20,7 @@ TITLES = {each.key: each.title for each in CONTESTANTS}
 #: Whose numbers are divided, by whose: each is a table.
 TABLES = {
     OURS: ["tensorflow", "numpy", "ours-eager", "jax", "torch", "numba"],
+    OURS_XLA: ["jax", "numpy"],
     "ours-eager": ["numpy", "tensorflow-eager", "torch"],
 }
 #: How much slower than our eager mode is no longer chance.
@@ -72,7 +73,8 @@ def _table(rows: Sequence[Row], of: str, over: Sequence[str]) -> str:
     mine = [row for row in rows if of in row.values or of in row.failures]
     if not mine or not compared:
         return ""
-    judged = of == OURS and "tensorflow" in compared
+    over_whom, _ = mine[0].judged.get(of, ("", 0.0))
+    judged = over_whom in compared
     head = ["workload", TITLES[of], *(f"/ {TITLES[key]}" for key in compared)]
     if judged:
         head[3:3] = ["at most", ""]
@@ -81,7 +83,7 @@ def _table(rows: Sequence[Row], of: str, over: Sequence[str]) -> str:
         first, second = _lines(row, of, compared)
         if judged:
             verdict = {True: "ok", False: "OVER", None: ""}[row.ok]
-            first[3:3] = [number(row.workload.target), verdict]
+            first[3:3] = [number(row.judged[of][1]), verdict]
             second[3:3] = ["", ""]
         grid += [first, second]
     return _grid(grid)

@@ -38,9 +38,9 @@ def load(
     call = getattr(module, rules.programs)(library, *weights)
     if rules.programs not in getattr(module, "COMPILED", ()):
         call = rules.ways[way](library, call, fixed)
+    give = rules.gives.get(way, rules.give)
     arguments = [
-        value if isinstance(value, int) else rules.give(library, value)
-        for value in drawn
+        value if isinstance(value, int) else give(library, value) for value in drawn
     ]
     return call, arguments
 
@@ -66,7 +66,9 @@ def has_program(name: str, way: str, module: ModuleType) -> bool:
     """Whether a library can run a workload in one of its ways."""
     programs = LIBRARIES[name].programs
     compiled = programs in getattr(module, "COMPILED", ())
-    return hasattr(module, programs) and not (compiled and way == "eager")
+    if way == "xla" and not hasattr(module, "jax"):
+        return False  # there is nothing to compare it with
+    return hasattr(module, programs) and not (compiled and way in ("eager", "xla"))
 
 
 class Session:

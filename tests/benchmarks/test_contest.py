@@ -74,6 +74,30 @@ def test_the_command(
     assert ElementTree.parse(files[1]).getroot().tag.endswith("svg")
 
 
+def test_ours_on_xla_is_measured_against_jax(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("jax")
+    install(tmp_path, "torch", "raise OSError('it takes no part')")
+    monkeypatch.setattr(command, "QUICK", SHORT)
+    file = tmp_path / "found.json"
+
+    command.main(
+        ["--quick", "--executor", "xla", "--only", "tiny_op", "size"]
+        + ["--peers", str(tmp_path), "--json", str(file)]
+    )
+
+    assert "ours, XLA" in capsys.readouterr().out
+    [record] = json.loads(file.read_text())["workloads"]
+    assert set(record["values"]) == {"ours-xla", "numpy"}
+    row = Row(chosen(["tiny_op"])[0], {"ours-xla": [1.4], "jax": [1.0]})
+    assert row.ok
+    row = Row(chosen(["gelu"])[0], {"ours-xla": [1.4], "jax": [1.0]})
+    assert row.ok is False
+
+
 def test_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--list"]) == 0
     assert "collatz " in capsys.readouterr().out
