@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import digamma
 
+from runtime.execute.counted import constant_int
 from runtime.graph import Node
 from runtime.ops.python_ints import is_exact
 from runtime.xla.flow import Step, Value, rule
@@ -242,6 +243,11 @@ def _is_integer(node: Node) -> bool:
     return node.inputs[0].dtype.is_integer
 
 
+def _may_not_divide(node: Node) -> bool:
+    """Whether a quotient of integers may be none, or too large: not for ``n // 2``."""
+    return _is_integer(node) and constant_int(node.inputs[1]) in (None, 0, -1)
+
+
 def _quotient(x: Value, y: Value) -> Value:
     """``x / y`` to the bit: alone XLA may multiply by reciprocals."""
     x, y = jnp.broadcast_arrays(x, y)
@@ -290,12 +296,13 @@ def _floor_div(x: Value, y: Value) -> Value:
 def _divides(
     op: str, of_integers: Callable[..., Value], of_floats: Callable[..., Value]
 ) -> None:
-    @rule(op, checks=_is_integer)
+    @rule(op, checks=_may_not_divide)
     def run(step: Step, x: Value, y: Value, **_: Any) -> Value:
         if _is_integer(step.node):
-            step.check(y != 0)
-            if is_exact(step.node):
-                step.check((x != _LOWEST) | (y != -1))
+            if _may_not_divide(step.node):
+                step.check(y != 0)
+                if is_exact(step.node):
+                    step.check((x != _LOWEST) | (y != -1))
             return of_integers(*jnp.broadcast_arrays(x, y))
         wide = jnp.promote_types(step.dtype, jnp.float32)
         x, y = jnp.broadcast_arrays(x, y)
