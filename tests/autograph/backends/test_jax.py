@@ -180,7 +180,10 @@ def test_under_jit(function: Callable[..., Any]) -> None:
         assert close(staged(*arrays), function(*args)), args
 
 
-@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+BATCHED = (first_above, stop_at_negative, pairs_below, matched, perhaps_none)
+
+
+@pytest.mark.parametrize("function", BATCHED, ids=lambda f: f.__name__)
 def test_under_vmap(function: Callable[..., Any]) -> None:
     cases = PROGRAMS[function]
     columns = [jnp.stack(list(map(jnp.asarray, column))) for column in zip(*cases)]
