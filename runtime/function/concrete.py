@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import pprint
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.execute.profile import Profile, profile
 from runtime.executors import compiled, executor_of
 from runtime.function.call import ObjectRef, Specs, with_array_parts
+from runtime.function.exports import Exports
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph.recording import recorders
@@ -44,7 +44,7 @@ _FRAMES = 20
 _limit_lock = new_lock()
 
 
-class ConcreteFunction:
+class ConcreteFunction(Exports):
     """A graph with the structure of the arguments and the result it was traced for.
 
     It is called with tensors of the traced dtypes and shapes. Python arguments are
@@ -188,30 +188,7 @@ class ConcreteFunction:
             given = self._bind(args, kwargs, as_argument)
             return [*given, *[tensor._array for tensor in self._captured]]
 
-        results = self._trace.results
-        if not results.form.is_structure:
-            raise TypeError(
-                f"{self.name}() returns what JAX does not know, such as a TensorArray: "
-                "return tensors and structures of them"
-            )
-        return JaxFunction(self.graph, self.variables, bind, results.pack, checks)
-
-    def export_onnx(
-        self, path: str | os.PathLike[str] | None = None, *, checks: bool = True
-    ) -> Any:
-        """The graph as an ONNX model, an ``onnx.ModelProto``; written to `path`.
-
-        Inputs have the names of the arguments, results those of their keys or
-        ``output``, ``output_0``, ``output_1``, .... Variables are constants. A program
-        that may raise has ``failed`` as the last result: whether it would have raised,
-        and then the others mean nothing. With ``checks=False`` nothing is checked.
-
-        Raises UnimplementedError for what has no form in ONNX, and without the extra
-        ``onnx``.
-        """
-        from runtime.onnx_export.model import export_onnx
-
-        return export_onnx(self.graph, path, self._trace.results.places, checks)
+        return JaxFunction(self.graph, self.variables, bind, self._packing(), checks)
 
     def gradient_memory(self) -> Any:
         """What is kept for the gradient, in bytes and tensor by tensor, with lines.

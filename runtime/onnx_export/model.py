@@ -12,6 +12,7 @@ from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
 from runtime.onnx_export.library import IR_VERSION, OPSET
 from runtime.onnx_export.writer import Value, Writer
+from runtime.optimize.editing import nested_graphs
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["export_onnx"]
@@ -30,6 +31,7 @@ def export_onnx(graph: Graph, path: Any, places: Sequence[str], checks: bool) ->
     from runtime.onnx_export.rules import FAMILIES  # noqa: F401
 
     writer, prepared = Writer(checks), prepare(graph, holds_state=True)
+    _drop_messages(prepared)
     helper = writer.onnx.helper
     inputs = [_described(writer, t, t.node.name, True) for t in prepared.inputs]
     outputs = [
@@ -81,3 +83,11 @@ def _result_name(place: str) -> str:
     """The name of what is at a place of the result: ``['a'][0]`` is ``a_0``."""
     name = re.sub(r"\W+", "_", place).strip("_")
     return name if name[:1].isalpha() else f"output_{name}".rstrip("_")
+
+
+def _drop_messages(graph: Graph) -> None:
+    """Leave checks nothing but their conditions: what errors say needs texts."""
+    for inner in nested_graphs(graph):
+        for node in inner.nodes:
+            if node.op in ("Assert", "Raise"):
+                node.inputs = node.inputs[: node.op == "Assert"]

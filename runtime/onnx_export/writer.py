@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from runtime.errors import OpError, UnimplementedError
-from runtime.execute.prune import CONTROL_FLOW, find_live
+from runtime.execute.prune import find_live
 from runtime.graph import Graph, Node
 from runtime.onnx_export.library import load
 from runtime.ops.define import attributes_with_tensors
-from runtime.ops.record import get
 
-__all__ = ["Refused", "Value", "Writer", "rule"]
+__all__ = ["Value", "Writer", "rule"]
 
 Rule = Callable[..., Any]
 _Rule = TypeVar("_Rule", bound=Rule)
@@ -49,12 +48,6 @@ def rule(
         return run
 
     return add
-
-
-class Refused(NamedTuple):
-    """Stands for a value that ONNX cannot compute, as long as nothing needs it."""
-
-    error: OpError
 
 
 class Value:
@@ -164,28 +157,15 @@ class Writer:
 
     def _results(self, node: Node, inputs: list[Any]) -> Sequence[Any]:
         known = _RULES.get(node.op)
-        if node.op in CONTROL_FLOW and known is not None:
-            return _many(known.run(self, *inputs))
-        if node.op in ("Assert", "Raise"):
-            # What an error says is not in the model: the texts need no value.
-            del inputs[node.op == "Assert" :]
-        for value in inputs:
-            if isinstance(value, Refused):
-                return self._later(value.error)
         if known is None:
-            return self._later(self.refused(f"ONNX has no {node.op}"))
+            raise self.refused(f"ONNX has no {node.op}")
         for tensor in node.outputs:
             if tensor.dtype.kind not in "biuf":
-                reason = f"an ONNX model cannot have {tensor.dtype.name} values"
-                return self._later(self.refused(reason))
-        inputs, attrs = attributes_with_tensors(inputs, node.attrs)  # type: ignore[assignment]
-        return _many(known.run(self, *inputs, **attrs))
-
-    def _later(self, error: OpError) -> Sequence[Any]:
-        """An error for who needs the results; at once for a node with effects."""
-        if get(self.node.op).stateful:
-            raise error
-        return [Refused(error)] * len(self.node.outputs)
+                raise self.refused(
+                    f"an ONNX model cannot have {tensor.dtype.name} values"
+                )
+        values, attrs = attributes_with_tensors(inputs, node.attrs)
+        return _many(known.run(self, *values, **attrs))
 
     def subgraph(
         self,
@@ -243,8 +223,6 @@ class Writer:
 
     def value(self, value: Any, dtype: Any = np.int64) -> Value:
         """A value as it is; numbers become a constant."""
-        if isinstance(value, Refused):
-            raise value.error
         if isinstance(value, Value):
             return value
         return Value(self, dtype, known=np.asarray(value, dtype))

@@ -31,6 +31,13 @@ from runtime.ops.static import plain
 from runtime.optimize.editing import nested_graphs
 from runtime.types.dtypes import as_dtype
 from runtime.types.specs import TensorSpec
+from runtime.xla.dimensions import (
+    Undecided,
+    as_array,
+    computed,
+    has_symbols,
+    is_symbolic_dim,
+)
 from runtime.xla.rows import OnHost, Room, Rows
 
 __all__ = [
@@ -67,6 +74,9 @@ _ON_ROWS: dict[str, Rule] = {}
 
 #: The families of ops that texts go through, outside of the program.
 _OF_TEXTS = frozenset({"elementwise", "movement", "creation"})
+
+#: What JAX raises for operands that do not fit.
+_UNFIT = TypeError, ValueError, IndexError, ZeroDivisionError, Undecided
 
 #: What the flag says: a check has failed, or a buffer is full.
 FAILED, FULL = 1, 2
@@ -125,7 +135,7 @@ def as_spec(value: Value, spec: TensorSpec) -> Value:
         raise UnimplementedError(TEXT)
     if isinstance(value, Rows):
         return Rows(jnp.asarray(value.array, dtype), value.count)
-    return jnp.asarray(value, dtype)
+    return as_array(value, dtype) if has_symbols(value) else jnp.asarray(value, dtype)
 
 
 def refusal(node: Node, reason: str) -> OpError:
@@ -202,8 +212,14 @@ class Flow:
 
     def _results(self, node: Node, arguments: list[Value]) -> Sequence[Value]:
         op = get(node.op)
+        is_open = any(map(has_symbols, arguments))
+        if is_open:
+            lengths = computed(node, arguments)
+            if lengths is not None:
+                return (lengths,)
+            arguments = _without_symbols(node, arguments)
         if op.family not in ("state", "random", "check", "structure"):
-            if not op.stateful and all(map(is_known, arguments)):
+            if not op.stateful and not is_open and all(map(is_known, arguments)):
                 if op.family != "buffer" or node.op not in _RULES:
                     try:
                         return _many(run_node(node, arguments, node.graph.name))
@@ -247,7 +263,7 @@ class Flow:
                 return _many(_ON_ROWS[node.op](step, run, *inputs, **attrs))
         except OpError:
             raise
-        except (TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+        except _UNFIT as error:
             if node.op not in CONTROL_FLOW and _is_unfit(node, arguments):
                 return self._fail(node)
             raise refusal(node, f"XLA cannot run {node.op}: {error}") from error
@@ -262,8 +278,21 @@ class Flow:
         return [jnp.zeros(s, spec.dtype.np_dtype) for s, spec in zip(shapes, specs)]
 
 
+def _without_symbols(node: Node, arguments: Sequence[Value]) -> list[Value]:
+    """The arguments as arrays; those that stand in attributes stay lengths."""
+    first = len(arguments) - node.attrs.get("operands", 0)
+    return [
+        as_spec(value, node.inputs[place].spec)
+        if place < first and has_symbols(value)
+        else value
+        for place, value in enumerate(arguments)
+    ]
+
+
 def _is_text(value: Value) -> bool:
-    return isinstance(value, OnHost) or (is_known(value) and value.dtype == object)
+    if isinstance(value, OnHost):
+        return True
+    return is_known(value) and value.dtype == object and not has_symbols(value)
 
 
 def _known(op: str) -> _Known | None:
@@ -299,6 +328,8 @@ def _plain_operands(node: Node, arguments: Sequence[Value]) -> list[Value]:
 def _is_unfit(node: Node, arguments: Sequence[Value]) -> bool:
     """Whether the op refuses operands of these shapes, as its infer rule says."""
     if any(isinstance(value, Rows) for value in arguments):
+        return False
+    if any(is_symbolic_dim(n) for value in arguments for n in np.shape(value)):
         return False
     specs = [TensorSpec(np.shape(value), as_dtype(value.dtype)) for value in arguments]
     values: list[Any] = [

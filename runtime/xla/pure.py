@@ -28,7 +28,7 @@ from runtime.xla.executable import variables_of
 from runtime.xla.flow import Flow, as_spec, may_fail
 from runtime.xla.rules.gradients import KEPT
 
-__all__ = ["JaxFunction", "as_argument"]
+__all__ = ["JaxFunction", "as_argument", "names_of"]
 
 
 class JaxFunction:
@@ -60,7 +60,7 @@ class JaxFunction:
         assigned = variables_of(self._program)[0]
         known = set(map(id, variables))
         held = [*variables, *(item for item in assigned if id(item) not in known)]
-        self._named = dict(zip(_names(held), held))
+        self._named = dict(zip(names_of(held), held))
         self.updates = bool(assigned)
         self.variables: dict[str, Any] = {
             name: jnp.array(variable.on_device())
@@ -162,7 +162,7 @@ def as_argument(value: Any, spec: TensorSpec) -> Any:
     return array
 
 
-def _names(variables: Sequence[Any]) -> list[str]:
+def names_of(variables: Sequence[Any]) -> list[str]:
     """A name for each variable: its own, with a number behind it if that is taken."""
     found: list[str] = []
     for variable in variables:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.graph import Graph
 from runtime.onnx_export.writer import Value, Writer, rule
 
 __all__: list[str] = []
@@ -28,8 +29,7 @@ def _assign(w: Writer, value: Value, variable: Any) -> Value:
 
 
 @rule("PartitionedCall")
-def _call(w: Writer, *inputs: Any) -> Any:
-    graph = w.node.attrs["graph"]
+def _call(w: Writer, *inputs: Any, graph: Graph, **_: Any) -> Any:
     if graph.is_recursive:
         raise w.refused(f"ONNX has no recursion, and {graph.name}() calls itself")
     return w.run(graph, inputs)
@@ -67,16 +67,16 @@ def _results(w: Writer, found: Any, dtypes: Sequence[Any], fails: bool) -> list[
 
 
 @rule("If")
-def _if(w: Writer, test: Any, *operands: Any) -> Any:
-    then, otherwise = w.node.attrs["then_graph"], w.node.attrs["else_graph"]
-    bodies = lambda: w.run(then, operands), lambda: w.run(otherwise, operands)
-    return _branch(w, test, bodies, w.may_fail((then, otherwise)))
+def _if(
+    w: Writer, test: Any, *operands: Any, then_graph: Graph, else_graph: Graph, **_: Any
+) -> Any:
+    bodies = lambda: w.run(then_graph, operands), lambda: w.run(else_graph, operands)
+    return _branch(w, test, bodies, w.may_fail((then_graph, else_graph)))
 
 
 @rule("Case")
-def _case(w: Writer, index: Any, *operands: Any) -> Any:
-    graphs = w.node.attrs["branch_graphs"]
-    fails = w.may_fail(graphs)
+def _case(w: Writer, index: Any, *operands: Any, branch_graphs: Sequence[Graph]) -> Any:
+    graphs, fails = branch_graphs, w.may_fail(branch_graphs)
 
     def choose(first: int) -> Any:
         # An index outside of the list runs the last branch.
@@ -89,16 +89,20 @@ def _case(w: Writer, index: Any, *operands: Any) -> Any:
 
 
 @rule("While")
-def _while(w: Writer, *inputs: Any) -> Any:
-    node = w.node
-    test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
-    limit = node.attrs["maximum_iterations"]
-    count = len(node.outputs)
+def _while(
+    w: Writer,
+    *inputs: Any,
+    cond_graph: Graph,
+    body_graph: Graph,
+    maximum_iterations: int | None,
+    **_: Any,
+) -> Any:
+    count = len(w.node.outputs)
     captured = inputs[count:]
-    fails = w.may_fail((test, body))
+    fails = w.may_fail((cond_graph, body_graph))
 
     def goes_on(state: Sequence[Any]) -> Value:
-        (result,) = w.run(test, [*state, *captured])
+        (result,) = w.run(cond_graph, [*state, *captured])
         return result if w.failed is None else result & ~w.failed
 
     state = [w.value(value) for value in inputs[:count]]
@@ -114,10 +118,12 @@ def _while(w: Writer, *inputs: Any) -> Any:
 
     def run() -> Sequence[Value]:
         given = [Value(w, dtype, name) for dtype, name in zip(dtypes, names)]
-        results = w.run(body, [*given, *captured])
+        results = w.run(body_graph, [*given, *captured])
         return [goes_on(results), *results, *([w.flag] if fails else [])]
 
     first = [w.info(w.name("iteration"), np.int64, []), w.info(w.name("go"), bool, [])]
     loop = w.subgraph("body", run, [*first, *info], failed)
-    found = w.op("Loop", limit, begins, *state, outputs=len(state), body=loop)
+    found = w.op(
+        "Loop", maximum_iterations, begins, *state, outputs=len(state), body=loop
+    )
     return _results(w, found, dtypes, fails)

@@ -14,6 +14,7 @@ from runtime.graph import Node
 from runtime.ops.define import Operand, Slice
 from runtime.ops.shapes import normal_axis
 from runtime.types.shapes import TensorShape
+from runtime.xla.dimensions import is_symbolic_dim
 from runtime.xla.flow import Step, Value, is_known, rule
 
 __all__ = ["in_bounds", "ints", "places"]
@@ -25,6 +26,11 @@ def ints(step: Step, values: Any, what: str) -> tuple[int, ...]:
         values = np.asarray(values).ravel().tolist()
     found = []
     for value in values:
+        if isinstance(value, np.ndarray):
+            value = value.item()
+        if is_symbolic_dim(value):
+            found.append(value)
+            continue
         if not is_known(value) and not isinstance(value, int):
             raise step.refused(
                 f"XLA needs to know {what} when it compiles, and here a value of the "
@@ -58,7 +64,9 @@ def _stop_gradient(step: Step, x: Value) -> Value:
 
 @rule("Shape")
 def _shape(step: Step, x: Value, **_: Any) -> Value:
-    return np.array(np.shape(x), step.dtype)
+    dims = np.shape(x)
+    is_open = any(map(is_symbolic_dim, dims))
+    return np.array(dims, object if is_open else step.dtype)
 
 
 @rule("Range")
@@ -120,7 +128,8 @@ def in_bounds(step: Step, indices: Value, length: int, lowest: int = 0) -> Value
     wide = indices.astype(int)
     lowest = 0 if indices.dtype.kind == "u" else lowest
     step.check((wide >= lowest) & (wide < length))
-    return indices.astype(jnp.int32 if length < 2**31 else jnp.int64)
+    is_short = not is_symbolic_dim(length) and length < 2**31
+    return indices.astype(jnp.int32 if is_short else jnp.int64)
 
 
 def _has_operand(node: Node) -> bool:
