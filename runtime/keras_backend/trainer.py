@@ -115,7 +115,9 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
         return self._forward(x, training=False)
 
     def _staged(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return step if self.run_eagerly else tf.function(step)
+        if self.run_eagerly:
+            return step
+        return tf.function(step, jit_compile=True if self.jit_compile is True else None)
 
     def make_train_function(self, force: bool = False) -> Any:
         """Make what trains on several batches, and gives the logs of the last."""

@@ -99,7 +99,7 @@ def _insert(
     )
     array = with_room(step, _writable(step, buffer, count, value), count + 1)
     numbers = jnp.arange(array.shape[0])
-    moved = jnp.take(array, jnp.where(numbers > place, numbers - 1, numbers), 0)
+    moved = _taken(array, jnp.where(numbers > place, numbers - 1, numbers))
     return Rows(_put(moved, place, value))
 
 
@@ -113,7 +113,7 @@ def _set(step: Step, buffer: Value, count: Value, index: Value, value: Value) ->
 def _delete(step: Step, buffer: Value, count: Value, index: Value) -> Value:
     array = rows_of(buffer).array
     numbers = jnp.arange(array.shape[0])
-    return Rows(jnp.take(array, jnp.where(numbers >= index, numbers + 1, numbers), 0))
+    return Rows(_taken(array, jnp.where(numbers >= index, numbers + 1, numbers)))
 
 
 @_buffer("ListPut")

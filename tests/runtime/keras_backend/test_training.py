@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -36,6 +37,20 @@ def test_fit_learns_and_gives_the_same_staged_and_eagerly() -> None:
 
     np.testing.assert_allclose(staged, eager, rtol=1e-4)
     assert staged[-1] < staged[0] * 0.7
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+def test_steps_on_xla() -> None:
+    from runtime.xla.executable import Executable
+
+    compiled, plain = model(jit_compile=True), model()
+    with mock.patch.object(Executable, "tensor", side_effect=Executable.tensor) as made:
+        compiled.fit(X, Y, epochs=2, verbose=0, shuffle=False)
+        assert made.called
+    plain.fit(X, Y, epochs=2, verbose=0, shuffle=False)
+    results = [one.predict(X, verbose=0) for one in (compiled, plain)]
+
+    np.testing.assert_allclose(*results, rtol=1e-4, atol=1e-5)
 
 
 def test_a_step_is_traced_once_for_each_shape() -> None:
