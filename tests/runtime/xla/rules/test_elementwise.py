@@ -79,10 +79,10 @@ def of_casts() -> Iterator[Case]:
     wide = [2.0**31, -(2.0**31) - 1, 2.0**32, 2.0**63, -(2.0**63), 2.0**64, 300, -129]
     for source in dtypes:
         first = FLAGS if source is tf.bool else next(arrays(source.np_dtype))
-        given = (first, np.zeros((0, 2), source.np_dtype))
+        given = [first]
         if source.kind in "fc":
             with np.errstate(over="ignore"):
-                given += (np.array(wide, source.np_dtype),)
+                given = [np.append(first, np.array(wide, source.np_dtype))]
         for array in given:
             # What does not fit uint32 is now this and now that, also in NumPy.
             to = [each for each in dtypes if each is not tf.uint32]
