@@ -127,3 +127,16 @@ def test_open_shapes() -> None:
 
     fn = jax.jit(concrete_of(f, tf.TensorSpec([None, 2])).to_jax())
     assert [fn(jnp.zeros((n, 2), "float32")).shape for n in (1, 3)] == [(2, 1), (2, 3)]
+
+
+def test_what_fails_with_some_shapes_alone() -> None:
+    def f(x: Any) -> Any:
+        result = x[0]
+        if result > 0.0:
+            result = tf.reduce_sum(tf.reshape(x, [2, 2]))
+        return result
+
+    fn = concrete_of(f, tf.TensorSpec([None])).to_jax(checks=True)
+    found = [jax.jit(fn)(jnp.array(x, "float32")) for x in ([1.0] * 4, [1.0], [-1.0])]
+    assert [bool(failed) for _, failed in found] == [False, True, False]
+    assert (found[0][0], found[2][0]) == (4.0, -1.0)
