@@ -14,6 +14,7 @@ from runtime.errors import InvalidArgumentError, RetracingWarning, Unimplemented
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
+from runtime.ops.checks.numerics import is_checking
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
@@ -166,6 +167,9 @@ class Compiled(Executable):
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""
+        if is_checking():  # each result, which the interpreter does
+            checked = interpreter.run(self.graph, list(map(np.asarray, arrays)))
+            return checked[0] if self._has_one else checked
         name = current_device()
         device = device_of_jax(name) if name and not self._is_divided else None
         if device is not None:

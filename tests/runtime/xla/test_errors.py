@@ -69,3 +69,16 @@ def test_errors_of_numbers(program: object, numbers: tuple[int, int]) -> None:
     case = Case("own", program, tuple(map(tf.constant, numbers)))  # type: ignore[arg-type]
     verdict = xla_modes.compare(case)
     assert verdict.kind == "equal", verdict
+
+
+def test_checks_of_all_results() -> None:
+    inverse = tf.function(lambda x: 1.0 / x + 1.0, jit_compile=True)
+    zero = tf.constant(0.0)
+    assert inverse(zero).numpy() == float("inf")
+    tf.debugging.enable_check_numerics()
+    try:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            inverse(zero)
+    finally:
+        tf.debugging.disable_check_numerics()
+    assert inverse(zero).numpy() == float("inf")
