@@ -49,7 +49,7 @@ def composites() -> Iterator[Case]:
             yield case._replace(ulps=max(case.ulps, ULPS))
 
 
-COMPOSITES = [*composites()][:: 1 if EVERYTHING else 5]
+COMPOSITES = [*composites()][:: 1 if EVERYTHING else 12]
 
 
 @pytest.mark.parametrize("op", sorted({case.op for case in COMPOSITES}))
