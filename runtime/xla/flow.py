@@ -141,7 +141,8 @@ def as_spec(value: Value, spec: TensorSpec) -> Value:
 def refusal(node: Node, reason: str) -> OpError:
     """The error for what XLA cannot run, with the user's line."""
     where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
-    return UnimplementedError(f"{where}{reason}; leave out jit_compile").for_op(node.op)
+    text = f"{where}{reason}; executor='numpy' runs it"
+    return UnimplementedError(text).for_op(node.op)
 
 
 class FailsAlways(Exception):

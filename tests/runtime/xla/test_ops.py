@@ -22,14 +22,6 @@ pytest.importorskip("jax")
 #: Primitives that XLA does not run, with a part of what the program is told.
 REFUSED: dict[str, str] = {}
 
-#: Primitives whose rules are yet to be written, or to be exact.
-PENDING = set(
-    """
-    ListAppend ListDelete ListExtend ListFind ListGet ListInsert ListPlace ListSet
-    ListSetRows TensorArrayGrowV3 TensorArrayReadV3 TensorArrayV3 TensorArrayWriteV3
-    """.split()
-)
-
 
 def test_a_primitive_has_a_rule_or_is_refused() -> None:
     from runtime.xla import rules  # noqa: F401
@@ -37,7 +29,7 @@ def test_a_primitive_has_a_rule_or_is_refused() -> None:
 
     primitives = {op for op in record.names() if kind_of(op) == "primitive"}
     without = {op for op in primitives if not has_rule(op)}
-    assert without - PENDING <= set(REFUSED), "give them a rule or a reason"
+    assert without <= set(REFUSED), "give them a rule or a reason"
 
 
 def composites() -> Iterator[Case]:
