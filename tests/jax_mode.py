@@ -13,12 +13,17 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from tests import modes
+
+pytest.importorskip("jax")  # where examples in docstrings are looked for
+
 import jax
 import jax.numpy as jnp
 from jax.experimental import checkify
 
 import autograph.backends.jax
-from tests import modes
 
 
 class Program:

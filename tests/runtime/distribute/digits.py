@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 import runtime as tf
 
@@ -20,6 +19,8 @@ def weights() -> list[Any]:
 
 
 def data() -> Any:
+    from sklearn.datasets import load_digits
+
     digits = load_digits()
     images = digits.images.reshape(-1, 64) / 16
     data = tf.data.Dataset.from_tensor_slices((images[:1440], digits.target[:1440]))

@@ -14,10 +14,11 @@ from runtime.lowering.lower import kind_of
 from runtime.ops import record
 from tests.runtime.lowering import test_arrays, test_elementwise
 from tests.runtime.lowering.comparison import ULPS, Case
-from tests.runtime.xla.sweep import compare
 from tests.turns import EVERYTHING
 
 pytest.importorskip("jax")
+
+from tests.runtime.xla.sweep import compare
 
 #: Primitives that XLA does not run, with a part of what the program is told.
 REFUSED: dict[str, str] = {}

@@ -10,9 +10,10 @@ import pytest
 
 import runtime as tf
 from runtime.execute import interpreter
-from runtime.xla.executable import compile_graph
 
 pytest.importorskip("jax")
+
+from runtime.xla.executable import compile_graph
 
 Make = Callable[[], Callable[..., Any]]
 
