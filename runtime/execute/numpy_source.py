@@ -70,6 +70,9 @@ _quiet.run(np.seterr, all="ignore")
 class Executable:
     """The source of a graph and what it compiles to; made by `compile_graph`."""
 
+    #: What runs it.
+    executor = "numpy"
+
     def __init__(
         self,
         graph: Graph,

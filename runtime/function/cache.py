@@ -12,7 +12,6 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from runtime.executors import executor_of
 from runtime.function.call import Call, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.fast_key import FastKey, objects_of
@@ -151,7 +150,7 @@ class TraceCache:
             # Else something is known neither by its identity nor by the key.
 
     def _remember(self, key: FastKey, order: tuple[int, ...], entry: Entry) -> None:
-        if DeviceTensor in key and executor_of(entry.concrete.graph) == "numpy":
+        if DeviceTensor in key and entry.concrete.executor == "numpy":
             return  # Its source takes NumPy's arrays alone.
         in_order = order == tuple(range(len(order)))
         with self._lock:

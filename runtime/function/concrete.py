@@ -146,8 +146,12 @@ class ConcreteFunction(Exports):
 
     @property
     def executor(self) -> str:
-        """What runs the graph: ``"numpy"`` or ``"xla"``."""
-        return executor_of(self.graph)
+        """What runs the graph: ``"numpy"`` or ``"xla"``.
+
+        `tf.config.set_executor` changes that until the graph is first run.
+        """
+        made = self._executable
+        return executor_of(self.graph) if made is None else made.executor
 
     def to_source(self) -> str:
         """The Python source that runs the graph; on XLA, the jaxpr."""

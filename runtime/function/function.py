@@ -26,7 +26,6 @@ import numpy as np
 
 from runtime import compiler
 from runtime.config import check_executor
-from runtime.executors import executor_of
 from runtime.function.cache import MAX_TRACES, Entry, TraceCache
 from runtime.function.call import Call
 from runtime.function.concrete import ConcreteFunction
@@ -248,8 +247,10 @@ class Function:
             raise self._no_value(args, kwargs)
         entry = self._entry(call)
         self._retraces.warn()
+        # Made first: it is kept, whatever tf.config.set_executor says later.
+        executor = entry.concrete.executable.executor
         self._cache.remember(call, entry)
-        if executor_of(entry.concrete.graph) == "numpy":
+        if executor == "numpy":
             inputs = [np.asarray(array) for array in inputs]
         return entry.concrete.call_flat(inputs)
 

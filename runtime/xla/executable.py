@@ -20,6 +20,7 @@ from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor, explained_errors
 from runtime.types.devices import current_device, device_of_jax
+from runtime.variable import Variable
 from runtime.where.user_code import calling_place
 from runtime.xla.flow import FULL, FailsAlways, Flow, as_spec, may_fail
 from runtime.xla.rows import OnHost, Room, Rows, on_host
@@ -37,6 +38,7 @@ MANY_SHAPES = 16
 class Executable:
     """What `runtime.executors` gives, over arrays of JAX."""
 
+    executor = "xla"
     name: str
     graph: Graph
 
@@ -281,8 +283,25 @@ def compile_graph(graph: Graph) -> Compiled | CompiledByShape:
 def _compiled(graph: Graph, shapes: Sequence[Any] | None = None) -> Compiled:
     from runtime.xla.calling import CallingPython
 
+    _check_numbers(graph)
     kind = CallingPython if has_effects(graph) else Compiled
     return kind(graph, shapes)
+
+
+def _check_numbers(graph: Graph) -> None:
+    """Raise UnimplementedError for inputs and variables that XLA has not: texts."""
+    found = [("argument", t.node.name, t.dtype) for t in graph.inputs]
+    assigned, read = variables_of(graph)
+    for variable in assigned + read:
+        if isinstance(variable, Variable):
+            found.append(("variable", variable.name, variable.dtype))
+    for kind, name, dtype in found:
+        if dtype.kind == "O":
+            what = "a text" if dtype.name == "string" else "no tensor of numbers"
+            raise UnimplementedError(
+                f"{graph.name}() cannot be an XLA program: the {kind} {name!r} is "
+                f"{what}; leave out jit_compile"
+            )
 
 
 def _cut(found: Any) -> Any:

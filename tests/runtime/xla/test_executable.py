@@ -197,3 +197,40 @@ def test_too_little_memory_is_an_error_of_ours() -> None:
         f(tf.constant(1.0))
     with pytest.raises(tf.errors.ResourceExhaustedError, match=expected):
         DeviceTensor(Failed()).numpy()
+
+
+def test_texts_are_refused_by_name() -> None:
+    text, name = tf.constant("a"), tf.Variable("b", name="label")
+
+    @tf.function(jit_compile=True)
+    def upper(s: Any) -> Any:
+        return tf.strings.upper(s)
+
+    @tf.function(jit_compile=True)
+    def relabel() -> None:
+        name.assign("c")
+
+    with pytest.raises(tf.errors.UnimplementedError, match="argument 's' is a text"):
+        upper(text)
+    with pytest.raises(tf.errors.UnimplementedError, match="'label:0' is a text"):
+        relabel()
+    assert name.numpy() == b"b"
+
+
+def test_an_executor_is_kept_from_the_first_run() -> None:
+    item = tf.function(lambda x, i: x[i])
+    concrete = item.get_concrete_function(
+        tf.TensorSpec([1]), tf.TensorSpec([], "int32")
+    )
+    item(tf.constant([1.0]), tf.constant(0))
+    try:
+        tf.config.set_executor("xla")
+        made = tf.function(lambda x: x * 2.0)(tf.constant([1.0]))
+        assert type(made) is DeviceTensor
+        assert concrete.executor == "numpy"
+        for _ in range(3):
+            # An array of JAX, given to NumPy's code, would take the last element.
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                item(made, tf.constant(3))
+    finally:
+        tf.config.set_executor("numpy")
