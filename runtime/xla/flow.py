@@ -213,61 +213,54 @@ class Flow:
 
     def _results(self, node: Node, arguments: list[Value]) -> Sequence[Value]:
         op = get(node.op)
-        is_open = any(map(has_symbols, arguments))
-        if is_open:
+        if any(map(has_symbols, arguments)):
             lengths = computed(node, arguments)
             if lengths is not None:
                 return (lengths,)
             arguments = _without_symbols(node, arguments)
-        if op.family not in ("state", "random", "check", "structure"):
-            if not op.stateful and not is_open and all(map(is_known, arguments)):
-                if op.family != "buffer" or node.op not in _RULES:
-                    try:
-                        return _many(run_node(node, arguments, node.graph.name))
-                    except Exception:
-                        return self._fail(node)
-        arguments, has_rows = _with_rows(op, arguments)
-        known = _known(node.op)
-        is_host = known is not None and node.op not in _RULES
-        if any(map(_is_text, arguments)) and not is_host:
-            if op.family in _OF_TEXTS:
-                known, is_host, has_rows = _RULES["text*"], True, False
-            elif op.family not in ("check", "structure"):
-                raise refusal(node, TEXT)
-        other = _ON_ROWS.get(node.op, _ON_ROWS.get(op.family))
-        if op.decomposition is not None and not has_rows:
-            if known is None and _is_unfit(node, arguments):
-                return self._fail(node)  # It was not lowered since it fails.
-        if (other if has_rows else known or other) is None:
-            raise refusal(
-                node,
-                f"XLA needs to know the length of what {node.op} is given when it "
-                "compiles"
-                if has_rows or op.decomposition is not None
-                else f"XLA has no way to run {node.op}",
-            )
-        inputs, attrs = attributes_with_tensors(
-            _plain_operands(node, arguments), node.attrs
-        )
-        step, run = Step(self, node), None if known is None else known.run
-        try:
-            if run is not None and (is_host or node.op in CONTROL_FLOW):
-                return _many(run(step, *arguments))
-            if has_rows or run is None:
-                return _many(other(step, run, *inputs, **attrs))  # type: ignore[misc]
+        elif _is_folded(op, arguments):
             try:
-                return _many(run(step, *inputs, **attrs))
-            except UnimplementedError:
-                # For a length that is not known; of a reduction it is the axis.
-                if node.op not in _ON_ROWS or op.family in ("reduction", "scan"):
-                    raise
-                return _many(_ON_ROWS[node.op](step, run, *inputs, **attrs))
+                return _many(run_node(node, arguments, node.graph.name))
+            except Exception:
+                return self._fail(node)
+        arguments, has_rows = _with_rows(op, arguments)
+        known = _rule_for(node, arguments)
+        if known is None and op.decomposition is not None and not has_rows:
+            if _is_unfit(node, arguments):
+                return self._fail(node)  # It was not lowered since it fails.
+        try:
+            return _many(self._run_rule(node, arguments, known, has_rows))
         except OpError:
             raise
         except _UNFIT as error:
             if node.op not in CONTROL_FLOW and _is_unfit(node, arguments):
                 return self._fail(node)
             raise refusal(node, f"XLA cannot run {node.op}: {error}") from error
+
+    def _run_rule(
+        self, node: Node, arguments: list[Value], known: _Known | None, has_rows: bool
+    ) -> Any:
+        """What the rule of a node gives, or the one for rows of unknown number."""
+        op, step = get(node.op), Step(self, node)
+        run = None if known is None else known.run
+        if run is not None and (
+            run is not _own_rule(node.op) or op.name in CONTROL_FLOW
+        ):
+            return run(step, *arguments)
+        on_rows = _ON_ROWS.get(op.name, _ON_ROWS.get(op.family))
+        values = _plain_operands(node, arguments)
+        inputs, attrs = attributes_with_tensors(values, node.attrs)
+        if has_rows or run is None:
+            if on_rows is None:
+                raise refusal(node, _no_rule(op, has_rows))
+            return on_rows(step, run, *inputs, **attrs)
+        try:
+            return run(step, *inputs, **attrs)
+        except UnimplementedError:
+            # For a length that is not known; of a reduction it is the axis.
+            if op.name not in _ON_ROWS or op.family in ("reduction", "scan"):
+                raise
+            return _ON_ROWS[op.name](step, run, *inputs, **attrs)
 
     def _fail(self, node: Node) -> Sequence[Value]:
         """Raise the flag for a node that fails; gives what may stand for results."""
@@ -299,6 +292,42 @@ def _is_text(value: Value) -> bool:
 def _known(op: str) -> _Known | None:
     """The rule of an op, or of its family."""
     return _RULES.get(op) or _RULES.get(f"{get(op).family}*")
+
+
+def _own_rule(op: str) -> Rule | None:
+    """The rule of an op itself, which takes attributes by their names."""
+    return _RULES[op].run if op in _RULES else None
+
+
+def _is_folded(op: Op, arguments: Sequence[Value]) -> bool:
+    """Whether NumPy computes the results while the program is compiled."""
+    if op.stateful or op.family in ("state", "random", "check", "structure"):
+        return False
+    # A buffer stays one that may be written to.
+    if op.family == "buffer" and op.name in _RULES:
+        return False
+    return all(map(is_known, arguments))
+
+
+def _rule_for(node: Node, arguments: Sequence[Value]) -> _Known | None:
+    """The rule of an op, or of its family; for texts, that which hands them on."""
+    op, known = get(node.op), _known(node.op)
+    is_of_family = known is not None and node.op not in _RULES
+    if is_of_family or not any(map(_is_text, arguments)):
+        return known
+    if op.family in _OF_TEXTS:
+        return _RULES["text*"]
+    if op.family not in ("check", "structure"):
+        raise refusal(node, TEXT)
+    return known
+
+
+def _no_rule(op: Op, has_rows: bool) -> str:
+    if has_rows or op.decomposition is not None:
+        return (
+            f"XLA needs to know the length of what {op.name} is given when it compiles"
+        )
+    return f"XLA has no way to run {op.name}"
 
 
 def _with_rows(op: Op, arguments: list[Value]) -> tuple[list[Value], bool]:
