@@ -48,13 +48,15 @@ class _Inner:
     """Sub-graphs, and what they take and give beside their inputs and results.
 
     The values of the variables that they assign, and of the states that they draw from;
-    and the flag if they may raise it.
+    and the flag if they may raise it, or if it may have been raised: a loop that is
+    given what a failed check left might not end.
     """
 
     def __init__(self, step: Step, graphs: Sequence[Graph]) -> None:
         self._step = step
         self._variables = _assigned(step, graphs)
-        self.fails = step.flow.careful or any(map(may_fail, graphs))
+        is_raised = type(step.flow.failed) is not int
+        self.fails = step.flow.careful or is_raised or any(map(may_fail, graphs))
 
     def now(self) -> tuple[list[Value], Value]:
         """The values of the variables, and the flag."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -234,3 +238,37 @@ def test_an_executor_is_kept_from_the_first_run() -> None:
                 item(made, tf.constant(3))
     finally:
         tf.config.set_executor("numpy")
+
+
+LOOP_AFTER_A_CHECK = """
+import runtime as tf
+
+@tf.function(jit_compile=True)
+def steps(x):
+    if x > 0:
+        step = x
+    total = 0
+    if x < 10:
+        while total < 5:
+            total += step
+    return total
+
+assert steps(tf.constant(3)).numpy() == 6
+try:
+    steps(tf.constant(-3))
+except UnboundLocalError:
+    print("raised")
+"""
+
+
+def test_a_loop_after_a_failed_check_ends(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(LOOP_AFTER_A_CHECK)
+    command = [sys.executable, str(file)]
+    root = Path(__file__).parents[3]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    # In a process, which can be ended if it does not end.
+    found = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert found.stdout == "raised\n", found.stderr
