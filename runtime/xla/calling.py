@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import count
+from threading import RLock
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from runtime.execute import interpreter
 from runtime.execute.replay import replaying
 from runtime.graph import Graph
+from runtime.locks import new_lock
 from runtime.ops.checks.numerics import is_checking
 from runtime.variable import Variable
 from runtime.xla.executable import Compiled
 from runtime.xla.flow import Flow
-from runtime.xla.rules.host import Log, calls_functions
+from runtime.xla.rules.host import Log, calls_functions, inside
 
 __all__ = ["CallingPython"]
+
+#: By the ids of variables: held by a program that lends them to functions. Another such
+#: program that ran meanwhile would lose what this one assigns.
+_turns: WeakValueDictionary[int, Any] = WeakValueDictionary()
+_turns_lock = new_lock()
 
 
 class CallingPython(Compiled):
@@ -38,6 +47,8 @@ class CallingPython(Compiled):
             variables = [*self._assigned, *self._read]
             self._locks, self._assigned, self._read = [], variables, []
             self._owners = {id(v): v for v in variables if isinstance(v, Variable)}
+        with _turns_lock:
+            self._turns = [_turns.setdefault(v, RLock()) for v in sorted(self._owners)]
         self._compile(True)
 
     def _started(self, flow: Flow, inputs: Sequence[Any]) -> Sequence[Any]:
@@ -46,6 +57,13 @@ class CallingPython(Compiled):
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""
+        with ExitStack() as turns:
+            # A function that such a program calls has its turn, in whatever thread.
+            for turn in () if inside.calls else self._turns:
+                turns.enter_context(turn)
+            return self._run_in_turn(arrays)
+
+    def _run_in_turn(self, arrays: Sequence[Any]) -> Any:
         if is_checking():
             return super().run(arrays)
         number = next(self._numbers)

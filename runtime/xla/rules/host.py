@@ -12,6 +12,7 @@ it, since it may read and assign them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import local
 from typing import Any
 
 import jax
@@ -27,7 +28,7 @@ from runtime.optimize.editing import nested_graphs
 from runtime.xla.flow import Step, Value, is_known, rule
 from runtime.xla.rows import OnHost, on_host
 
-__all__ = ["Log", "calls_functions", "has_effects"]
+__all__ = ["Log", "calls_functions", "has_effects", "inside"]
 
 
 def has_effects(graph: Graph) -> bool:
@@ -45,6 +46,15 @@ def calls_functions(graph: Graph) -> bool:
 def _assigns(node: Any) -> bool:
     op = get(node.op)
     return op.calls_python and has_effect(op)
+
+
+class _Inside(local):
+    """In how many calls of Python by programs a thread is."""
+
+    calls = 0
+
+
+inside = _Inside()
 
 
 class Log:
@@ -143,6 +153,7 @@ def _call(
             return [*nothing, *state, True]
         for variable, value in zip(owners.values(), state):
             variable.keep_on_device(np.array(value))
+        inside.calls += 1
         try:
             if is_seen:
                 found = flow.logs[int(number)].next(owners, lambda: made(*parts))
@@ -150,6 +161,8 @@ def _call(
                 found = made(*parts)
         except BaseException:
             return [*nothing, *state, False]
+        finally:
+            inside.calls -= 1
         state = tuple([np.array(variable.on_device()) for variable in owners.values()])
         found = found if isinstance(found, tuple) else (found,)
         results = [np.asarray(a, s.dtype) for a, s in zip(found, shapes)]

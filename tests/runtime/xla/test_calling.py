@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
 from typing import Any
 
@@ -145,3 +146,28 @@ def test_results_without_a_shape_are_refused() -> None:
         tf.errors.UnimplementedError, match=r"calling.py:\d+: XLA needs"
     ):
         calling(tf.constant([1, 1, 2]))
+
+
+def test_threads_lose_no_assignment_where_functions_are_called() -> None:
+    total = tf.Variable(0)
+
+    @tf.function(jit_compile=True)
+    def inner(x: Any) -> Any:
+        total.assign_add(1)
+        return tf.py_function(lambda a: a + 0 * total, [x], INT)
+
+    @tf.function(jit_compile=True)
+    def counted(x: Any) -> Any:
+        total.assign_add(1)
+        return tf.py_function(lambda a: inner(a), [x], INT)
+
+    def count() -> None:
+        for _ in range(20):
+            counted(tf.constant(3))
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total.numpy() == 160
