@@ -188,6 +188,11 @@ class Compiled(Executable):
             # With arrays of these shapes a node fails, if the program comes to it.
             self._compile(True, careful=True)
             results, failed = self._on_variables(arrays, device)
+        except RecursionError:
+            raise RecursionError(
+                f"tracing {self.name}() by JAX goes deeper than Python's recursion "
+                "limit: sys.setrecursionlimit sets another; executor='numpy' needs less"
+            ) from None
         except (RuntimeError, ValueError):
             with explained_errors():
                 raise
@@ -300,7 +305,7 @@ def _check_numbers(graph: Graph) -> None:
             what = "a text" if dtype.name == "string" else "no tensor of numbers"
             raise UnimplementedError(
                 f"{graph.name}() cannot be an XLA program: the {kind} {name!r} is "
-                f"{what}; leave out jit_compile"
+                f"{what}; executor='numpy' runs it"
             )
 
 

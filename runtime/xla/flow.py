@@ -19,6 +19,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax.errors import (
+    ConcretizationTypeError,
+    TracerArrayConversionError,
+    TracerIntegerConversionError,
+)
 
 from runtime.errors import OpError, UnimplementedError
 from runtime.execute.failure import run_node
@@ -77,6 +82,13 @@ _OF_TEXTS = frozenset({"elementwise", "movement", "creation"})
 
 #: What JAX raises for operands that do not fit.
 _UNFIT = TypeError, ValueError, IndexError, ZeroDivisionError, Undecided
+
+#: What JAX raises where a rule needs the value of a tracer.
+_TRACED = (
+    ConcretizationTypeError,
+    TracerArrayConversionError,
+    TracerIntegerConversionError,
+)
 
 #: What the flag says: a check has failed, or a buffer is full.
 FAILED, FULL = 1, 2
@@ -235,6 +247,12 @@ class Flow:
         except _UNFIT as error:
             if node.op not in CONTROL_FLOW and _is_unfit(node, arguments):
                 return self._fail(node)
+            if isinstance(error, _TRACED):
+                reason = (
+                    f"XLA needs to know an argument of {node.op} when it compiles, and "
+                    "here a value of the program decides it"
+                )
+                raise refusal(node, reason) from None
             raise refusal(node, f"XLA cannot run {node.op}: {error}") from error
 
     def _run_rule(

@@ -272,3 +272,31 @@ def test_a_loop_after_a_failed_check_ends(tmp_path: Path) -> None:
         command, env=environment, capture_output=True, text=True, timeout=100
     )
     assert found.stdout == "raised\n", found.stderr
+
+
+def test_branches_too_deep_for_jax_say_what_helps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @tf.function(jit_compile=True)
+    def deep(x: Any) -> Any:
+        return x + 1
+
+    def fail(*arguments: Any) -> Any:
+        raise RecursionError("maximum recursion depth exceeded")
+
+    program = deep.get_concrete_function(tf.constant(1)).executable
+    monkeypatch.setattr(program, "_jitted", fail)
+    with pytest.raises(RecursionError, match="setrecursionlimit"):
+        deep(tf.constant(1))
+
+
+def test_an_axis_that_a_value_decides_is_refused_in_plain_words() -> None:
+    @tf.function(jit_compile=True)
+    def joined(x: Any, axis: Any) -> Any:
+        return tf.concat([x, x], axis)
+
+    with pytest.raises(
+        tf.errors.UnimplementedError, match="XLA needs to know"
+    ) as caught:
+        joined(tf.constant([1]), tf.constant(0))
+    assert "racer" not in str(caught.value)
