@@ -105,7 +105,9 @@ def _host(step: Step, *arguments: Value) -> Any:
     given = tuple([_constant(v) if is_known(v) else v for v in arguments])
     if any(tensor.dtype.kind == "O" for tensor in node.outputs):
         if len(node.outputs) > 1 or has_effect(op):
-            raise step.refused("XLA has no texts that a Python function gives")
+            raise step.refused(
+                f"XLA has no texts and no data sets, which {node.op} gives"
+            )
         text = OnHost(lambda *arrays: call_kernel(node, arrays), given)
         if op.stateful:
             # It may raise, whether or not anybody asks for the text.

@@ -171,3 +171,17 @@ def test_threads_lose_no_assignment_where_functions_are_called() -> None:
     for thread in threads:
         thread.join()
     assert total.numpy() == 160
+
+
+def test_a_data_set_is_refused_by_name() -> None:
+    numbers = tf.data.Dataset.range(3)
+
+    @tf.function(jit_compile=True)
+    def total() -> Any:
+        found = tf.constant(0, tf.int64)
+        for number in numbers:
+            found += number
+        return found
+
+    with pytest.raises(tf.errors.UnimplementedError, match="data sets, which MakeIter"):
+        total()
