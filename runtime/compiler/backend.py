@@ -79,7 +79,8 @@ class Staging(ag.Backend):
     ) -> State:
         """A ``While`` node."""
         step = _branch(body)
-        steps = {"in the loop": step}
+        # The rounds of a statement are an object; the user's code stands in a part.
+        steps = {"in the loop": getattr(body, "once", body)}
         with explaining("the condition of the loop", test, steps, names):
             return _outside(stage_loop(test, step, _inside(state), names, _memory()))
 

@@ -106,7 +106,7 @@ def running_sums_by_hand(xs):
         return (total, sums.at[i].set(total)), None
 
     items = 0 + jnp.arange(len(xs)), xs
-    return lax.scan(body, (jnp.float32(0), jnp.zeros_like(xs)), items)[0][1]
+    return lax.scan(body, (xs.dtype.type(0), jnp.zeros_like(xs)), items)[0][1]
 
 
 def recurrent(weights, xs):
