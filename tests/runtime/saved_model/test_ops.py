@@ -68,7 +68,7 @@ def test_a_process_that_loads_knows_all_ops() -> None:
         # These need JAX, an extra.
         " if not m.name.startswith(('runtime.keras', 'runtime.__main__',"
         " 'runtime.distribute', 'runtime.xla'))];"
-        # What calls Python is no data, nor is what devices run: 'ReplicaRun', 'Relayout'.
+        # What calls Python is no data, nor is what devices run (`ReplicaRun`).
         "print(sorted(name for name in set(record.names()) - before"
         " if record.get(name).family not in ('python', 'structure')))"
     )
