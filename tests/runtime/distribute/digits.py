@@ -35,6 +35,7 @@ def train(
     after: Callable[[int], Any] = lambda step: None,
 ) -> list[float]:
     """The losses of `steps` steps of the first epoch, from step `first` on."""
+    tf.random.set_seed(1)  # of the shuffle
     with strategy.scope():
         trained = weights()
     prepared(trained)
