@@ -105,7 +105,7 @@ def _is_of_user(error: Exception) -> bool:
 
 def _frames() -> Iterator[FrameType]:
     """The frames of the user's functions around a branch, out to where a library began
-    to trace.
+    to trace, or to the main program.
     """
     in_backend = True  # which called the branch
     frame: FrameType | None = sys._getframe(1)
@@ -115,6 +115,8 @@ def _frames() -> Iterator[FrameType]:
             in_backend = _EDGES[frame.f_code]
         elif not is_library_module(module):
             yield frame
+            if module == "__main__" and frame.f_code.co_name == "<module>":
+                return  # What runs the main program is no part of it.
         elif not in_backend and is_registered(module) and not _is_own(module):
             return
         frame = frame.f_back
