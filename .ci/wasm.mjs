@@ -10,7 +10,8 @@ const { loadPyodide, version } = await import(pathToFileURL(module));
 // The library as files instead of a zip: tests read its source.
 const folders = {
   "/lib/python3.14": path.resolve(home, "stdlib"),
-  "/packages": path.resolve(home, "packages"),
+  // Under the name by which code of installed packages is known.
+  "/site-packages": path.resolve(home, "packages"),
   "/project": process.cwd(),
 };
 const pyodide = await loadPyodide({
