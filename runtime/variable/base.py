@@ -11,7 +11,7 @@ import numpy as np
 from runtime.errors import ConversionError, ImmutableTensorError, UnhashableTensorError
 from runtime.graph import context
 from runtime.graph.recording import when_recording
-from runtime.locks import new_lock
+from runtime.locks import new_reentrant_lock
 from runtime.ops.apply import apply_one
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
@@ -35,13 +35,20 @@ Array = np.ndarray[Any, Any]
 
 
 class Held:
-    """A value on a device, and the copy of it that was asked for."""
+    """A value on a device, and its copy in NumPy's memory, once there is one."""
 
     __slots__ = ("fetched", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, fetched: Array | None = None) -> None:
         self.value = value
-        self.fetched: Array | None = None
+        self.fetched = fetched
+
+    def copy(self) -> Array:
+        """The value as an array of NumPy, which no compiled program writes to."""
+        if self.fetched is None:
+            with explained_errors():
+                self.fetched = np.array(self.value)
+        return self.fetched
 
 
 class Variable(PartialUpdates, OperatorMixin):
@@ -101,7 +108,7 @@ class Variable(PartialUpdates, OperatorMixin):
         scoped = context.scoped_name(name or "Variable")
         value = initial_tensor(initial_value, dtype)
         self._array = value._array
-        self._lock = new_lock()
+        self._lock = new_reentrant_lock()
         self._dtype = value.dtype
         self._shape = value.shape if shape is None else as_shape(shape)
         self._name = scoped
@@ -185,9 +192,9 @@ class Variable(PartialUpdates, OperatorMixin):
 
     # --- the value on a device --------------------------------------------------------
 
-    # A compiler that was given the value leaves the new one where it made it. Then
-    # there is no ``_array`` until somebody asks for it; while there is the one that was
-    # asked for, both are the value.
+    # A compiled program leaves a new value where it made it. Then there is no attribute
+    # ``_array``, and who reads it is given a copy. An assignment by NumPy makes the
+    # attribute again, and that is the value.
 
     def on_device(self, put: Callable[[Array], Any] | None = None) -> Any:
         """The value for a compiler: an array of JAX, or of NumPy.
@@ -196,14 +203,14 @@ class Variable(PartialUpdates, OperatorMixin):
         """
         own = vars(self)
         held = own.get("_held")
-        if held is not None and own.get("_array") is held.fetched:
+        if held is not None and own.get("_array", held.fetched) is held.fetched:
             return held.value
         put = put if self.layout is None else self.layout.place
+        array = self._array
         if put is None:
-            return self._array
-        held = self._held = Held(put(self._array))
-        held.fetched = self._array
-        return held.value
+            return array
+        self._held = Held(put(array), array)
+        return self._held.value
 
     def keep_on_device(self, value: Any) -> None:
         """Replace the value by an array of JAX."""
@@ -219,15 +226,23 @@ class Variable(PartialUpdates, OperatorMixin):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            held = vars(self).get("_held") if name == "_array" else None
+            own = vars(self)
+            held = own.get("_held") if name == "_array" else None
             if held is None:
                 raise AttributeError(
                     f"{type(self).__name__!r} object has no attribute {name!r}"
                 )
-            # A copy: the compiler may be given the array itself, to write to it.
-            with explained_errors():
-                held.fetched = self._array = np.array(held.value)
-            return held.fetched
+            try:
+                return held.copy()
+            except RuntimeError:
+                if not held.value.is_deleted():
+                    raise
+            # A program of another thread was given the array, to write to it. It has
+            # the lock until there is a new value.
+            with self._lock:
+                if "_array" in own:
+                    return own["_array"]
+                return own["_held"].copy()
 
     # --- reading ----------------------------------------------------------------------
 

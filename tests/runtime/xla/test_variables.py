@@ -136,3 +136,32 @@ def test_threads_that_call_one_function(fails: bool) -> None:
     assert not failures
     assert total.numpy() == 400.0
     np.testing.assert_array_equal(log.numpy(), np.full(8, 400.0, np.float32))
+
+
+def test_a_thread_reads_what_another_gives_away() -> None:
+    total, seen, failures = tf.Variable(tf.zeros([100_000])), [], []
+    is_done = threading.Event()
+
+    @tf.function(jit_compile=True)
+    def count() -> None:
+        total.assign_add(tf.ones([100_000]))
+
+    def read() -> None:
+        try:
+            while not is_done.is_set():
+                value = total.numpy()
+                assert (value == value[0]).all()
+                seen.append(value[0])
+        except Exception as error:
+            failures.append(error)
+
+    count()
+    thread = threading.Thread(target=read)
+    thread.start()
+    for _ in range(300):
+        count()
+    is_done.set()
+    thread.join(60)
+    assert not failures
+    assert seen == sorted(seen)
+    assert total.numpy()[0] == 301.0
