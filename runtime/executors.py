@@ -29,7 +29,7 @@ def compiled(graph: Graph) -> Any:
     """
     if executor_of(graph) == "xla":
         load()
-        from runtime.xla.executable import compile_graph as compile_for_xla
+        from runtime.xla.compilation import compile_graph as compile_for_xla
 
         return compile_for_xla(graph)
     executable = compile_graph(optimize(graph, chosen_passes()))

@@ -165,7 +165,7 @@ class ConcreteFunction(Exports):
             ValueError: the shape of an input is not known.
         """
         load()
-        from runtime.xla.executable import compile_graph
+        from runtime.xla.compilation import compile_graph
 
         return compile_graph(self.graph).stablehlo
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, RetracingWarning, UnimplementedError
+from runtime.errors import InvalidArgumentError, UnimplementedError
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
@@ -20,19 +19,18 @@ from runtime.optimize.editing import nested_graphs
 from runtime.tensor import EagerTensor
 from runtime.tensor.device import DeviceTensor, explained_errors
 from runtime.types.devices import current_device, device_of_jax
-from runtime.variable import Variable
-from runtime.where.user_code import calling_place
-from runtime.xla.flow import FULL, FailsAlways, Flow, as_spec, may_fail
+from runtime.xla.flow import (
+    FULL,
+    FailsAlways,
+    Flow,
+    as_spec,
+    assigned_by,
+    may_fail,
+)
 from runtime.xla.rows import OnHost, Room, Rows, on_host
-from runtime.xla.rules import FAMILIES  # noqa: F401
 from runtime.xla.rules.buffers import BUFFERS
-from runtime.xla.rules.host import has_effects
 
-__all__ = ["Compiled", "compile_graph", "variables_of"]
-
-
-#: So many programs of one graph are worth a warning.
-MANY_SHAPES = 16
+__all__ = ["Compiled", "Executable", "variables_of"]
 
 
 class Executable:
@@ -63,52 +61,6 @@ class Executable:
         if isinstance(result, (np.ndarray, np.generic)):
             return EagerTensor(np.asarray(result))
         return DeviceTensor(result)
-
-
-class CompiledByShape(Executable):
-    """A graph of open shapes: XLA has a program for each that it is called with."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.name = graph.name
-        self.graph = graph
-        self._programs: dict[tuple[tuple[int, ...], ...], Compiled] = {}
-
-    def run(self, arrays: Sequence[Any]) -> Any:
-        """The results for these inputs; a single result as it is."""
-        shapes = tuple([array.shape for array in arrays])
-        found = self._programs.get(shapes)
-        if found is None:
-            found = self._programs[shapes] = _compiled(self.graph, shapes)
-            if len(self._programs) == MANY_SHAPES:
-                self._warn()
-        return found.run(arrays)
-
-    def _warn(self) -> None:
-        """Say that compiling takes the time. Raises it where warnings are errors."""
-        text = (
-            f"AG321: XLA has compiled {self.name}() for {MANY_SHAPES} shapes of its "
-            "arguments, once for each; pad them to a few shapes, or leave out "
-            "jit_compile"
-        )
-        warnings.warn_explicit(
-            text, RetracingWarning, *(calling_place() or ("<unknown>", 1))
-        )
-
-    @property
-    def source(self) -> str:
-        """None. Raises ValueError, which says how to get one."""
-        open_input = next(
-            tensor
-            for tensor in self.graph.inputs
-            if not tensor.shape.is_fully_defined()
-        )
-        raise ValueError(
-            f"XLA has a program for each shape, and that of {open_input.node.name!r} "
-            f"in {self.name}() is {open_input.shape}: ask "
-            "get_concrete_function(tf.TensorSpec(shape)) for one that is known"
-        )
-
-    stablehlo = source
 
 
 class Compiled(Executable):
@@ -278,37 +230,6 @@ class Compiled(Executable):
         return self._jitted.trace(*variables, *self._inputs())
 
 
-def compile_graph(graph: Graph) -> Compiled | CompiledByShape:
-    """A graph as an XLA program, or one for each shape."""
-    if all(tensor.shape.is_fully_defined() for tensor in graph.inputs):
-        return _compiled(graph)
-    return CompiledByShape(graph)
-
-
-def _compiled(graph: Graph, shapes: Sequence[Any] | None = None) -> Compiled:
-    from runtime.xla.calling import CallingPython
-
-    _check_numbers(graph)
-    kind = CallingPython if has_effects(graph) else Compiled
-    return kind(graph, shapes)
-
-
-def _check_numbers(graph: Graph) -> None:
-    """Raise UnimplementedError for inputs and variables that XLA has not: texts."""
-    found = [("argument", t.node.name, t.dtype) for t in graph.inputs]
-    assigned, read = variables_of(graph)
-    for variable in assigned + read:
-        if isinstance(variable, Variable):
-            found.append(("variable", variable.name, variable.dtype))
-    for kind, name, dtype in found:
-        if dtype.kind == "O":
-            what = "a text" if dtype.name == "string" else "no tensor of numbers"
-            raise UnimplementedError(
-                f"{graph.name}() cannot be an XLA program: the {kind} {name!r} is "
-                f"{what}; executor='numpy' runs it"
-            )
-
-
 def _cut(found: Any) -> Any:
     """A value or a list of some; of rows, those that are in use."""
     if isinstance(found, list):
@@ -328,8 +249,6 @@ def variables_of(graph: Graph) -> tuple[list[Any], list[Any]]:
 
     The states that random numbers are drawn from are among the former.
     """
-    from runtime.xla.flow import assigned_by
-
     assigned: dict[int, Any] = {}
     read: dict[int, Any] = {}
     for inner in nested_graphs(graph):

@@ -1,30 +1,11 @@
-"""How primitives are written with JAX, by families of ops."""
+"""How primitives are written with JAX, by families of ops.
+
+Importing the modules makes their rules known.
+"""
 
 from __future__ import annotations
 
-from runtime.xla.rules import (
-    buffers,
-    checks,
-    elementwise,
-    gradients,
-    host,
-    linalg,
-    movement,
-    order,
-    products,
-    random,
-    reductions,
-    rows,
-    scatter,
-    state,
-    structure,
-    windows,
-)
-
-__all__ = ["FAMILIES"]
-
-#: The modules whose functions are the rules; importing them makes them known.
-FAMILIES = (
+from runtime.xla.rules import (  # noqa: F401
     buffers,
     checks,
     elementwise,

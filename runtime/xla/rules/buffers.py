@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from runtime.ops.python_ints import is_exact
 from runtime.xla.flow import Step, Value, is_known, rule
 from runtime.xla.rows import Rows, in_use, padded, rows_of
+from runtime.xla.rules.elementwise import fits_sum
 
 __all__ = ["BUFFERS", "with_room"]
 
@@ -190,8 +192,6 @@ def _place_or_end(step: Step, found: Value) -> Value:
 
 @_buffer("ListSum")
 def _sum(step: Step, start: Value, values: Value) -> Value:
-    from runtime.ops.python_ints import is_exact
-    from runtime.xla.rules.elementwise import _fits_sum
 
     rows = rows_of(values)
     begin = jnp.broadcast_to(jnp.asarray(start, step.dtype), rows.array.shape[1:])
@@ -204,7 +204,7 @@ def _sum(step: Step, start: Value, values: Value) -> Value:
         total, right = carried
         value = rows.array[i].astype(step.dtype)
         new = total + value
-        fits = jnp.all(_fits_sum(total, value, new)) if exact else True
+        fits = jnp.all(fits_sum(total, value, new)) if exact else True
         return new, right & fits
 
     total, right = lax.fori_loop(0, rows.count, added, (begin, jnp.asarray(True)))

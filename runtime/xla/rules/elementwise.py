@@ -16,7 +16,7 @@ from runtime.graph import Node
 from runtime.ops.python_ints import is_exact
 from runtime.xla.flow import Step, Value, rule
 
-__all__: list[str] = []
+__all__ = ["fits_sum"]
 
 
 def _plain(op: str, function: Callable[..., Value]) -> None:
@@ -139,8 +139,9 @@ _plain("Sinh", _hyperbolic(-1.0, jnp.sinh))
 _LOWEST = np.iinfo(np.int64).min
 
 
-def _fits_sum(x: Value, y: Value, result: Value) -> Value:
-    # It overflowed where the sign is neither that of x nor that of y.
+def fits_sum(x: Value, y: Value, result: Value) -> Value:
+    """Whether the sum of integers of 64 bits has not wrapped around."""
+    # It has where its sign is neither that of x nor that of y.
     return ((x ^ result) & (y ^ result)) >= 0
 
 
@@ -164,7 +165,7 @@ def _exact(op: str, function: Callable[..., Value], fits: Callable[..., Value]) 
         return result
 
 
-_exact("AddV2", jnp.add, _fits_sum)
+_exact("AddV2", jnp.add, fits_sum)
 _exact("Sub", jnp.subtract, _fits_difference)
 _exact("Mul", jnp.multiply, _fits_product)
 _exact("Neg", jnp.negative, lambda x, result: x != _LOWEST)

@@ -155,7 +155,7 @@ def test_open_shapes_are_compiled_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
     concrete = f.get_concrete_function()
     with pytest.raises(ValueError, match=r"'x' in f\(\) is \(None, 2\)"):
         concrete.stablehlo()
-    monkeypatch.setattr("runtime.xla.executable.MANY_SHAPES", 3)
+    monkeypatch.setattr("runtime.xla.compilation.MANY_SHAPES", 3)
     with pytest.raises(tf.errors.RetracingWarning, match=r"AG321: XLA has compiled f"):
         f(tf.zeros([4, 2]), tf.constant(1.0))
 

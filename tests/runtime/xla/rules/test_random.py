@@ -13,7 +13,7 @@ from runtime.execute import interpreter
 
 pytest.importorskip("jax")
 
-from runtime.xla.executable import compile_graph
+from runtime.xla.compilation import compile_graph
 
 Make = Callable[[], Callable[..., Any]]
 
