@@ -267,7 +267,7 @@ def _listed(names: Iterable[str]) -> str:
 
 # --- executors ------------------------------------------------------------------------
 
-EXECUTORS = ("numpy", "xla")
+EXECUTORS = ("numpy", "xla", "native")
 _executor = "numpy"
 
 
@@ -281,10 +281,11 @@ def check_executor(name: Any) -> str:
 
 
 def set_executor(name: str) -> None:
-    """Say what runs graphs that ask for no executor: ``"numpy"``, or ``"xla"``.
+    """Say what runs graphs that ask for none: ``"numpy"``, ``"xla"`` or ``"native"``.
 
     It acts on functions that run for the first time from then on. Raises ValueError for
-    another name. XLA needs the extra ``xla``, which the first function asks for.
+    another name. The others than NumPy need the extra of their name, which the first
+    function asks for.
 
     >>> set_executor("numpy")
     """

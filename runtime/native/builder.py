@@ -1,0 +1,314 @@
+"""`Builder`: control flow, memory and arithmetic of one function of LLVM."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import llvmlite.ir as ir
+
+from runtime.native.memory import Arena
+from runtime.native.types import (
+    BIT,
+    BYTE,
+    I32,
+    I64,
+    POINTER,
+    in_memory,
+    number,
+    size_of,
+)
+from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Shape
+from runtime.types import dtypes
+from runtime.types.dtypes import DType
+
+__all__ = ["FAILED", "Builder"]
+
+#: What the function returns where a check does not hold.
+FAILED = 1
+
+
+class Builder:
+    """A function ``i32 run(ptr slots)`` in the making; `ir` writes instructions.
+
+    ``slots`` has 8 bytes for each of what the caller gives and takes; the first is the
+    arena. The function returns 0, or `FAILED`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.module = ir.Module(name)
+        self.function = ir.Function(self.module, ir.FunctionType(I32, [POINTER]), "run")
+        self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.arena = Arena()
+        self._slots = self.function.args[0]
+        self._arena = self.slot(0)
+        #: What was computed in the blocks that enclose the current one, by array and
+        #: index. (These are kept alive: they are known by their ids.)
+        self._memo: list[dict[tuple[int, int], tuple[Any, Any, Register]]] = [{}]
+        #: The nests around the current block: see `text`.
+        self._groups: list[Any] = []
+        self._failed: Any = None
+
+    # --- memory -----------------------------------------------------------------------
+
+    def slot(self, place: int, typ: Any = POINTER) -> Register:
+        """What the caller put into a slot."""
+        return self.ir.load(
+            self.ir.gep(self._slots, [number(place)], source_etype=I64), typ=typ
+        )
+
+    def new_buffer(self, shape: Shape, dtype: DType) -> Buffer:
+        """An array in the arena."""
+        place = self.arena.place(shape, dtype)
+        return Buffer(shape, dtype, self.byte_offset(self._arena, place))
+
+    def byte_offset(self, pointer: Register, count: Any) -> Register:
+        """The pointer to so many bytes further."""
+        count = number(count) if isinstance(count, int) else count
+        return self.ir.gep(pointer, [count], source_etype=BYTE)
+
+    def element_pointer(self, buffer: Buffer, index: Index) -> Register:
+        """The pointer to an element."""
+        return self.ir.gep(
+            buffer.pointer,
+            [self.flat_place(buffer.shape, index)],
+            source_etype=in_memory(buffer.dtype),
+        )
+
+    def load(self, buffer: Buffer, index: Index) -> Register:
+        """An element of an array in memory."""
+        typ = in_memory(buffer.dtype)
+        value = self.ir.load(self.element_pointer(buffer, index), typ=typ)
+        self._note_access(value)
+        if buffer.dtype is dtypes.bool:
+            return self.ir.icmp_unsigned("!=", value, ir.Constant(BYTE, 0))
+        return value
+
+    def load_only(self, buffer: Buffer) -> Register:
+        """The one element of an array."""
+        return self.load(buffer, Index((), number(0)))
+
+    def store(self, buffer: Buffer, index: Index, value: Register) -> None:
+        """Write an element of an array."""
+        if buffer.dtype is dtypes.bool:
+            value = self.ir.zext(value, BYTE)
+        self._note_access(self.ir.store(value, self.element_pointer(buffer, index)))
+
+    def copy(self, source: Buffer, target: Buffer) -> None:
+        """Copy all elements of an array to another one of its shape."""
+        count = self.ir.mul(self.count(source.shape), number(size_of(source.dtype)))
+        copy = self.module.declare_intrinsic("llvm.memcpy", [POINTER, POINTER, I64])
+        arguments = [target.pointer, source.pointer, count, ir.Constant(BIT, 0)]
+        self.ir.call(copy, arguments)
+
+    def _note_access(self, instruction: Any) -> None:
+        if self._groups:
+            groups = self._groups
+            access = groups[0] if len(groups) == 1 else self.module.add_metadata(groups)
+            instruction.set_metadata("llvm.access.group", access)
+
+    # --- dimensions and places --------------------------------------------------------
+
+    def dim(self, dim: Dim) -> Register:
+        """A dimension as a register."""
+        return number(dim) if isinstance(dim, int) else dim
+
+    def product(self, dims: Sequence[Dim]) -> Dim:
+        """The product of dimensions: an int where all are known."""
+        known, found = 1, None
+        for dim in dims:
+            if isinstance(dim, int):
+                known *= dim
+            else:
+                found = dim if found is None else self.ir.mul(found, dim)
+        if found is None or known == 1:
+            return known if found is None else found
+        return self.ir.mul(found, number(known))
+
+    def count(self, shape: Shape) -> Register:
+        """The number of elements."""
+        return self.dim(self.product(shape))
+
+    def flat_place(self, shape: Shape, index: Index) -> Register:
+        """The place of an element of a whole array in row-major order."""
+        if index.flat is not None:
+            return index.flat
+        assert index.axes is not None
+        key = ("flat", shape)
+        if key not in index.derived:
+            index.derived[key] = self._flat_place(shape, index.axes)
+        return index.derived[key]
+
+    def _flat_place(self, shape: Shape, axes: Sequence[Register]) -> Register:
+        place: Any = None
+        for axis, at in enumerate(axes):
+            if shape[axis] == 1:
+                continue
+            stride = self.product(shape[axis + 1 :])
+            part = at if stride == 1 else self.ir.mul(at, self.dim(stride))
+            place = part if place is None else self.ir.add(place, part)
+        return number(0) if place is None else place
+
+    # --- elements ---------------------------------------------------------------------
+
+    def at(self, value: Any, index: Index) -> Register:
+        """The element of a value at an index of its shape, computed once in a block."""
+        if isinstance(value, Scalar):
+            return value.value
+        key = id(value), id(index)
+        for known in reversed(self._memo):
+            if key in known:
+                return known[key][2]
+        if isinstance(value, Lazy):
+            found = value.compute(index)
+        else:
+            found = self.load(value, index)
+        self._memo[-1][key] = value, index, found
+        return found
+
+    @contextmanager
+    def inner_block(self) -> Iterator[None]:
+        """What is computed in the block is not known after it."""
+        self._memo.append({})
+        try:
+            yield
+        finally:
+            self._memo.pop()
+
+    # --- loops and branches -----------------------------------------------------------
+
+    def loop(
+        self,
+        count: Dim,
+        body: Callable[[Register, list[Register]], Sequence[Register]],
+        begin: Sequence[Register] = (),
+        *,
+        is_parallel: bool = False,
+    ) -> list[Register]:
+        """Run ``body(i, carried)``, which gives what is carried on, `count` times.
+
+        `is_parallel` promises that no iteration reads or writes what another writes.
+        """
+        if isinstance(count, int) and count == 0:
+            return list(begin)
+        head = self.function.append_basic_block("loop")
+        done = self.function.append_basic_block("done")
+        before, limit = self.ir.block, self.dim(count)
+        if isinstance(count, int):
+            self.ir.branch(head)
+        else:
+            some = self.ir.icmp_signed(">", limit, number(0))
+            self.ir.cbranch(some, head, done)
+        self.ir.position_at_end(head)
+        i = self.ir.phi(I64, "i")
+        i.add_incoming(number(0), before)
+        carried = [self.ir.phi(value.type) for value in begin]
+        for phi, value in zip(carried, begin):
+            phi.add_incoming(value, before)
+        group = self._new_group() if is_parallel else None
+        with self.inner_block():
+            results = list(body(i, carried))
+        following = self.ir.add(i, number(1), flags=("nsw", "nuw"))
+        last = self.ir.block
+        i.add_incoming(following, last)
+        for phi, value in zip(carried, results):
+            phi.add_incoming(value, last)
+        again = self.ir.icmp_signed("<", following, limit)
+        back = self.ir.cbranch(again, head, done)
+        if group is not None:
+            self._groups.pop()
+            self._mark_parallel(back, group)
+        self.ir.position_at_end(done)
+        if isinstance(count, int):
+            return results
+        found = []
+        for start, value in zip(begin, results):
+            phi = self.ir.phi(value.type)
+            phi.add_incoming(start, before)
+            phi.add_incoming(value, last)
+            found.append(phi)
+        return found
+
+    def _new_group(self) -> Any:
+        group = self.module.add_metadata([f"accesses {len(self.module.metadata)}"])
+        self._groups.append(group)
+        return group
+
+    def _mark_parallel(self, back: Any, group: Any) -> None:
+        """Say of a loop that its accesses do not depend on other iterations."""
+        module = self.module
+        accesses = module.add_metadata(["llvm.loop.parallel_accesses", group])
+        loop = module.add_metadata([f"loop {len(module.metadata)}", accesses])
+        back.set_metadata("llvm.loop", loop)
+
+    def nest(
+        self, shape: Shape, body: Callable[[Index], None], *, is_flat: bool = False
+    ) -> None:
+        """Run `body` for each index of a shape; iterations do not depend on others."""
+        if is_flat:
+
+            def step(i: Register, _: Any) -> Sequence[Register]:
+                body(Index(None, i))
+                return ()
+
+            self.loop(self.product(shape), step, is_parallel=True)
+        else:
+            self._nest(shape, body, ())
+
+    def _nest(
+        self, shape: Shape, body: Callable[[Index], None], axes: tuple[Register, ...]
+    ) -> None:
+        if len(axes) == len(shape):
+            body(Index(axes))
+            return
+
+        def step(i: Register, _: Any) -> Sequence[Register]:
+            self._nest(shape, body, (*axes, i))
+            return ()
+
+        self.loop(shape[len(axes)], step, is_parallel=True)
+
+    @contextmanager
+    def block(self, name: str) -> Iterator[Any]:
+        """Write a new block of instructions; who comes here branches to it."""
+        block = self.function.append_basic_block(name)
+        self.ir.position_at_end(block)
+        with self.inner_block():
+            yield block
+
+    # --- checks -----------------------------------------------------------------------
+
+    def check(self, condition: Register) -> None:
+        """Leave the function where a condition does not hold: see `FAILED`."""
+        if self._failed is None:
+            self._failed = self.function.append_basic_block("failed")
+            with self.ir.goto_block(self._failed):
+                self.ir.ret(ir.Constant(I32, FAILED))
+        goes_on = self.function.append_basic_block("right")
+        branch = self.ir.cbranch(condition, goes_on, self._failed)
+        branch.set_weights([1_000_000, 1])
+        self.ir.position_at_end(goes_on)
+
+    def intrinsic(self, name: str, *values: Register) -> Register:
+        """A function of LLVM, as ``llvm.sqrt``, of numbers of one type."""
+        typ = values[0].type
+        function = self.module.declare_intrinsic(
+            f"llvm.{name}", [typ], ir.FunctionType(typ, [v.type for v in values])
+        )
+        return self.ir.call(function, values)
+
+    def end(self) -> None:
+        """Return from the function: all went well."""
+        self.ir.ret(ir.Constant(I32, 0))
+
+    def text(self) -> str:
+        """The module as text.
+
+        llvmlite cannot say that a node of metadata is unlike all others, which those
+        of loops and of their accesses have to be: they have names, which go here.
+        """
+        text = str(self.module)
+        text = re.sub(r'= !\{ !"accesses \d+" \}', "= distinct !{}", text)
+        return re.sub(r'(!\d+) = !\{ !"loop \d+",', r"\1 = distinct !{ \1,", text)

@@ -1,0 +1,193 @@
+"""A graph written as native code, node by node.
+
+A check that does not hold ends the native function: nothing but its own memory has
+changed by then, and who called it has the interpreter run the graph, which raises what
+there is to raise, or gives the results. So rules may also check what they count on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from runtime.errors import OpError, UnimplementedError
+from runtime.execute.prune import find_live
+from runtime.graph import Graph, Node
+from runtime.native.builder import Builder
+from runtime.native.nests import fill, reduced
+from runtime.native.types import BIT, has_type
+from runtime.native.values import Buffer, Scalar, Shape, Value
+from runtime.ops.define import attributes_with_tensors
+from runtime.ops.record import get
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["Flow", "NotNative", "Step", "has_rule", "refusal", "rule"]
+
+Rule = Callable[..., Any]
+
+_RULES: dict[str, Rule] = {}
+
+
+class NotNative(Exception):
+    """A node that has no native code, and why."""
+
+    def __init__(self, node: Node, reason: str) -> None:
+        super().__init__(reason)
+        self.node = node
+        self.reason = reason
+
+
+def rule(*ops: str) -> Callable[[Rule], Rule]:
+    """Make the decorated function the rule of some ops.
+
+    It takes the `Step`, the values of the inputs, and the attributes by their names; it
+    gives a value, or a tuple where the op has several results or none.
+    """
+
+    def add(run: Rule) -> Rule:
+        _RULES.update(dict.fromkeys(ops, run))
+        return run
+
+    return add
+
+
+def has_rule(op: str) -> bool:
+    """Whether there is native code for the op."""
+    return op in _RULES
+
+
+class Flow:
+    """The graphs of one program, as one function.
+
+    ``held`` are the arrays that the code reads beside its inputs, by their slots.
+    """
+
+    def __init__(self, builder: Builder, first_slot: int) -> None:
+        self.builder = builder
+        self.held: list[Any] = []
+        self._first_slot = first_slot
+
+    def held_array(self, array: Any, spec: Any) -> Buffer:
+        """An array of the host, that the code may read."""
+        pointer = self.builder.slot(self._first_slot + len(self.held))
+        self.held.append(np.ascontiguousarray(array))
+        return Buffer(array.shape, spec.dtype, pointer)
+
+    def run(
+        self,
+        graph: Graph,
+        inputs: Sequence[Value],
+        into: Sequence[Buffer | None] = (),
+    ) -> list[Value]:
+        """The values of the graph's outputs; arrays lie where `into` says."""
+        values: dict[Any, Any] = dict(zip(graph.inputs, inputs))
+        wanted: dict[Any, Buffer] = {}
+        for tensor, place in zip(graph.outputs, into):
+            if place is not None:
+                wanted.setdefault(tensor, place)
+        for node in find_live(graph).nodes:
+            arguments = [values.get(tensor) for tensor in node.inputs]
+            values.update(zip(node.outputs, self._results(node, arguments, wanted)))
+        results = [values[tensor] for tensor in graph.outputs]
+        if not into:
+            return results
+        fill(
+            self.builder,
+            [(value, at) for value, at in zip(results, into) if at is not None],
+        )
+        return [value if at is None else at for value, at in zip(results, into)]
+
+    def _results(
+        self, node: Node, arguments: list[Any], wanted: dict[Any, Buffer]
+    ) -> Sequence[Value]:
+        run = _RULES.get(node.op)
+        if run is None:
+            raise NotNative(node, f"{node.op} has no native code")
+        step = Step(self, node, wanted)
+        for tensor in (*node.inputs, *node.outputs):
+            if not has_type(tensor.dtype):
+                raise step.refused(f"{tensor.dtype.name} has no native code")
+        if get(node.op).family == "structure":
+            found = run(step, *arguments)
+        else:
+            first = len(arguments) - node.attrs.get("operands", 0)
+            values = [
+                _known(value) if place >= first else value
+                for place, value in enumerate(arguments)
+            ]
+            inputs, attrs = attributes_with_tensors(values, node.attrs)
+            found = run(step, *inputs, **attrs)
+        return found if isinstance(found, (tuple, list)) else (found,)
+
+
+def _known(value: Any) -> Any:
+    """A known number as an int of Python, other values as they are."""
+    if isinstance(value, Scalar) and value.dtype.is_integer:
+        constant = getattr(value.value, "constant", None)
+        if isinstance(constant, int):
+            return constant
+    return value
+
+
+class Step:
+    """One node that is being written, for its rule."""
+
+    def __init__(self, flow: Flow, node: Node, wanted: dict[Any, Buffer]) -> None:
+        self.flow = flow
+        self.node = node
+        self.builder = flow.builder
+        self._wanted = wanted
+
+    @property
+    def output(self) -> SymbolicTensor:
+        """The first result."""
+        return self.node.outputs[0]
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the first result."""
+        return self.output.dtype
+
+    @property
+    def known_shape(self) -> tuple[int, ...]:
+        """The shape of the first result, which has to be known."""
+        return self.shape_of(self.output)
+
+    def shape_of(self, tensor: SymbolicTensor) -> tuple[int, ...]:
+        """The shape of a tensor, which has to be known."""
+        dims = tensor.shape.dims
+        if dims is None or None in dims:
+            raise self.refused(f"the shape {tensor.shape} is not known")
+        return tuple([int(dim) for dim in dims if dim is not None])
+
+    def new_buffer(self, shape: Shape | None = None, output: int = 0) -> Buffer:
+        """Where a result is to be written: where it is wanted, or in the arena."""
+        tensor = self.node.outputs[output]
+        found = self._wanted.get(tensor)
+        if found is not None:
+            return found
+        shape = self.shape_of(tensor) if shape is None else shape
+        return self.builder.new_buffer(shape, tensor.dtype)
+
+    def check(self, condition: Any) -> None:
+        """Have the interpreter run the graph where a condition does not hold.
+
+        It is a register of one bit, or a value of bools, all of which have to hold.
+        """
+        if isinstance(condition, Value):
+            every = reduced(self.builder, condition, BIT(1), self.builder.ir.and_)
+            condition = every
+        self.builder.check(condition)
+
+    def refused(self, reason: str) -> NotNative:
+        """The exception for a node that has no native code."""
+        return NotNative(self.node, reason)
+
+
+def refusal(error: NotNative) -> OpError:
+    """The error for a program that has to be native and is not."""
+    node = error.node
+    where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
+    return UnimplementedError(f"{where}{error.reason}").for_op(node.op)

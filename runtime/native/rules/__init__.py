@@ -1,0 +1,15 @@
+"""How primitives are written as native code, by families of ops.
+
+Importing the modules makes their rules known.
+"""
+
+from __future__ import annotations
+
+from runtime.native.rules import (  # noqa: F401
+    checks,
+    elementwise,
+    movement,
+    products,
+    reductions,
+    structure,
+)

@@ -1,0 +1,5 @@
+"""Native code needs llvmlite, an extra."""
+
+import pytest
+
+pytest.importorskip("llvmlite")
