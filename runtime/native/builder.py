@@ -24,22 +24,22 @@ from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Sh
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = ["FAILED", "Builder"]
+__all__ = ["FAILED", "Builder", "text_of"]
 
 #: What the function returns where a check does not hold.
 FAILED = 1
 
 
 class Builder:
-    """A function ``i32 run(ptr slots)`` in the making; `ir` writes instructions.
+    """A function ``i32 name(ptr slots)`` in the making; `ir` writes instructions.
 
     ``slots`` has 8 bytes for each of what the caller gives and takes; the first is the
     arena. The function returns 0, or `FAILED`.
     """
 
-    def __init__(self, name: str) -> None:
-        self.module = ir.Module(name)
-        self.function = ir.Function(self.module, ir.FunctionType(I32, [POINTER]), "run")
+    def __init__(self, module: Any, name: str = "run") -> None:
+        self.module = module
+        self.function = ir.Function(module, ir.FunctionType(I32, [POINTER]), name)
         self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.arena = Arena()
         self._slots = self.function.args[0]
@@ -303,12 +303,13 @@ class Builder:
         """Return from the function: all went well."""
         self.ir.ret(ir.Constant(I32, 0))
 
-    def text(self) -> str:
-        """The module as text.
 
-        llvmlite cannot say that a node of metadata is unlike all others, which those
-        of loops and of their accesses have to be: they have names, which go here.
-        """
-        text = str(self.module)
-        text = re.sub(r'= !\{ !"accesses \d+" \}', "= distinct !{}", text)
-        return re.sub(r'(!\d+) = !\{ !"loop \d+",', r"\1 = distinct !{ \1,", text)
+def text_of(module: Any) -> str:
+    """A module as text.
+
+    llvmlite cannot say that a node of metadata is unlike all others, which those of
+    loops and of their accesses have to be: they have names, which go here.
+    """
+    text = str(module)
+    text = re.sub(r'= !\{ !"accesses \d+" \}', "= distinct !{}", text)
+    return re.sub(r'(!\d+) = !\{ !"loop \d+",', r"\1 = distinct !{ \1,", text)

@@ -6,13 +6,14 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+import llvmlite.ir as ir
 import numpy as np
 
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
 from runtime.native import rules as _rules  # noqa: F401
-from runtime.native.builder import FAILED, Builder
+from runtime.native.builder import FAILED, Builder, text_of
 from runtime.native.flow import Flow, NotNative
 from runtime.native.machine import Code, assemble
 from runtime.native.memory import ALIGNMENT
@@ -22,9 +23,56 @@ from runtime.ops.apply import as_array
 from runtime.ops.checks.numerics import is_checking
 from runtime.tensor import EagerTensor
 
-__all__ = ["Executable"]
+__all__ = ["Executable", "Program"]
 
 _Function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+
+
+class Program:
+    """A prepared graph as a function of a module, and how it is called.
+
+    Raises NotNative for a node that has no native code.
+    """
+
+    def __init__(self, module: Any, name: str, graph: Graph) -> None:
+        self._name = name
+        self._outputs: list[Any] = [
+            (tuple(t.shape), t.dtype.np_dtype) for t in graph.outputs
+        ]
+        for tensor in (*graph.inputs, *graph.outputs):
+            if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
+                raise NotNative(tensor.node, f"{tensor.spec} has no native code")
+        builder = Builder(module, name)
+        inputs = [
+            _input(builder, tensor, place)
+            for place, tensor in enumerate(graph.inputs, 1)
+        ]
+        first = 1 + len(inputs)
+        outputs = [
+            Buffer(tuple(t.shape), t.dtype, builder.slot(place))
+            for place, t in enumerate(graph.outputs, first)
+        ]
+        flow = Flow(builder, first + len(outputs))
+        flow.run(graph, inputs, outputs)
+        builder.end()
+        self._held = flow.held
+        self._work = builder.arena.size + ALIGNMENT
+
+    def bind(self, code: Code) -> None:
+        """Take the machine code of the module."""
+        self._code = code
+        self._function = _Function(code.address(self._name))
+
+    def call(self, arrays: Sequence[Any]) -> list[Any] | None:
+        """The results for these inputs; None where a check does not hold."""
+        given = [np.ascontiguousarray(array) for array in arrays]
+        work = np.empty(self._work, np.uint8)
+        results = [np.empty(shape, dtype) for shape, dtype in self._outputs]
+        pointers = [-(-work.ctypes.data // ALIGNMENT) * ALIGNMENT]
+        pointers += [a.ctypes.data for a in (*given, *results, *self._held)]
+        slots = (ctypes.c_int64 * len(pointers))(*pointers)
+        failed = self._function(ctypes.addressof(slots)) == FAILED
+        return None if failed else results
 
 
 class Executable:
@@ -32,25 +80,21 @@ class Executable:
 
     executor = "native"
 
-    def __init__(self, graph: Graph, shapes: Sequence[Any] | None = None) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.name = graph.name
         #: The program as it was traced: that which says what failed.
         self.graph = graph
-        prepared = prepare(graph, shapes, holds_state=True)
-        self._outputs: list[Any] = [
-            (tuple(t.shape), t.dtype.np_dtype) for t in prepared.outputs
-        ]
-        builder, self._held = _written(prepared)
-        self._work = builder.arena.size + ALIGNMENT
+        module = ir.Module(graph.name)
+        self._program = Program(module, "run", prepare(graph, holds_state=True))
         #: What was made of the graph, before LLVM's passes.
-        self.source = builder.text()
-        self.code: Code = assemble(self.source)
-        self._function = _Function(self.code.address("run"))
+        self.source = text_of(module)
+        self._program.bind(assemble(self.source))
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""
         result = self.run(arrays)
-        return (result,) if len(self._outputs) == 1 else result
+        found: Sequence[Any] = (result,) if len(self.graph.outputs) == 1 else result
+        return found
 
     @staticmethod
     def inputs(tensors: Sequence[Any]) -> list[Any]:
@@ -64,43 +108,11 @@ class Executable:
 
     def run(self, arrays: Sequence[Any]) -> Any:
         """As a call; a single result as it is."""
-        if is_checking():
-            return self._interpreted(arrays)
-        given = [np.ascontiguousarray(array) for array in arrays]
-        work = np.empty(self._work, np.uint8)
-        results = [np.empty(shape, dtype) for shape, dtype in self._outputs]
-        pointers = [-(-work.ctypes.data // ALIGNMENT) * ALIGNMENT]
-        pointers += [a.ctypes.data for a in (*given, *results, *self._held)]
-        slots = (ctypes.c_int64 * len(pointers))(*pointers)
-        if self._function(ctypes.addressof(slots)) == FAILED:
-            return self._interpreted(arrays)
+        results = None if is_checking() else self._program.call(arrays)
+        if results is None:
+            with np.errstate(all="ignore"):
+                results = interpreter.run(self.graph, arrays)
         return results[0] if len(results) == 1 else results
-
-    def _interpreted(self, arrays: Sequence[Any]) -> Any:
-        with np.errstate(all="ignore"):
-            results = interpreter.run(self.graph, arrays)
-        return results[0] if len(results) == 1 else results
-
-
-def _written(graph: Graph) -> tuple[Builder, list[Any]]:
-    """The native code of a prepared graph, and the arrays that it reads."""
-    builder = Builder(graph.name)
-    inputs: list[Any] = []
-    for tensor in (*graph.inputs, *graph.outputs):
-        if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
-            raise NotNative(tensor.node, "open shapes")
-    for place, tensor in enumerate(graph.inputs, 1):
-        inputs.append(_input(builder, tensor, place))
-    first = 1 + len(inputs)
-    outputs = [
-        Buffer(tuple(t.shape), t.dtype, builder.slot(place))
-        for place, t in enumerate(graph.outputs, first)
-    ]
-    flow = Flow(builder, first + len(outputs))
-    results = flow.run(graph, inputs, outputs)
-    assert len(results) == len(outputs)
-    builder.end()
-    return builder, flow.held
 
 
 def _input(builder: Builder, tensor: Any, place: int) -> Any:
