@@ -17,7 +17,8 @@ def compile_graph(graph: Graph) -> Any:
     """A graph as native code, or as NumPy source where a node has none."""
     try:
         return Executable(graph)
-    except NotNative:
+    except NotNative as refusal:
         executable = compile_for_numpy(optimize(graph, chosen_passes()))
         executable.graph = graph
+        executable.refusals = [refusal]  # type: ignore[attr-defined]
         return executable

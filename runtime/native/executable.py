@@ -36,12 +36,12 @@ class Program:
 
     def __init__(self, module: Any, name: str, graph: Graph) -> None:
         self._name = name
-        self._outputs: list[Any] = [
-            (tuple(t.shape), t.dtype.np_dtype) for t in graph.outputs
-        ]
         for tensor in (*graph.inputs, *graph.outputs):
             if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
                 raise NotNative(tensor.node, f"{tensor.spec} has no native code")
+        self._outputs: list[Any] = [
+            (tuple(t.shape), t.dtype.np_dtype) for t in graph.outputs
+        ]
         builder = Builder(module, name)
         inputs = [
             _input(builder, tensor, place)

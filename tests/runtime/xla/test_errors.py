@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 import runtime as tf
-from tests import xla_modes
-from tests.xla_modes import Case
+from tests import executor_modes
+from tests.executor_modes import Case
 
 pytest.importorskip("jax")
 
 CASES = [
     case
-    for case in xla_modes.cases("constructs")
+    for case in executor_modes.cases("constructs")
     if case.name.partition(".")[0] == "exceptions"
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
 def test_errors_of_programs(case: Case) -> None:
-    verdict = xla_modes.compare(case)
+    verdict = executor_modes.compare(case)
     assert verdict.kind in ("equal", "refused"), verdict
 
 
@@ -67,7 +67,7 @@ PROGRAMS = (divided, indexed, unbound, none, overflowing, asserted, reshaped)
 @pytest.mark.parametrize("numbers", [(5, 0), (1, 2)], ids=str)
 def test_errors_of_numbers(program: object, numbers: tuple[int, int]) -> None:
     case = Case("own", program, tuple(map(tf.constant, numbers)))  # type: ignore[arg-type]
-    verdict = xla_modes.compare(case)
+    verdict = executor_modes.compare(case)
     assert verdict.kind == "equal", verdict
 
 
