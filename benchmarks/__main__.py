@@ -1,7 +1,7 @@
 """Ours against other libraries: ``python -m benchmarks``.
 
-    python -m benchmarks [--only NAME …] [--quick] [--peers FOLDER]
-                         [--executor xla] [--json FILE] [--chart FILE.svg] [--list]
+    python -m benchmarks [--only NAME …] [--quick] [--peers FOLDER] [--list]
+                         [--executor xla|native] [--json FILE] [--chart FILE.svg]
 
 README.md in this folder says how it is measured, peers.md how to get the others.
 """
@@ -20,12 +20,13 @@ from benchmarks.contest import FULL, QUICK, Plan, Row, hold
 from benchmarks.libraries import CONTESTANTS
 from benchmarks.processes import Failed, Team, default_folder, interpreters
 from benchmarks.report import as_json, heading, machine, tables
+from benchmarks.roofline import least_time, measured
 from benchmarks.workloads import WORKLOADS, Workload, chosen
 
 __all__ = ["main"]
 
 #: What no executor has a part in.
-NOT_OF_XLA = ("import", "size")
+NOT_COMPILED = ("import", "size")
 
 LEGEND = """\
 Each column with / has the time of the first column over that of its library: below 1,
@@ -45,8 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     plan = replace(QUICK if options.quick else FULL, executor=options.executor)
     if options.executor != "numpy":
-        workloads = [work for work in workloads if work.measure not in NOT_OF_XLA]
+        workloads = [work for work in workloads if work.measure not in NOT_COMPILED]
     workloads = [_as_measured(workload, plan) for workload in workloads]
+    limits = measured() if options.executor == "native" else None
     rows: list[Row] = []
     taking_part = {
         each.library for each in CONTESTANTS if options.executor in each.executors
@@ -61,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(heading(found) + "\n", flush=True)
         try:
             _measure(workloads, team, plan, rows)
+            if limits is not None:
+                for row in rows:
+                    row.least = least_time(row.workload, plan.size, limits)
         except KeyboardInterrupt:
             print("interrupted: this is what there was until then\n", file=sys.stderr)
     print(tables(rows))
@@ -91,9 +96,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--executor",
-        choices=["numpy", "xla"],
+        choices=["numpy", "xla", "native"],
         default="numpy",
-        help="what runs ours; xla is compared with JAX",
+        help="what runs ours; the others are compared with compilers",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers")
     parser.add_argument("--chart", type=Path, metavar="FILE", help="write an SVG")

@@ -20,6 +20,9 @@ COLOURS = {
     "jax": "#009e73",
     "torch": "#cc79a7",
     "numba": "#e69f00",
+    "tensorflow-xla": "#d55e00",
+    "torch-compile": "#7f3c8d",
+    "c": "#56b4e9",
 }
 _STYLE = """
 .bars { font: 12px system-ui, sans-serif; }

@@ -13,11 +13,20 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.libraries import CONTESTANTS, OURS, OURS_XLA, Contestant
+from benchmarks.libraries import (
+    CONTESTANTS,
+    OURS,
+    OURS_NATIVE,
+    OURS_XLA,
+    Contestant,
+)
 from benchmarks.processes import Failed, Team
 from benchmarks.workloads import Workload
 
 __all__ = ["FULL", "QUICK", "Plan", "Row", "different", "hold", "quartiles"]
+
+#: Who compiles for the processor, as native code of ours does.
+COMPILERS = ["tensorflow-xla", "jax", "torch-compile", "numba"]
 
 #: Told where a contest is: the round, of how many, and who is measured.
 Progress = Callable[[int, int, str], None]
@@ -59,6 +68,8 @@ class Row:
     values: dict[str, list[float]] = field(default_factory=dict)
     #: Why there are no numbers, by contestant.
     failures: dict[str, str] = field(default_factory=dict)
+    #: The least seconds that a call can take on this machine, if that is known.
+    least: float | None = None
 
     def ratios(self, of: str, over: str) -> list[float]:
         """The ratios of two contestants, round by round: these ran one after another.
@@ -71,7 +82,7 @@ class Row:
     @property
     def ok(self) -> bool | None:
         """Whether ours is within the target; None if there is nothing to compare."""
-        if {OURS, OURS_XLA} & self.failures.keys():
+        if {OURS, OURS_XLA, OURS_NATIVE} & self.failures.keys():
             return False
         for of, (over, target) in self.judged.items():
             if found := self.ratios(of, over):
@@ -84,7 +95,25 @@ class Row:
         return {
             OURS: ("tensorflow", self.workload.target),
             OURS_XLA: ("jax", self.workload.xla_target),
+            OURS_NATIVE: (self.fastest or "jax", self.workload.native_target),
         }
+
+    @property
+    def fastest(self) -> str | None:
+        """The fastest of those that native code is compared with.
+
+        These are compilers. Loops of numbers and the LSTM are compared with JAX, and
+        the training of a network for images with PyTorch.
+        """
+        names = {"cnn_step": ["torch"], "lstm_step": ["jax"]}.get(self.workload.name)
+        if names is None:
+            names = ["jax"] if self.workload.is_scalar else COMPILERS
+        times = {
+            name: statistics.median(self.values[name])
+            for name in names
+            if self.values.get(name)
+        }
+        return min(times, key=lambda name: times[name], default=None)
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:

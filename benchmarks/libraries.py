@@ -6,7 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["CONTESTANTS", "LIBRARIES", "OURS", "OURS_XLA", "Contestant", "Library"]
+__all__ = [
+    "CONTESTANTS",
+    "LIBRARIES",
+    "OURS",
+    "OURS_NATIVE",
+    "OURS_XLA",
+    "Contestant",
+    "Library",
+]
 
 Call = Callable[..., Any]
 
@@ -31,6 +39,18 @@ def tf_xla(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
         return result
 
     return call
+
+
+def tf_jit(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    return tf.function(program, jit_compile=True)  # type: ignore[no-any-return]
+
+
+def tf_native(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    return tf.function(program, executor="native")  # type: ignore[no-any-return]
+
+
+def torch_compile(torch: Any, program: Call, fixed: tuple[int, ...]) -> Call:
+    return torch.compile(program)  # type: ignore[no-any-return]
 
 
 def jit(jax: Any, program: Call, fixed: tuple[int, ...]) -> Call:
@@ -82,23 +102,24 @@ def xla_give(tf: Any, array: Any) -> Any:
     return DeviceTensor(numpy.asarray(array))
 
 
-#: Ours, run by NumPy and by XLA.
-OURS, OURS_XLA = "ours", "ours-xla"
+#: Ours, run by NumPy, by XLA and as native code.
+OURS, OURS_XLA, OURS_NATIVE = "ours", "ours-xla", "ours-native"
 
 LIBRARIES = {
     OURS: Library(
         "runtime",
         "tensorflow",
-        {"staged": tf_function, "eager": as_it_is, "xla": tf_xla},
+        {"staged": tf_function, "eager": as_it_is, "xla": tf_xla, "native": tf_native},
         tf_give,
         {"xla": xla_give},
         parts=("gast", "astor", "numpy"),
     ),
+    "c": Library("benchmarks.c", "c", {"compiled": as_it_is}),
     "numpy": Library("numpy", "numpy", {"plain": as_it_is}, parts=("numpy",)),
     "tensorflow": Library(
         "tensorflow",
         "tensorflow",
-        {"graph": tf_function, "eager": as_it_is},
+        {"graph": tf_function, "xla": tf_jit, "eager": as_it_is},
         tf_give,
         packages=("tensorflow-cpu",),
     ),
@@ -112,13 +133,17 @@ LIBRARIES = {
     "torch": Library(
         "torch",
         "torch",
-        {"eager": as_it_is},
+        {"eager": as_it_is, "compile": torch_compile},
         lambda torch, array: torch.as_tensor(array),
         packages=("torch", "numpy"),
         options=("--extra-index-url", "https://download.pytorch.org/whl/cpu"),
     ),
     "numba": Library("numba", "numba", {"njit": njit}, packages=("numba",)),
 }
+
+
+#: All executors of ours.
+EVERY = ("numpy", "xla", "native")
 
 
 @dataclass(frozen=True)
@@ -137,14 +162,16 @@ class Contestant:
 
 CONTESTANTS = [
     Contestant(OURS, "ours", OURS, "staged", compiles=True),
-    Contestant(OURS_XLA, "ours, XLA", OURS, "xla", compiles=True, executors=("xla",)),
+    Contestant(OURS_XLA, "ours, XLA", OURS, "xla", True, ("xla",)),
+    Contestant(OURS_NATIVE, "ours, native", OURS, "native", True, ("native",)),
     Contestant("ours-eager", "ours, eager", OURS, "eager"),
-    Contestant("numpy", "NumPy", "numpy", "plain", executors=("numpy", "xla")),
-    Contestant("tensorflow", "TensorFlow", "tensorflow", "graph", compiles=True),
+    Contestant("numpy", "NumPy", "numpy", "plain", False, EVERY),
+    Contestant("tensorflow", "TensorFlow", "tensorflow", "graph", True),
     Contestant("tensorflow-eager", "TF eager", "tensorflow", "eager"),
-    Contestant(
-        "jax", "JAX jit", "jax", "jit", compiles=True, executors=("numpy", "xla")
-    ),
-    Contestant("torch", "PyTorch", "torch", "eager"),
-    Contestant("numba", "Numba", "numba", "njit", compiles=True),
+    Contestant("tensorflow-xla", "TF XLA", "tensorflow", "xla", True, ("native",)),
+    Contestant("jax", "JAX jit", "jax", "jit", True, EVERY),
+    Contestant("torch", "PyTorch", "torch", "eager", False, ("numpy", "native")),
+    Contestant("torch-compile", "compile", "torch", "compile", True, ("native",)),
+    Contestant("numba", "Numba", "numba", "njit", True, ("numpy", "native")),
+    Contestant("c", "C", "c", "compiled", False, ("native",)),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,7 +172,9 @@ def interpreters(folder: Path) -> dict[str, str]:
     is an environment in the folder.
     """
     found = {
-        name: sys.executable for name, rules in LIBRARIES.items() if not rules.packages
+        name: sys.executable
+        for name, rules in LIBRARIES.items()
+        if not rules.packages and (name != "c" or shutil.which("cc"))
     }
     for name, rules in LIBRARIES.items():
         for python in ("bin/python", "Scripts/python.exe"):

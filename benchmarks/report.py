@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.contest import Row, quartiles
-from benchmarks.libraries import CONTESTANTS, OURS, OURS_XLA
+from benchmarks.libraries import CONTESTANTS, OURS, OURS_NATIVE, OURS_XLA
 
 __all__ = ["as_json", "heading", "machine", "notes", "number", "quantity", "tables"]
 
@@ -21,6 +21,9 @@ TITLES = {each.key: each.title for each in CONTESTANTS}
 TABLES = {
     OURS: ["tensorflow", "numpy", "ours-eager", "jax", "torch", "numba"],
     OURS_XLA: ["jax", "numpy"],
+    OURS_NATIVE: [
+        *("tensorflow-xla", "jax", "torch", "torch-compile", "numba", "c", "numpy")
+    ],
     "ours-eager": ["numpy", "tensorflow-eager", "torch"],
 }
 #: How much slower than our eager mode is no longer chance.
@@ -73,20 +76,40 @@ def _table(rows: Sequence[Row], of: str, over: Sequence[str]) -> str:
     mine = [row for row in rows if of in row.values or of in row.failures]
     if not mine or not compared:
         return ""
+    # Native code is judged by the fastest of several, which has a column of its own.
+    by_fastest = of == OURS_NATIVE
     over_whom, _ = mine[0].judged.get(of, ("", 0.0))
-    judged = over_whom in compared
-    head = ["workload", TITLES[of], *(f"/ {TITLES[key]}" for key in compared)]
+    judged = by_fastest or over_whom in compared
+    titles = ["fastest"] * by_fastest + [TITLES[key] for key in compared]
+    head = ["workload", TITLES[of], *(f"/ {title}" for title in titles)]
     if judged:
         head[3:3] = ["at most", ""]
+    limited = by_fastest and any(row.least for row in mine)
+    if limited:
+        head.append("of limit")
     grid = [head]
     for row in mine:
         first, second = _lines(row, of, compared)
+        if by_fastest:
+            found = row.ratios(of, row.judged[of][0])
+            first.insert(2, number(statistics.median(found)) if found else "")
+            second.insert(2, TITLES[row.judged[of][0]] if found else "")
         if judged:
             verdict = {True: "ok", False: "OVER", None: ""}[row.ok]
             first[3:3] = [number(row.judged[of][1]), verdict]
             second[3:3] = ["", ""]
+        if limited:
+            first.append(_share_of_limit(row, of))
+            second.append("")
         grid += [first, second]
     return _grid(grid)
+
+
+def _share_of_limit(row: Row, of: str) -> str:
+    """How near a time is to the least one that the machine allows."""
+    if row.least is None or of not in row.values:
+        return ""
+    return f"{row.least / statistics.median(row.values[of]):.0%}"
 
 
 def _lines(row: Row, of: str, over: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -213,6 +236,7 @@ def _record(row: Row) -> dict[str, Any]:
         "unit": "bytes" if row.workload.measure == "size" else "s",
         "target": row.workload.target,
         "ok": row.ok,
+        "least": row.least,
         "values": row.values,
         "ratios": {
             of: {

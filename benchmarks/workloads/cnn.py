@@ -64,3 +64,10 @@ def torch(torch):
         return layer(layer(x, first), second).mean((2, 3)) @ w + b
 
     return run
+
+
+def work(batch, side, width):
+    """The arithmetic, and the bytes that are read and written."""
+    first, second = (side - 2) ** 2, (side - 4) ** 2
+    flops = 18 * batch * width * (first + second * width)
+    return flops, 4 * batch * (side**2 + first * width)

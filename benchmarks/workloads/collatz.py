@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 
 SIZES = {"full": (77031,), "tiny": (6,)}
@@ -55,3 +57,8 @@ def torch(torch):
 
 def numba(numba):
     return collatz
+
+
+def c(c):
+    length = c.function("collatz", "length", ctypes.c_int32)
+    return lambda n: length(int(n))

@@ -44,3 +44,9 @@ def torch(torch):
         return found.permute(0, 2, 3, 1)
 
     return conv2d
+
+
+def work(side, channels):
+    """The arithmetic, and the bytes that are read and written."""
+    pixels = (side - 2) ** 2
+    return 18 * pixels * channels**2, 4 * channels * (side**2 + pixels)

@@ -40,3 +40,19 @@ def numba(numba):
         return result
 
     return gelu
+
+
+def work(n):
+    """The arithmetic, a tanh as 20, and the bytes that are read and written."""
+    return 28 * n, 8 * n
+
+
+def c(c):
+    run = c.function("gelu", "gelu")
+
+    def gelu(x):
+        result = np.empty_like(x)
+        run(x, result, len(x))
+        return result
+
+    return gelu

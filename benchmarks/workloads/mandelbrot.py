@@ -73,3 +73,19 @@ def numba(numba):
         return near
 
     return mandelbrot
+
+
+def work(side, steps):
+    """The arithmetic, and the bytes that are read and written."""
+    return side * side * steps * 12, side * side * 12
+
+
+def c(c):
+    run = c.function("mandelbrot", "mandelbrot")
+
+    def mandelbrot(x, y, steps):
+        near = np.empty(x.shape, np.int32)
+        run(x, y, near, x.size, int(steps))
+        return near
+
+    return mandelbrot

@@ -37,3 +37,8 @@ def jax(jax):
 
 def torch(torch):
     return product
+
+
+def work(n, steps):
+    """The arithmetic, and the bytes that are read and written."""
+    return 2 * n**3 * steps, 12 * n * n * steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -11,12 +12,13 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import peers
+from benchmarks import c, peers
 from benchmarks.chart import chart
 from benchmarks.contest import Plan, Row, different, hold, quartiles
 from benchmarks.libraries import CONTESTANTS, LIBRARIES
 from benchmarks.processes import Failed, Team, Worker, default_folder, interpreters
 from benchmarks.report import as_json, heading, notes, number, quantity, tables
+from benchmarks.session import load, results
 from benchmarks.workloads import Workload, chosen
 
 SHORT = Plan(rounds=2, fresh_rounds=1, turn=1e-5, limit=1, size="tiny")
@@ -98,6 +100,32 @@ def test_ours_on_xla_is_measured_against_jax(
     assert row.ok is False
 
 
+def test_native_code_is_judged_by_the_fastest_compiler() -> None:
+    gelu, collatz = chosen(["gelu"])[0], chosen(["collatz"])[0]
+    values = {"ours-native": [0.7], "jax": [1.0], "numba": [2.0], "torch": [0.1]}
+    row = Row(gelu, values, least=0.07)
+    assert row.fastest == "jax"
+    assert row.ok
+    assert Row(collatz, values).ok is False
+    [title, line, names, *_] = tables([row]).splitlines()
+    assert "/ fastest" in title
+    assert "of limit" in title
+    assert line.endswith("10%")
+    assert "JAX jit" in names
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a compiler of C")
+@pytest.mark.parametrize("name", ["collatz", "gelu", "kmeans", "mandelbrot", "rnn"])
+def test_programs_in_c_give_what_numpy_gives(name: str) -> None:
+    workload = chosen([name])[0]
+    module = workload.programs()
+    found = [
+        results(*load(library, imported, way, module, "tiny"), module)
+        for library, imported, way in (("numpy", np, "plain"), ("c", c, "compiled"))
+    ]
+    assert different(*found, workload) == ""
+
+
 def test_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--list"]) == 0
     assert "collatz " in capsys.readouterr().out
@@ -162,7 +190,9 @@ def test_no_answer_is_waited_for_in_vain() -> None:
 def test_interpreters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "jax", "")
 
-    assert interpreters(tmp_path) == {
+    found = interpreters(tmp_path)
+    assert found.pop("c", sys.executable) == sys.executable  # where there is a compiler
+    assert found == {
         "ours": sys.executable,
         "numpy": sys.executable,
         "jax": str(tmp_path / "jax" / "bin" / "python"),

@@ -44,7 +44,8 @@ def _compare(module, workload) -> None:
     for way in LIBRARIES[OURS].ways:
         if not has_program(OURS, way, module):
             continue
-        if way == "xla" and find_spec("jax") is None:
+        needed = {"xla": "jax", "native": "llvmlite"}.get(way, "runtime")
+        if find_spec(needed) is None:
             continue
         assert different(expected, _result(OURS, tf, way, module), workload) == ""
 
