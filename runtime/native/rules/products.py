@@ -1,20 +1,72 @@
-"""Products of matrices."""
+"""Products of matrices: small ones in tiles, large ones by BLAS."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
-import llvmlite.ir as ir
-
+from runtime.native.blas import call_product, has_product
+from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.nests import force
-from runtime.native.types import constant, in_register
-from runtime.native.values import Index, Register, Value
+from runtime.native.nests import force, moved
+from runtime.native.tiles import (
+    Level,
+    Sums,
+    add_dots,
+    add_products,
+    lanes_of,
+    shifted,
+)
+from runtime.native.values import Buffer, Register, Value
+from runtime.ops.python_ints import is_exact
+from runtime.types.dtypes import DType
 
 __all__: list[str] = []
 
-_FUSED = ("reassoc", "contract")
+#: From so many products of numbers on BLAS is faster than tiles.
+_LARGE = 64**3
+#: Up to so many rows it does not pay to transpose the right operand first.
+_FEW_ROWS = 4
+
+
+class _Product(NamedTuple):
+    """A product of two matrices, each of which may have to be transposed."""
+
+    dtype: DType
+    rows: int
+    columns: int
+    depth: int
+    flips: tuple[bool, bool]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is left to BLAS."""
+        work = self.rows * self.columns * self.depth
+        return work >= _LARGE and has_product(self.dtype)
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether numbers that are multiplied are neighbours in both operands."""
+        is_deep = self.depth >= lanes_of(self.dtype) or self.columns == 1
+        return self.flips == (False, True) and self.rows <= _FEW_ROWS and is_deep
+
+    def write(
+        self, builder: Builder, left: Register, right: Register, into: Register
+    ) -> None:
+        """Multiply, from the pointers to the matrices."""
+        rows, columns, depth = self.rows, self.columns, self.depth
+        if self.is_large:
+            sizes, flips = (rows, columns, depth), self.flips
+            operands = (left, flips[0]), (right, flips[1])
+            call_product(builder, self.dtype, sizes, *operands, into)
+            return
+        steps = (1, rows) if self.flips[0] else (depth, 1)
+        right_step = depth if self.is_of_rows else columns
+        levels = [Level(depth, steps[1], right_step)]
+        sums = Sums(self.dtype, rows, columns, steps[0], columns, levels)
+        multiply = add_dots if self.is_of_rows else add_products
+        multiply(builder, sums, left, right, into)
 
 
 @rule("MatMul")
@@ -26,27 +78,77 @@ def _matmul(
     transpose_b: bool = False,
     **_: Any,
 ) -> Value:
-    if len(x.shape) != 2 or len(y.shape) != 2:
-        raise step.refused("products of more than two matrices")
+    if is_exact(step.node):
+        raise step.refused("integers of Python")
+    *batch, rows, columns = shape = step.known_shape
+    if min(len(x.shape), len(y.shape)) < 2:
+        raise step.refused("a product of vectors")
+    depth = x.shape[-2 if transpose_a else -1]
+    if depth != y.shape[-1 if transpose_b else -2]:
+        raise step.refused("matrices that do not fit")
     builder, found = step.builder, step.new_buffer()
-    x, y = force(builder, x), force(builder, y)
-    depth = x.shape[0 if transpose_a else 1]
-    is_integer = isinstance(in_register(step.dtype), ir.IntType)
+    left, right = force(builder, x), force(builder, y)
+    if not prod(shape):
+        return found
+    if not transpose_a and batch and prod(right.shape[:-2]) == 1:
+        # One large product rather than one for each matrix of the batch.
+        rows, batch = rows * prod(batch), []
+    flips = (transpose_a, transpose_b)
+    if columns == 1:
+        # The transposed product, whose rows are those of the matrix as it is.
+        left, right, rows, columns = right, left, columns, rows
+        flips = (not flips[1], not flips[0])
+    # A matrix of one row or one column is the same either way.
+    flips = (flips[0] and rows > 1, flips[1] or columns == 1)
+    product = _Product(step.dtype, rows, columns, depth, flips)
+    if flips[1] and not product.is_large and not product.is_of_rows:
+        right = force(builder, _flipped(builder, right))
+        product = product._replace(flips=(flips[0], False))
+    sizes = (rows * depth, depth * columns, rows * columns)
 
-    def element(index: Index) -> None:
-        assert index.axes is not None
-        row, column = index.axes
+    def matrix(places: Sequence[Register]) -> None:
+        pointers = [
+            shifted(
+                builder, buffer.pointer, step.dtype, *_offsets(buffer, places, size)
+            )
+            for buffer, size in zip((left, right, found), sizes)
+        ]
+        product.write(builder, *pointers)
 
-        def body(k: Register, carried: Any) -> Sequence[Register]:
-            a = builder.at(x, Index((k, row) if transpose_a else (row, k)))
-            b = builder.at(y, Index((column, k) if transpose_b else (k, column)))
-            if is_integer:
-                return (builder.ir.add(carried[0], builder.ir.mul(a, b)),)
-            product = builder.ir.fmul(a, b, flags=_FUSED)
-            return (builder.ir.fadd(carried[0], product, flags=_FUSED),)
-
-        (total,) = builder.loop(depth, body, [constant(0, step.dtype)])
-        builder.store(found, index, total)
-
-    builder.nest(found.shape, element)
+    _each(builder, batch, matrix)
     return found
+
+
+def _flipped(builder: Builder, x: Buffer) -> Value:
+    shape = (*x.shape[:-2], x.shape[-1], x.shape[-2])
+    return moved(builder, shape, x, lambda axes: (*axes[:-2], axes[-1], axes[-2]))
+
+
+def _offsets(
+    x: Buffer, places: Sequence[Register], size: int
+) -> list[tuple[Register, int]]:
+    """Which matrix of a batch is meant, as places along axes and distances."""
+    found = []
+    dims = x.shape[:-2]
+    for axis, place in enumerate(places[::-1]):
+        if axis < len(dims) and dims[-1 - axis] != 1:
+            found.append((place, size))
+            size *= dims[-1 - axis]
+    return found
+
+
+def _each(builder: Builder, shape: Sequence[int], body: Any) -> None:
+    """Run ``body(places)`` for all places in a shape."""
+
+    def level(places: tuple[Register, ...]) -> None:
+        if len(places) == len(shape):
+            body(places)
+            return
+
+        def step(i: Register, _: Any) -> Sequence[Register]:
+            level((*places, i))
+            return ()
+
+        builder.loop(shape[len(places)], step)
+
+    level(())

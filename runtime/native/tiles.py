@@ -1,0 +1,390 @@
+"""Sums of products in tiles of vectors, which stay in registers while they are summed.
+
+A tile is a few rows and a few vectors of columns of the result. Each step of a sum
+loads a vector for each of its columns, and one number for each of its rows, by which
+they are multiplied. (The idea is that of K. Goto and R. van de Geijn, "Anatomy of
+High-Performance Matrix Multiplication", 2008, for operands that are in the cache.)
+
+Rows and columns that are left over are not written apart: the last tile begins earlier,
+and has some elements computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import llvmlite.ir as ir
+
+from runtime.native.builder import Builder
+from runtime.native.types import I32, in_memory, number, size_of
+from runtime.native.values import Register
+from runtime.types.dtypes import DType
+
+__all__ = [
+    "Level",
+    "Sums",
+    "add_dots",
+    "add_products",
+    "added_product",
+    "lanes_of",
+    "load_vector",
+    "repeated",
+    "shifted",
+    "store_vector",
+    "vector_type",
+]
+
+_SUMMED = ("reassoc", "contract")
+
+
+class Level(NamedTuple):
+    """A loop of a sum, and by how many elements it moves on in both operands."""
+
+    times: int
+    left: int
+    right: int
+
+
+class Sums(NamedTuple):
+    """A matrix of sums: each row goes with one in `left`, each column with one in
+    `right`, where columns are neighbours, as in the result.
+    """
+
+    dtype: DType
+    rows: int
+    columns: int
+    #: From one row to the next: elements of the left operand, and of the result.
+    left_step: int
+    into_step: int
+    #: The loops of each sum, outermost first.
+    levels: Sequence[Level]
+    #: Whether the sums are added to what is in the result.
+    adds: bool = False
+
+
+# --- vectors --------------------------------------------------------------------------
+
+
+@cache
+def _registers() -> tuple[int, int]:
+    """How many vectors the processor holds in registers, and how many bytes in each."""
+    has = llvm.get_host_cpu_features()
+    if has.get("avx512f"):
+        return 32, 64
+    if has.get("avx"):
+        return 16, 32
+    return (32 if has.get("neon") else 16), 16
+
+
+def lanes_of(dtype: DType) -> int:
+    """How many numbers are in a vector."""
+    return _registers()[1] // size_of(dtype)
+
+
+def vector_type(dtype: DType, width: int) -> Any:
+    """The type of so many numbers, which are not bools."""
+    return ir.VectorType(in_memory(dtype), width)
+
+
+def load_vector(builder: Builder, pointer: Register, dtype: DType, width: int) -> Any:
+    """The numbers from a pointer on."""
+    typ = vector_type(dtype, width)
+    return builder.ir.load(pointer, typ=typ, align=size_of(dtype))
+
+
+def store_vector(
+    builder: Builder, value: Register, pointer: Register, dtype: DType
+) -> None:
+    """Write numbers from a pointer on."""
+    builder.ir.store(value, pointer, align=size_of(dtype))
+
+
+def repeated(builder: Builder, value: Register, width: int) -> Register:
+    """The vector of one number."""
+    typ = ir.VectorType(value.type, width)
+    nothing = ir.Constant(typ, ir.Undefined)
+    first = builder.ir.insert_element(nothing, value, ir.Constant(I32, 0))
+    zeros = ir.Constant(ir.VectorType(I32, width), [0] * width)
+    return builder.ir.shuffle_vector(first, nothing, zeros)
+
+
+def shifted(
+    builder: Builder, pointer: Register, dtype: DType, *parts: tuple[Any, int]
+) -> Register:
+    """The pointer so many elements further: the sum of the products of pairs."""
+    place: Any = None
+    known = 0
+    for at, step in parts:
+        if isinstance(at, int):
+            known += at * step
+        elif step:
+            part = at if step == 1 else builder.ir.mul(at, number(step))
+            place = part if place is None else builder.ir.add(place, part)
+    for each in (place, number(known) if known else None):
+        if each is not None:
+            pointer = builder.ir.gep(pointer, [each], source_etype=in_memory(dtype))
+    return pointer
+
+
+def added_product(builder: Builder, total: Any, x: Any, y: Any, dtype: DType) -> Any:
+    """``total + x * y``, of floats rounded once where the processor can."""
+    if not dtype.is_floating:
+        return builder.ir.add(total, builder.ir.mul(x, y))
+    product = builder.ir.fmul(x, y, flags=_SUMMED)
+    return builder.ir.fadd(total, product, flags=_SUMMED)
+
+
+# --- tiles ----------------------------------------------------------------------------
+
+
+def add_products(
+    builder: Builder, sums: Sums, left: Register, right: Register, into: Register
+) -> None:
+    """Compute all sums from the pointers to the first elements."""
+    if not sums.rows or not sums.columns:
+        return
+    width = min(lanes_of(sums.dtype), sums.columns)
+    vectors = -(-sums.columns // width)
+    high, wide = _size_of_tile(sums.rows, vectors)
+    full = sums.columns // (width * wide)
+
+    def columns(begin: Any, offsets: list[int]) -> None:
+        def rows(tile: Register, _: Any) -> Sequence[Register]:
+            first = _begin(builder, tile, high, sums.rows)
+            _tile(
+                builder,
+                sums._replace(rows=high),
+                shifted(builder, left, sums.dtype, (first, sums.left_step)),
+                shifted(builder, right, sums.dtype, (begin, 1)),
+                shifted(builder, into, sums.dtype, (first, sums.into_step), (begin, 1)),
+                width,
+                offsets,
+            )
+            return ()
+
+        builder.loop(-(-sums.rows // high), rows)
+
+    def strip(place: Register, _: Any) -> Sequence[Register]:
+        begin = builder.ir.mul(place, number(wide * width))
+        columns(begin, [width * vector for vector in range(wide)])
+        return ()
+
+    builder.loop(full, strip)
+    rest = range(full * wide, vectors)
+    if rest:
+        last = sums.columns - width
+        columns(0, [min(vector * width, last) for vector in rest])
+
+
+def _begin(builder: Builder, tile: Register, size: int, count: int) -> Any:
+    """Where a tile begins, so that it ends with the last of `count` rows."""
+    begin = builder.ir.mul(tile, number(size))
+    if count % size == 0:
+        return begin
+    last = number(count - size)
+    is_less = builder.ir.icmp_signed("<", begin, last)
+    return builder.ir.select(is_less, begin, last)
+
+
+@cache
+def _size_of_tile(rows: int, vectors: int) -> tuple[int, int]:
+    """The rows and vectors of a tile for which the processor needs the least time."""
+    registers, _ = _registers()
+
+    def time(high: int, wide: int) -> int:
+        # Two products are begun at once, and ready 4 cycles later; so are two loads.
+        # Some more is for the begin and the end.
+        return max(high * wide, high + wide, 8) + 1 if wide else 0
+
+    def total(size: tuple[int, int]) -> tuple[int, int]:
+        high, wide = size
+        strips, rest = divmod(vectors, wide)
+        each = strips * time(high, wide) + time(high, rest)
+        return -(-rows // high) * each, -high * wide
+
+    sizes = [
+        (high, wide)
+        for high in range(1, min(rows, registers) + 1)
+        for wide in range(1, vectors + 1)
+        if high * wide + wide + 1 <= registers
+    ]
+    return min(sizes, key=total)
+
+
+def _tile(
+    builder: Builder,
+    sums: Sums,
+    left: Register,
+    right: Register,
+    into: Register,
+    width: int,
+    offsets: list[int],
+) -> None:
+    """One tile, whose vectors of columns are at some offsets."""
+    dtype, rows = sums.dtype, range(sums.rows)
+    typ = vector_type(dtype, width)
+
+    def target(row: int, offset: int) -> Register:
+        return shifted(builder, into, dtype, (row, sums.into_step), (offset, 1))
+
+    def step(left: Register, right: Register, totals: Sequence[Any]) -> list[Any]:
+        vectors = [
+            load_vector(builder, shifted(builder, right, dtype, (at, 1)), dtype, width)
+            for at in offsets
+        ]
+        found: list[Any] = []
+        for row in rows:
+            place = shifted(builder, left, dtype, (row, sums.left_step))
+            value = builder.ir.load(place, typ=in_memory(dtype))
+            factor = repeated(builder, value, width)
+            for vector in vectors:
+                total = totals[len(found)]
+                found.append(added_product(builder, total, factor, vector, dtype))
+        return found
+
+    if sums.adds:
+        begin = [
+            load_vector(builder, target(row, at), dtype, width)
+            for row in rows
+            for at in offsets
+        ]
+    else:
+        begin = [ir.Constant(typ, None) for _ in rows for _ in offsets]
+    totals = _levels(builder, sums, left, right, begin, step)
+    for place, total in enumerate(totals):
+        row, vector = divmod(place, len(offsets))
+        store_vector(builder, total, target(row, offsets[vector]), dtype)
+
+
+def _levels(
+    builder: Builder,
+    sums: Sums,
+    left: Register,
+    right: Register,
+    begin: Sequence[Any],
+    step: Callable[[Register, Register, Sequence[Any]], list[Any]],
+) -> list[Any]:
+    """What the loops of a sum carry to their end."""
+
+    def level(depth: int, left: Any, right: Any, totals: Sequence[Any]) -> list[Any]:
+        if depth == len(sums.levels):
+            return step(left, right, totals)
+        times, along_left, along_right = sums.levels[depth]
+
+        def body(i: Register, carried: list[Any]) -> list[Any]:
+            return level(
+                depth + 1,
+                shifted(builder, left, sums.dtype, (i, along_left)),
+                shifted(builder, right, sums.dtype, (i, along_right)),
+                carried,
+            )
+
+        return builder.loop(times, body, totals)
+
+    return level(0, left, right, begin)
+
+
+# --- products of rows with rows -------------------------------------------------------
+
+
+def add_dots(
+    builder: Builder, sums: Sums, left: Register, right: Register, into: Register
+) -> None:
+    """As `add_products` with one level, along which both operands are neighbours; it
+    says how far the columns of `right` are from each other.
+    """
+    dtype, (depth, _, right_step) = sums.dtype, sums.levels[0]
+    width = min(lanes_of(dtype), depth)
+    high = min(sums.rows, 2)
+    wide = min(sums.columns, 8 // high)
+
+    def rows(tile: Register, _: Any) -> Sequence[Register]:
+        top = _begin(builder, tile, high, sums.rows)
+
+        def columns(tile: Register, _: Any) -> Sequence[Register]:
+            first = _begin(builder, tile, wide, sums.columns)
+            xs = [
+                shifted(
+                    builder, left, dtype, (top, sums.left_step), (i, sums.left_step)
+                )
+                for i in range(high)
+            ]
+            ys = [
+                shifted(builder, right, dtype, (first, right_step), (j, right_step))
+                for j in range(wide)
+            ]
+            found = iter(_dots(builder, dtype, xs, ys, depth, width))
+            for i in range(high):
+                target = shifted(
+                    builder, into, dtype, (top, sums.into_step), (first, 1)
+                )
+                for j in range(wide):
+                    place = shifted(builder, target, dtype, (i, sums.into_step), (j, 1))
+                    builder.ir.store(next(found), place)
+            return ()
+
+        builder.loop(-(-sums.columns // wide), columns)
+        return ()
+
+    builder.loop(-(-sums.rows // high), rows)
+
+
+def _each_row(
+    builder: Builder, pointer: Register, dtype: DType, first: Any, count: int, step: int
+) -> list[Register]:
+    return [
+        shifted(builder, pointer, dtype, (first, step), (i, step)) for i in range(count)
+    ]
+
+
+def _dots(
+    builder: Builder, dtype: DType, xs: list[Any], ys: list[Any], depth: int, width: int
+) -> Iterator[Any]:
+    """The sums of the products of all pairs of rows."""
+
+    def step(at: Any, width: int, totals: Sequence[Any]) -> list[Any]:
+        def loaded(row: Register) -> Any:
+            return load_vector(
+                builder, shifted(builder, row, dtype, (at, 1)), dtype, width
+            )
+
+        lefts, rights = [loaded(x) for x in xs], [loaded(y) for y in ys]
+        pairs = [(x, y) for x in lefts for y in rights]
+        return [
+            added_product(builder, total, x, y, dtype)
+            for total, (x, y) in zip(totals, pairs)
+        ]
+
+    def body(i: Register, totals: list[Any]) -> list[Any]:
+        return step(builder.ir.mul(i, number(width)), width, totals)
+
+    def zeros(width: int) -> list[Any]:
+        return [ir.Constant(vector_type(dtype, width), None) for _ in xs for _ in ys]
+
+    totals = builder.loop(depth // width, body, zeros(width))
+    found = [_total(builder, total, dtype) for total in totals]
+    rest = depth % width
+    if rest:
+        more = step(depth - rest, rest, zeros(rest))
+        add = builder.ir.fadd if dtype.is_floating else builder.ir.add
+        found = [add(a, _total(builder, b, dtype)) for a, b in zip(found, more)]
+    return iter(found)
+
+
+def _total(builder: Builder, vector: Register, dtype: DType) -> Register:
+    """The sum of the numbers of a vector."""
+    typ, element = vector.type, vector.type.element
+    kind = "fadd" if dtype.is_floating else "add"
+    letter = "f" if dtype.is_floating else "i"
+    bits = size_of(dtype) * 8
+    name = f"llvm.vector.reduce.{kind}.v{typ.count}{letter}{bits}"
+    first = [ir.Constant(element, -0.0)] if dtype.is_floating else []
+    types = [value.type for value in (*first, vector)]
+    function = builder.module.globals.get(name) or ir.Function(
+        builder.module, ir.FunctionType(element, types), name
+    )
+    flags = ("reassoc",) if dtype.is_floating else ()
+    return builder.ir.call(function, [*first, vector], fastmath=flags)
