@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import llvmlite.ir as ir
@@ -19,6 +20,7 @@ from runtime.native.machine import Code, assemble
 from runtime.native.memory import ALIGNMENT
 from runtime.native.types import has_type
 from runtime.native.values import Buffer, Scalar
+from runtime.native.variables import without_variables
 from runtime.ops.apply import as_array
 from runtime.ops.checks.numerics import is_checking
 from runtime.tensor import EagerTensor
@@ -36,6 +38,7 @@ class Program:
 
     def __init__(self, module: Any, name: str, graph: Graph) -> None:
         self._name = name
+        graph, self._variables, self._assigned = without_variables(graph)
         for tensor in (*graph.inputs, *graph.outputs):
             if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
                 raise NotNative(tensor.node, f"{tensor.spec} has no native code")
@@ -56,6 +59,8 @@ class Program:
         flow.run(graph, inputs, outputs)
         builder.end()
         self._held = flow.held
+        #: Held while the program runs, in an order that all programs have.
+        self._locks = [v._lock for v in sorted(self._variables, key=id)]
         self._work = builder.arena.size + ALIGNMENT
 
     def bind(self, code: Code) -> None:
@@ -64,7 +69,24 @@ class Program:
         self._function = _Function(code.address(self._name))
 
     def call(self, arrays: Sequence[Any]) -> list[Any] | None:
-        """The results for these inputs; None where a check does not hold."""
+        """The results for these inputs; None where a check does not hold.
+
+        Variables have new values after the first, and are as before after the latter.
+        """
+        if not self._locks:
+            return self._call(arrays)
+        with ExitStack() as locked:
+            for lock in self._locks:
+                locked.enter_context(lock)
+            results = self._call([*arrays, *[v._array for v in self._variables]])
+            if results is not None and self._assigned:
+                count = len(self._assigned)
+                for variable, value in zip(self._assigned, results[-count:]):
+                    variable._array = value
+                del results[-count:]
+            return results
+
+    def _call(self, arrays: Sequence[Any]) -> list[Any] | None:
         given = [np.ascontiguousarray(array) for array in arrays]
         work = np.empty(self._work, np.uint8)
         results = [np.empty(shape, dtype) for shape, dtype in self._outputs]

@@ -11,5 +11,6 @@ from runtime.native.rules import (  # noqa: F401
     movement,
     products,
     reductions,
+    state,
     structure,
 )

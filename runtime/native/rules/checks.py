@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.native.flow import Step, rule
-from runtime.native.types import BIT
-from runtime.native.values import Value
+from runtime.native.nests import elementwise
+from runtime.native.types import BIT, constant
+from runtime.native.values import Register, Value
+from runtime.types import dtypes
 
 __all__: list[str] = []
 
@@ -26,4 +28,16 @@ def _raise(step: Step, *data: Value, **_: Any) -> tuple[()]:
 @rule("RequireBound", "RequireSome")
 def _require(step: Step, value: Value, is_there: Value, **_: Any) -> Value:
     step.check(is_there)
+    return value
+
+
+@rule("CheckNumericsV2")
+def _check_numerics(step: Step, value: Value, **_: Any) -> Value:
+    builder, dtype = step.builder, value.dtype
+    infinite = constant(float("inf"), dtype)
+
+    def is_finite(x: Register) -> Register:
+        return builder.ir.fcmp_ordered("<", builder.intrinsic("fabs", x), infinite)
+
+    step.check(elementwise(builder, value.shape, dtypes.bool, is_finite, [value]))
     return value
