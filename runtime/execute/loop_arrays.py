@@ -26,7 +26,6 @@ from runtime.execute.prune import Live
 from runtime.execute.scalars import Scalars
 from runtime.graph import Node
 from runtime.ops.define import Operand
-from runtime.ops.kernels.small_products import copies_transposed
 from runtime.tensor import SymbolicTensor
 
 __all__ = [
@@ -188,21 +187,3 @@ def wide_shape(live: Live, tensor: SymbolicTensor) -> tuple[Any, ...] | None:
     if found == tensor.shape.as_tuple() or not 0 < math.prod(found) < WIDE:
         return None
     return found
-
-
-def is_multiplied_transposed(live: Live, matrix: SymbolicTensor) -> bool:
-    """Whether all that a loop does with a matrix is to multiply by its transpose, which
-    `product` would copy in each iteration.
-    """
-    users = [n for n in live.nodes if any(t is matrix for t in live.inputs_of(n))]
-    return bool(users) and all(_copies_transposed(node, matrix) for node in users)
-
-
-def _copies_transposed(node: Node, matrix: SymbolicTensor) -> bool:
-    if node.op != "MatMul" or node.inputs[0] is matrix or not node.attrs["transpose_b"]:
-        return False
-    height, width = node.outputs[0].shape
-    depth = matrix.shape[1]
-    if height is None or width is None or depth is None:
-        return False
-    return matrix.dtype.kind == "f" and copies_transposed(height, depth, width)

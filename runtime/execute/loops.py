@@ -335,22 +335,16 @@ class LoopBlock(StraightBlock):
         self.hold(taken[0], self.last_use(output))
 
     def _widened(self, node: Node, captured: SymbolicTensor, text: Text) -> Text:
-        """What a loop captures as it would make it in each iteration: in the shape to
-        which it would broadcast it, or transposed in memory.
-        """
+        """What a loop captures, in the shape to which each iteration broadcasts it."""
         live = self.live.bodies[node][1]
         shape = loop_arrays.wide_shape(live, captured)
         if node.attrs.get("trip_count", 2) < 2:
             return text
-        if shape is not None:
-            hint, code = "rows", f"np.full({shape}, {text.code})"
-        elif loop_arrays.is_multiplied_transposed(live, captured):
-            hint, code = "columns", f"np.asfortranarray({text.code})"
-        else:
+        if shape is None:
             return text
-        name = self.free_name(f"{clean(text.code)}_{hint}", self.index + 0.5)
+        name = self.free_name(f"{clean(text.code)}_rows", self.index + 0.5)
         self.held[name] = self.index + 0.5
-        self.lines.append(Line(f"{name} = {code}"))
+        self.lines.append(Line(f"{name} = np.full({shape}, {text.code})"))
         return _variable(name, "")
 
     # --- for --------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from runtime.execute import in_blocks
 from runtime.execute.blocks import FUSED, first_array
 from runtime.execute.labels import find_labels
 from runtime.execute.loops import LoopBlock, indented
-from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.prune import Live, has_effects, is_recursive_call
 from runtime.execute.text import Line, Step, Text, negated
@@ -34,8 +33,6 @@ class Block(LoopBlock):
             self._call(node)
         elif node.op == FUSED:
             self._fused(node)
-        elif node.op == AT_ONCE:
-            self._at_once(node)
         else:
             if node.op == "If" and self._is_small(node) and self._if_expression(node):
                 return
@@ -182,26 +179,6 @@ class Block(LoopBlock):
         results = Line(f"{', '.join(targets.values())} = {found}")
         self.lines += [Line("else:"), *indented([results])]
 
-    def _at_once(self, node: Node) -> None:
-        """Write operations that do not depend on each other as functions to run."""
-        self.flush_inputs(node.inputs)
-        calls: list[str] = []
-        steps: list[Step] = []
-        for inner in node.attrs["nodes"]:
-            taken = self.take(inner.inputs, statement=True)
-            args, _, written = self._written(inner, taken)
-            code = written[0] if written else self.program.call(inner, args)
-            calls.append(f"lambda: {code}")
-            steps.append(self.program.step(inner, self.as_numpy(inner, taken)))
-        names = []
-        for inner in node.attrs["nodes"]:
-            several = [self._name(t, self.index + 0.5) for t in inner.outputs]
-            text = ", ".join(several)
-            names.append(text if len(several) == 1 else f"({text})")
-        self.program.uses_at_once = True
-        code = f"{', '.join(names)} = at_once({', '.join(calls)})"
-        self.lines.append(Line(code, self.program.in_order(steps)))
-
 
 # --- lines ----------------------------------------------------------------------------
 
@@ -215,7 +192,7 @@ def _left(bodies: Iterable[Live], room: int) -> int:
     for body in bodies:
         for node in body.nodes:
             inside = body.bodies.get(node, ())
-            if node.op in (AT_ONCE, FUSED) or (not inside and has_effects(node)):
+            if node.op == FUSED or (not inside and has_effects(node)):
                 return -1
             room -= node.op != "Const"
             if room >= 0:

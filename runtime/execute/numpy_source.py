@@ -30,7 +30,6 @@ from runtime.execute.failure import (
     too_deep,
 )
 from runtime.execute.nested import Block
-from runtime.execute.parallel import with_groups
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import Effects, find_live, is_recursive_call
 from runtime.execute.scalars import Scalars
@@ -52,7 +51,6 @@ HELPERS = {
     "erf": "kernels.special",
     "extreme": "kernels.extremes",
     "select": "kernels.select",
-    "product": "kernels.small_products",
     **{f"as_{name}": "python_ints" for name in CHECKS},
 }
 
@@ -247,8 +245,6 @@ def compile_graph(graph: Graph) -> Executable:
     head = ["import numpy as np"]
     if program.uses_dtypes:
         head.append("from runtime import dtypes as tf")
-    if program.uses_at_once:
-        head.append("from runtime.ops.kernels.threads import at_once")
     if program.blocks:
         head.append("from runtime.execute.in_blocks import in_blocks")
     written = [line.code for _, lines in functions for line in lines]
@@ -314,7 +310,7 @@ def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:
         program.add_local(name)
         parameters.append(name)
         inputs[tensor] = Text(name, names=frozenset({name}))
-    live = with_groups(with_regions(graph, find_live(graph, counted=True)))
+    live = with_regions(graph, find_live(graph, counted=True))
     program.scalars = Scalars(graph, live)
     block = Block(program, graph, live, inputs, {})
     block.write()

@@ -24,9 +24,7 @@ from runtime.execute.text import (
 from runtime.graph import Graph, Node
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
-from runtime.ops.kernels.small_products import product
 from runtime.ops.kernels.special import erf
-from runtime.ops.kernels.threads import at_once
 from runtime.ops.python_ints import CHECKS, exact_kernel, is_exact
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
@@ -47,7 +45,6 @@ RESERVED = frozenset(
     | {
         "np",
         "tf",
-        "at_once",
         "erf",
         "extreme",
         "held",
@@ -57,7 +54,7 @@ RESERVED = frozenset(
         "kernel_in_place",
         "select",
     }
-    | {"float", "product", "range", "tuple"}
+    | {"float", "range", "tuple"}
 )
 
 
@@ -74,7 +71,6 @@ class Program:
         #: What the lines above the function find in ``held``.
         self.held: dict[str, Any] = {}
         self.uses_dtypes = False
-        self.uses_at_once = False
         self._globals: set[str] = set(RESERVED)
         self._locals: set[str] = set()
         self._constants: dict[int, tuple[Any, str]] = {}
@@ -257,10 +253,8 @@ class Program:
             "held": self.held,
             "erf": erf,
             "extreme": extreme,
-            "at_once": at_once,
             "in_blocks": in_blocks,
             "select": select,
-            "product": product,
             "exact_kernel": exact_kernel,
             "kernel": lambda op: get(op).kernel,
             "kernel_on_values": lambda op: get(op).kernel_on_values,

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runtime.execute.blocks import FUSED
 from runtime.execute.labels import find_labels
-from runtime.execute.parallel import AT_ONCE
 from runtime.execute.precedence import ATOM, filled, marker
 from runtime.execute.program import Program, clean
 from runtime.execute.prune import CONTROL_FLOW, Live, is_recursive_call
@@ -42,7 +41,7 @@ LONG = 60
 _NUMBER = re.compile(r"_\d+$")
 
 
-_WITH_BODIES = CONTROL_FLOW | {AT_ONCE, FUSED}
+_WITH_BODIES = CONTROL_FLOW | {FUSED}
 
 
 class StraightBlock:

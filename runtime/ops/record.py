@@ -191,8 +191,6 @@ class Op:
     bounds: Callable[..., Bounds | None] | None = None
     #: Inputs that the kernel takes as Python ints.
     takes_ints: frozenset[int] = frozenset()
-    #: About how many nanoseconds each element of the largest operand takes, if many.
-    cost: int = 0
 
     @property
     def moves(self) -> bool:

@@ -135,7 +135,6 @@ define(
     _gather,
     _infer_gather,
     family="movement",
-    cost=4,
     export=Export(
         inputs=((-1, "axis", "axis"),), types=(("Tindices", 1), ("Tparams", 0))
     ),
@@ -230,7 +229,7 @@ def _gather_nd(params: Array, indices: Array, *, batch_dims: int) -> Array:
     return picked
 
 
-define("GatherNd", _gather_nd, _infer_gather_nd, family="movement", cost=4)
+define("GatherNd", _gather_nd, _infer_gather_nd, family="movement")
 
 
 def gather_nd(
@@ -283,7 +282,6 @@ define(
     _infer_where,
     source="np.argwhere({0})",
     family="order",
-    cost=4,
 )
 
 

@@ -142,7 +142,6 @@ define(
     _scatter_nd,
     _infer_scatter_nd,
     family="scatter",
-    cost=4,
     export=SHAPE_INPUT,
 )
 

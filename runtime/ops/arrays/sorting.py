@@ -76,9 +76,8 @@ define(
     source=_sort_source,
     takes="fiub",
     family="order",
-    cost=30,
 )
-define("ArgSort", _argsort, _infer_argsort, takes="fiub", family="order", cost=60)
+define("ArgSort", _argsort, _infer_argsort, takes="fiub", family="order")
 
 
 def sort(
@@ -182,7 +181,6 @@ define(
     _infer_top_k,
     takes="fiu",
     family="order",
-    cost=60,
     export=Export(inputs=((-1, "k", "k"),)),
 )
 
@@ -315,7 +313,7 @@ def _classes(x: Array) -> tuple[Array, Array, Array]:
     return first[kept], which[numbers], counts[kept]
 
 
-define("UniqueWithCounts", _unique, _infer_unique, family="order", cost=60)
+define("UniqueWithCounts", _unique, _infer_unique, family="order")
 
 
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
@@ -396,7 +394,6 @@ define(
     _infer_searchsorted,
     takes="fiu",
     family="order",
-    cost=30,
     export=Export(
         lambda attrs: "LowerBound" if attrs["side"] == "left" else "UpperBound"
     ),

@@ -18,7 +18,7 @@ import numpy as np
 
 from runtime import config
 
-__all__ = ["allowed_threads", "at_once", "share"]
+__all__ = ["allowed_threads", "share"]
 
 
 def _cores() -> int:
@@ -128,21 +128,6 @@ def share(run: Callable[[int], Any], count: int, threads: int) -> None:
                 helper.close()
     if errors:
         raise errors[min(errors)]
-
-
-def at_once(*parts: Callable[[], Any]) -> list[Any]:
-    """What each of the functions gives, computed at the same time where threads allow.
-
-    They must not depend on each other. What the first one raises (in their order) is
-    raised; those after it may have run.
-    """
-    results: list[Any] = [None] * len(parts)
-
-    def run(number: int) -> None:
-        results[number] = parts[number]()
-
-    share(run, len(parts), min(allowed_threads(), len(parts)))
-    return results
 
 
 @contextmanager

@@ -15,8 +15,6 @@ from runtime.ops.convert import cast
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.functions import conj
-from runtime.ops.kernels.small_products import may_take_pieces, stacked_product
-from runtime.ops.kernels.small_products import product as multiplied
 from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
 from runtime.tensor import EagerTensor, operators
@@ -37,7 +35,6 @@ def _infer_matmul(
     transpose_a: bool,
     transpose_b: bool,
     is_large: bool = False,
-    in_pieces: bool = False,
 ) -> TensorSpec:
     left, right = dims_of(a), dims_of(b)
     for dims in (left, right):
@@ -76,7 +73,6 @@ def _matmul(
     transpose_a: bool,
     transpose_b: bool,
     is_large: bool = False,
-    in_pieces: bool = False,
 ) -> Array:
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError
@@ -85,20 +81,21 @@ def _matmul(
     if left.dtype.kind in "iu" and left.size * right.shape[-1] > _LARGE:
         return _integer_product(left, right)
     if left.ndim == right.ndim == 2:
-        return multiplied(left, right)
+        # This takes half the time of np.matmul where the matrices are small.
+        return left.dot(right)  # type: ignore[no-any-return]
     return _product(left, right)
 
 
 def _product(left: Array, right: Array) -> Array:
     product: Array
     if right.ndim > 2:
-        product = stacked_product(left, right)
+        product = np.matmul(left, right)
     elif left.ndim == 2:
-        product = multiplied(left, right)
+        product = left.dot(right)
     else:
         # One large product rather than one for each matrix of the batch.
         rows = left.reshape(-1, left.shape[-1]) if left.size else left
-        product = multiplied(rows, right).reshape(*left.shape[:-1], right.shape[-1])
+        product = rows.dot(right).reshape(*left.shape[:-1], right.shape[-1])
     return product
 
 
@@ -128,8 +125,6 @@ def _matmul_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
         f"{arg}.T" if flip else arg
         for arg, flip in zip(args, (attrs["transpose_a"], attrs["transpose_b"]))
     )
-    if "in_pieces" in attrs:
-        return f"product({left}, {right})"
     return f"{left}.dot({right})"
 
 
@@ -183,7 +178,7 @@ def matmul(
         if left.dtype is right.dtype and left.dtype.kind in _NUMBERS:
             flips = transpose_a or transpose_b or left.dtype.kind in "iu"
             if left.ndim == right.ndim == 2 and not flips:
-                found = attempt(multiplied, left, right)
+                found = attempt(np.ndarray.dot, left, right)
             else:
                 found = attempt(
                     _matmul,
@@ -205,23 +200,19 @@ def matmul(
         transpose_a=transpose_a or adjoint_a,
         transpose_b=transpose_b or adjoint_b,
         name=name or "MatMul",
-        **_way(op, left, right, transpose_b or adjoint_b),
+        **_way(left, right),
     )
     return product if output_type is None else cast(product, as_dtype(output_type))
 
 
-def _way(op: str, a: Any, b: Any, flip: bool) -> dict[str, bool]:
-    """Attributes for what may need so many multiplications that the source is not to
-    leave it to NumPy: the kernel looks for a way for integers, `product` for floats.
+def _way(a: Any, b: Any) -> dict[str, bool]:
+    """An attribute where integers may need so many multiplications that the source is
+    not to leave them to NumPy: the kernel looks for a way.
     """
     sizes = a.shape.num_elements(), b.shape.num_elements()
     unknown = None in sizes
     if a.dtype.kind in "iu" and (unknown or sizes[0] * sizes[1] > _LARGE):
         return {"is_large": True}
-    if a.dtype.kind == "f" and op == "MatMul":
-        depth, width = tuple(b.shape)[:: -1 if flip else 1]
-        if may_take_pieces(sizes[0], depth, width):
-            return {"in_pieces": True}
     return {}
 
 

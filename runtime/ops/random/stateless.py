@@ -54,7 +54,7 @@ def _shaped(name: str, draw: Callable[..., Array]) -> None:
     def kernel(*, shape: Any, dtype: DType, seed: Any) -> Array:
         return draw(keyed_generator(*seed), shape, dtype)
 
-    define(name, kernel, infer_shaped, family="random", cost=6, export=SHAPE_INPUT)
+    define(name, kernel, infer_shaped, family="random", export=SHAPE_INPUT)
 
 
 _shaped("StatelessRandomUniformV2", draws.uniform)

@@ -507,7 +507,6 @@ def _place(name: str, function: Callable[..., Any]) -> None:
         source=source,
         takes="fiub",
         family="reduction",
-        cost=1,
         export=Export(inputs=((-1, "axis", "dimension"),)),
     )
 

@@ -33,7 +33,6 @@ def _scan(
     ufunc: np.ufunc,
     start: float,
     takes: str,
-    cost: int,
     plain: str | None = None,
 ) -> None:
     """Define the op of a running reduction that begins with the value `start`.
@@ -68,14 +67,13 @@ def _scan(
         source=source,
         takes=takes,
         family="scan",
-        cost=cost,
         export=AXIS_INPUT,
     )
 
 
-_scan("Cumsum", np.add, 0, "fiuc", 4, "add")
-_scan("Cumprod", np.multiply, 1, "fiuc", 4, "multiply")
-_scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f", 30)
+_scan("Cumsum", np.add, 0, "fiuc", "add")
+_scan("Cumprod", np.multiply, 1, "fiuc", "multiply")
+_scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f")
 
 
 def cumsum(

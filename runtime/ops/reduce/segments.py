@@ -114,7 +114,6 @@ def _segments(
         _infer_unsorted,
         takes=takes,
         family="reduction",
-        cost=6,
         export=Export(inputs=((-1, "num_segments", "num_segments"),)),
     )
     define(
@@ -123,7 +122,6 @@ def _segments(
         _infer_sorted,
         takes=takes,
         family="reduction",
-        cost=6,
     )
 
 
@@ -251,7 +249,7 @@ def _bincount(
     return result
 
 
-define("Bincount", _bincount, _infer_bincount, takes="iu", family="reduction", cost=4)
+define("Bincount", _bincount, _infer_bincount, takes="iu", family="reduction")
 
 
 def bincount(

@@ -10,7 +10,6 @@ import pytest
 
 import runtime as tf
 from runtime.execute import interpreter
-from runtime.ops.kernels import small_products
 
 X = np.linspace(-1.5, 1.5, 24, dtype=np.float32).reshape(4, 2, 3)
 BIAS = np.array([0.1, -0.2, 0.3], np.float32)
@@ -540,23 +539,3 @@ def test_a_row_that_may_not_be_there_is_still_an_error() -> None:
 
 
 # --- transposed matrices --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rows", [8, 40])
-def test_a_matrix_is_transposed_in_front_of_a_loop(rows: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(small_products, "SHORT_WAY", True)
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((rows, 64)).astype(np.float32)
-    w = (rng.standard_normal((64, 256)) / 8).astype(np.float32)
-
-    def gradient(x: Any, w: Any) -> Any:
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = x
-            for _ in tf.range(3):
-                y = tf.tanh(tf.matmul(y, w)[:, :64])
-        return tape.gradient(y, x)
-
-    _, source = run_both(gradient, x, w)
-
-    assert ("w_columns = np.asfortranarray(w)" in source) is (rows == 40)

@@ -27,8 +27,14 @@ def test_each_part_runs_once(count, number):
 def test_another_thread_helps():
     # Each waits for the other: one thread alone would wait for ever.
     meet = threading.Barrier(2, timeout=20)
-    seen = threads.at_once(*[lambda: (meet.wait(), threading.get_ident())[1]] * 2)
-    assert len(set(seen)) == 2
+    seen = set()
+
+    def note(number):
+        meet.wait()
+        seen.add(threading.get_ident())
+
+    threads.share(note, 2, 2)
+    assert len(seen) == 2
 
 
 def test_the_first_error_is_raised():
@@ -41,15 +47,11 @@ def test_the_first_error_is_raised():
             threads.share(fail, 10, 2)
 
 
-def test_results_are_in_order():
-    assert threads.at_once(*[lambda i=i: i * i for i in range(9)]) == [
-        i * i for i in range(9)
-    ]
-
-
 def test_shared_work_is_not_split_again():
     assert threads.allowed_threads() == 2
-    assert threads.at_once(*[threads.allowed_threads] * 2) == [1, 1]
+    allowed = []
+    threads.share(lambda number: allowed.append(threads.allowed_threads()), 2, 2)
+    assert allowed == [1, 1]
     assert threads.allowed_threads() == 2
 
 
@@ -69,13 +71,15 @@ import os
 from runtime.ops.kernels import threads
 
 threads.CORES = 2
-threads.at_once(int, int)
+threads.share(int, 2, 2)
 child = os.fork()
 if child:
     raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 status = 1
 try:
-    status = int(threads.at_once(int, int) != [0, 0])
+    done = []
+    threads.share(done.append, 2, 2)
+    status = int(sorted(done) != [0, 1])
 finally:
     os._exit(status)
 """
