@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from typing import Any
 
 import llvmlite.ir as ir
@@ -13,21 +14,25 @@ import numpy as np
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
+from runtime.native import entry
 from runtime.native import rules as _rules  # noqa: F401
 from runtime.native.builder import FAILED, Builder, text_of
+from runtime.native.entry import Signature
 from runtime.native.flow import Flow, NotNative
 from runtime.native.machine import Code, assemble
 from runtime.native.memory import ALIGNMENT
 from runtime.native.types import has_type
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import without_variables
+from runtime.native.work import SHORT, estimate
 from runtime.ops.apply import as_array
 from runtime.ops.checks.numerics import is_checking
 from runtime.tensor import EagerTensor
 
 __all__ = ["Executable", "Program"]
 
-_Function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+# One that keeps the GIL: it raises what a program was interrupted by.
+_Function = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 
 
 class Program:
@@ -42,9 +47,6 @@ class Program:
         for tensor in (*graph.inputs, *graph.outputs):
             if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
                 raise NotNative(tensor.node, f"{tensor.spec} has no native code")
-        self._outputs: list[Any] = [
-            (tuple(t.shape), t.dtype.np_dtype) for t in graph.outputs
-        ]
         builder = Builder(module, name)
         inputs = [
             _input(builder, tensor, place)
@@ -58,15 +60,55 @@ class Program:
         flow = Flow(builder, first + len(outputs))
         flow.run(graph, inputs, outputs)
         builder.end()
-        self._held = flow.held
+        specs = [(t.shape, t.dtype) for t in (*graph.inputs, *graph.outputs)]
+        arrays = [(tuple(shape), dtype.np_dtype) for shape, dtype in specs]
+        self.signature = Signature(
+            inputs=arrays[: len(inputs)],
+            outputs=arrays[len(inputs) :],
+            held=flow.held,
+            work=builder.arena.size,
+            releases=estimate(graph) > SHORT,
+        )
         #: Held while the program runs, in an order that all programs have.
         self._locks = [v._lock for v in sorted(self._variables, key=id)]
-        self._work = builder.arena.size + ALIGNMENT
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether nothing but results comes of a call."""
+        return not self._locks
 
     def bind(self, code: Code) -> None:
         """Take the machine code of the module."""
         self._code = code
-        self._function = _Function(code.address(self._name))
+        self.address = code.address(self._name)
+        self._function = _Function(self.address)
+        self._enter = self._call_safely
+        if entry.is_available():
+            self._enter = self._entry(self._unfit)
+
+    def _entry(self, unfit: Callable[..., Any], always: bool = False) -> Any:
+        return entry.make(
+            self.address, self.signature, unfit, _no_results, always=always
+        )
+
+    @cached_property
+    def _exact(self) -> Any:
+        return self._entry(self._call_safely, always=True)
+
+    def _unfit(self, arrays: Sequence[Any]) -> list[Any] | None:
+        """A call with arrays in another order, or while numbers are checked."""
+        found: list[Any] | None = self._exact(self._fitting(arrays))
+        return found
+
+    def _fitting(self, arrays: Sequence[Any]) -> list[Any]:
+        """The inputs as the code reads them."""
+        found = []
+        for array, (shape, dtype) in zip(arrays, self.signature.inputs):
+            fitting = np.ascontiguousarray(array, dtype).reshape(np.shape(array))
+            if fitting.shape != shape:
+                raise ValueError(f"an array of shape {shape} is {fitting.shape}")
+            found.append(fitting)
+        return found
 
     def call(self, arrays: Sequence[Any]) -> list[Any] | None:
         """The results for these inputs; None where a check does not hold.
@@ -74,11 +116,11 @@ class Program:
         Variables have new values after the first, and are as before after the latter.
         """
         if not self._locks:
-            return self._call(arrays)
+            return self._enter(arrays)
         with ExitStack() as locked:
             for lock in self._locks:
                 locked.enter_context(lock)
-            results = self._call([*arrays, *[v._array for v in self._variables]])
+            results = self._enter([*arrays, *[v._array for v in self._variables]])
             if results is not None and self._assigned:
                 count = len(self._assigned)
                 for variable, value in zip(self._assigned, results[-count:]):
@@ -86,21 +128,29 @@ class Program:
                 del results[-count:]
             return results
 
-    def _call(self, arrays: Sequence[Any]) -> list[Any] | None:
-        given = [np.ascontiguousarray(array) for array in arrays]
-        work = np.empty(self._work, np.uint8)
-        results = [np.empty(shape, dtype) for shape, dtype in self._outputs]
+    def _call_safely(self, arrays: Sequence[Any]) -> list[Any] | None:
+        """A call in any interpreter; `entry.make` makes the fast one."""
+        given = self._fitting(arrays)
+        _, outputs, held, size, _ = self.signature
+        work = np.empty(size + ALIGNMENT, np.uint8)
+        results = [np.empty(shape, dtype) for shape, dtype in outputs]
         pointers = [-(-work.ctypes.data // ALIGNMENT) * ALIGNMENT]
-        pointers += [a.ctypes.data for a in (*given, *results, *self._held)]
+        pointers += [a.ctypes.data for a in (*given, *results, *held)]
         slots = (ctypes.c_int64 * len(pointers))(*pointers)
         failed = self._function(ctypes.addressof(slots)) == FAILED
         return None if failed else results
+
+
+def _no_results(arrays: Sequence[Any]) -> None:
+    """What a program gives where a check does not hold."""
 
 
 class Executable:
     """A graph all of whose nodes are native: see `runtime.executors`."""
 
     executor = "native"
+    #: As a call; a single result as it is.
+    run: Callable[[Sequence[Any]], Any]
 
     def __init__(self, graph: Graph) -> None:
         self.name = graph.name
@@ -110,7 +160,17 @@ class Executable:
         self._program = Program(module, "run", prepare(graph, holds_state=True))
         #: What was made of the graph, before LLVM's passes.
         self.source = text_of(module)
+        entry.add_symbols()
         self._program.bind(assemble(self.source))
+        self.run = self._run
+        if self._program.is_pure and entry.is_available():
+            self.run = entry.make(
+                self._program.address,
+                self._program.signature,
+                self._run,
+                self._interpret,
+                unwraps=len(graph.outputs) == 1,
+            )
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""
@@ -128,13 +188,18 @@ class Executable:
         """A result of a call as a tensor."""
         return EagerTensor(as_array(result))
 
-    def run(self, arrays: Sequence[Any]) -> Any:
-        """As a call; a single result as it is."""
+    def _run(self, arrays: Sequence[Any]) -> Any:
         results = None if is_checking() else self._program.call(arrays)
-        if results is None:
-            with np.errstate(all="ignore"):
-                results = interpreter.run(self.graph, arrays)
-        return results[0] if len(results) == 1 else results
+        return self._interpret(arrays) if results is None else _unwrapped(results)
+
+    def _interpret(self, arrays: Sequence[Any]) -> Any:
+        """What the graph gives, or raises, where a check of the program fails."""
+        with np.errstate(all="ignore"):
+            return _unwrapped(interpreter.run(self.graph, arrays))
+
+
+def _unwrapped(results: Sequence[Any]) -> Any:
+    return results[0] if len(results) == 1 else results
 
 
 def _input(builder: Builder, tensor: Any, place: int) -> Any:

@@ -1,0 +1,54 @@
+"""How much work a graph is, roughly: by its shapes and loops, before it runs."""
+
+from __future__ import annotations
+
+from math import inf, prod
+from typing import Any
+
+from runtime.graph import Graph, Node
+from runtime.lowering.loops import ATTRIBUTE
+
+__all__ = ["SHORT", "estimate"]
+
+#: So many elements take about 20 microseconds; other threads may run during more work.
+SHORT = 20_000
+
+#: The length of a dimension that is not known.
+_OPEN = 1000
+
+#: Ops that compute a sum of products for each element, over this input's elements.
+_PRODUCTS = frozenset({"MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Convolution"})
+
+
+def estimate(graph: Graph) -> float:
+    """The number of elements that the nodes compute; infinite for loops without limit.
+
+    Those of functions that are slower than a sum count for more.
+    """
+    return sum(_of_node(node) for node in graph.nodes)
+
+
+def _of_node(node: Node) -> float:
+    inner = [estimate(graph) for _, graph in node.subgraphs()]
+    if node.op == "While":
+        return sum(inner) * _count(node)
+    if inner:
+        return max(inner)
+    sizes = [_elements(tensor) for tensor in (*node.inputs, *node.outputs)]
+    if node.op in _PRODUCTS:
+        # The elements of a result, each the sum of a row of products.
+        return prod(sizes) ** 0.5 / 4 if all(sizes) else 0
+    return max(sizes, default=0)
+
+
+def _count(node: Node) -> float:
+    """The most iterations of a loop."""
+    limit = node.attrs.get("maximum_iterations")
+    counted = node.attrs.get(ATTRIBUTE)
+    known = None if counted is None else counted.trip_count
+    return min(inf if found is None else found for found in (limit, known))
+
+
+def _elements(tensor: Any) -> int:
+    dims = tensor.shape.dims
+    return prod([_OPEN if dim is None else dim for dim in dims or (None,)])
