@@ -103,6 +103,12 @@ class Builder:
         arguments = [target.pointer, source.pointer, count, ir.Constant(BIT, 0)]
         self.ir.call(copy, arguments)
 
+    def clear(self, pointer: Register, size: Any) -> None:
+        """Let so many bytes be 0."""
+        size = number(size) if isinstance(size, int) else size
+        clear = self.module.declare_intrinsic("llvm.memset", [POINTER, I64])
+        self.ir.call(clear, [pointer, BYTE(0), size, BIT(0)])
+
     def _note_access(self, instruction: Any) -> None:
         if self._groups:
             groups = self._groups

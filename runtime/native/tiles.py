@@ -19,7 +19,7 @@ import llvmlite.binding as llvm
 import llvmlite.ir as ir
 
 from runtime.native.builder import Builder
-from runtime.native.types import I32, in_memory, number, size_of
+from runtime.native.types import BIT, I32, in_memory, number, size_of
 from runtime.native.values import Register
 from runtime.types.dtypes import DType
 
@@ -38,12 +38,18 @@ __all__ = [
 ]
 
 _SUMMED = ("reassoc", "contract")
+#: How much of a long sum is computed at once: its operands stay in the nearest cache.
+_DEEP = 256
+#: The same for one or two rows: the other operand is read once, along its rows.
+_FLAT = 8
+#: The bytes of the nearest cache that the other operand may take as it is.
+_NEAR = 1 << 15
 
 
 class Level(NamedTuple):
     """A loop of a sum, and by how many elements it moves on in both operands."""
 
-    times: int
+    times: Any
     left: int
     right: int
 
@@ -63,6 +69,10 @@ class Sums(NamedTuple):
     levels: Sequence[Level]
     #: Whether the sums are added to what is in the result.
     adds: bool = False
+    #: Whether the columns of a tile are put together first; there is one level then.
+    packs: bool = False
+    #: How many of the first rows have their sums already.
+    done: Any = None
 
 
 # --- vectors --------------------------------------------------------------------------
@@ -146,37 +156,113 @@ def add_products(
     """Compute all sums from the pointers to the first elements."""
     if not sums.rows or not sums.columns:
         return
+    depth = sums.levels[0].times
+    size = _FLAT if sums.rows <= 2 else _DEEP
+    is_far = sums.columns * depth * size_of(sums.dtype) > _NEAR
+    if len(sums.levels) == 1 and depth <= size and is_far:
+        sums = sums._replace(packs=size == _DEEP)
+    if len(sums.levels) > 1 or depth <= size or not is_far:
+        _add_tiles(builder, sums, left, right, into)
+        return
+    if not sums.adds:
+        _clear(builder, sums, into)
+
+    def block(i: Register, _: Any) -> Sequence[Register]:
+        begin = builder.ir.mul(i, number(size))
+        times: Any = size
+        if depth % size:
+            rest = builder.ir.sub(number(depth), begin)
+            is_less = builder.ir.icmp_signed("<", rest, number(size))
+            times = builder.ir.select(is_less, rest, number(size))
+        _, *steps = sums.levels[0]
+        x, y = (
+            shifted(builder, pointer, sums.dtype, (begin, step))
+            for pointer, step in zip((left, right), steps)
+        )
+        levels = [Level(times, *steps)]
+        part = sums._replace(levels=levels, adds=True, packs=size == _DEEP)
+        _add_tiles(builder, part, x, y, into)
+        return ()
+
+    builder.loop(-(-depth // size), block)
+
+
+def _clear(builder: Builder, sums: Sums, into: Register) -> None:
+    """Let all sums be 0."""
+
+    def row(i: Register, _: Any) -> Sequence[Register]:
+        pointer = shifted(builder, into, sums.dtype, (i, sums.into_step))
+        builder.clear(pointer, sums.columns * size_of(sums.dtype))
+        return ()
+
+    builder.loop(sums.rows, row)
+
+
+def _add_tiles(
+    builder: Builder, sums: Sums, left: Register, right: Register, into: Register
+) -> None:
     width = min(lanes_of(sums.dtype), sums.columns)
     vectors = -(-sums.columns // width)
     high, wide = _size_of_tile(sums.rows, vectors)
     full = sums.columns // (width * wide)
+    tile = sums._replace(rows=high)
 
-    def columns(begin: Any, offsets: list[int]) -> None:
-        def rows(tile: Register, _: Any) -> Sequence[Register]:
-            first = _begin(builder, tile, high, sums.rows)
-            _tile(
-                builder,
-                sums._replace(rows=high),
-                shifted(builder, left, sums.dtype, (first, sums.left_step)),
-                shifted(builder, right, sums.dtype, (begin, 1)),
-                shifted(builder, into, sums.dtype, (first, sums.into_step), (begin, 1)),
-                width,
-                offsets,
-            )
+    def columns(
+        tile: Sums, right: Register, into: Register, offsets: list[int]
+    ) -> None:
+        def rows(place: Register, _: Any) -> Sequence[Register]:
+            first = _begin(builder, place, high, sums.rows)
+            pointers = [
+                shifted(builder, pointer, sums.dtype, (first, step))
+                for pointer, step in ((left, sums.left_step), (into, sums.into_step))
+            ]
+            part = tile
+            if sums.adds and sums.rows % high:
+                part = tile._replace(done=_done(builder, place, high, sums.rows))
+            _tile(builder, part, pointers[0], right, pointers[1], width, offsets)
             return ()
 
         builder.loop(-(-sums.rows // high), rows)
 
     def strip(place: Register, _: Any) -> Sequence[Register]:
         begin = builder.ir.mul(place, number(wide * width))
-        columns(begin, [width * vector for vector in range(wide)])
+        here, there = (
+            shifted(builder, pointer, sums.dtype, (begin, 1))
+            for pointer in (right, into)
+        )
+        part = tile
+        if sums.packs and full > 1 and sums.rows > 2 * high:
+            part, here = _packed(builder, tile, here, wide * width)
+        columns(part, here, there, [width * vector for vector in range(wide)])
         return ()
 
     builder.loop(full, strip)
     rest = range(full * wide, vectors)
     if rest:
         last = sums.columns - width
-        columns(0, [min(vector * width, last) for vector in rest])
+        columns(tile, right, into, [min(vector * width, last) for vector in rest])
+
+
+def _packed(
+    builder: Builder, sums: Sums, right: Register, width: int
+) -> tuple[Sums, Register]:
+    """The first columns of the right operand as a matrix of their own.
+
+    Rows that are far from each other get in each other's way in the nearest cache.
+    """
+    (times, left_step, step), *_ = sums.levels
+    scratch = builder.new_buffer((_DEEP, width), sums.dtype)
+
+    def row(i: Register, _: Any) -> Sequence[Register]:
+        source = shifted(builder, right, sums.dtype, (i, step))
+        target = shifted(builder, scratch.pointer, sums.dtype, (i, width))
+        vector = load_vector(builder, source, sums.dtype, width)
+        store_vector(builder, vector, target, sums.dtype)
+        return ()
+
+    builder.loop(times, row)
+    levels = [Level(times, left_step, width)]
+    return sums._replace(levels=levels), scratch.pointer
 
 
 def _begin(builder: Builder, tile: Register, size: int, count: int) -> Any:
@@ -187,6 +273,12 @@ def _begin(builder: Builder, tile: Register, size: int, count: int) -> Any:
     last = number(count - size)
     is_less = builder.ir.icmp_signed("<", begin, last)
     return builder.ir.select(is_less, begin, last)
+
+
+def _done(builder: Builder, tile: Register, size: int, count: int) -> Register:
+    """How many rows of a tile are also in the one before: see `_begin`."""
+    is_last = builder.ir.icmp_signed("==", tile, number(count // size))
+    return builder.ir.select(is_last, number(-count % size), number(0))
 
 
 @cache
@@ -254,9 +346,35 @@ def _tile(
     else:
         begin = [ir.Constant(typ, None) for _ in rows for _ in offsets]
     totals = _levels(builder, sums, left, right, begin, step)
+    if sums.adds:
+        totals = _added_once(builder, sums, width, offsets, begin, totals)
     for place, total in enumerate(totals):
         row, vector = divmod(place, len(offsets))
         store_vector(builder, total, target(row, offsets[vector]), dtype)
+
+
+def _added_once(
+    builder: Builder,
+    sums: Sums,
+    width: int,
+    offsets: list[int],
+    begin: list[Any],
+    totals: list[Any],
+) -> list[Any]:
+    """The sums, but what was there already where the tiles before added up the same."""
+    found = []
+    for place, (old, new) in enumerate(zip(begin, totals)):
+        row, vector = divmod(place, len(offsets))
+        again = -offsets[vector] % width if len(offsets) == 1 else 0
+        if again:
+            bits = [lane >= again for lane in range(width)]
+            mask = ir.Constant(ir.VectorType(BIT, width), bits)
+            new = builder.ir.select(mask, new, old)
+        if sums.done is not None:
+            is_new = builder.ir.icmp_signed("<=", sums.done, number(row))
+            new = builder.ir.select(is_new, new, old)
+        found.append(new)
+    return found
 
 
 def _levels(

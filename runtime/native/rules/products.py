@@ -25,7 +25,7 @@ from runtime.types.dtypes import DType
 __all__: list[str] = []
 
 #: From so many products of numbers on BLAS is faster than tiles.
-_LARGE = 64**3
+_LARGE = 160**3
 #: Up to so many rows it does not pay to transpose the right operand first.
 _FEW_ROWS = 4
 
