@@ -1,10 +1,9 @@
 """Elementwise chains on large arrays, computed in blocks that fit the cache.
 
-A *region* is a set of elementwise operations on arrays of one shape, with rows, columns
-and scalars beside them. `with_regions` puts one node ``Fused`` in place of each: its
-body is a graph of its own, its outputs are those tensors of the region that are used
-elsewhere. It runs where the last of its operations stood; nothing between the first and
-the last needs its results or could tell the difference.
+A *region* is a run of elementwise operations on arrays of one shape, with operands
+beside them that are broadcast to it. `with_regions` puts one node ``Fused`` in place of
+each, where its last operation stood: its body is a graph of its own, its outputs are
+those tensors of the region that are used elsewhere.
 
 `write_blocks` writes the function that computes a region for one block, which
 `runtime.execute.in_blocks` runs. Each value lies in a *slot*, an array of the size of a
@@ -15,9 +14,8 @@ of that result; the others are scratch.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from runtime.execute import in_blocks
 from runtime.execute.prune import CONTROL_FLOW, Live, find_live, has_effects
@@ -28,15 +26,7 @@ from runtime.ops.record import Fails, get, register_structure
 from runtime.ops.static import static_value
 from runtime.tensor import SymbolicTensor
 
-__all__ = [
-    "FUSED",
-    "first_array",
-    "fits",
-    "is_simple",
-    "role",
-    "with_regions",
-    "write_blocks",
-]
+__all__ = ["FUSED", "first_array", "with_regions", "write_blocks"]
 
 #: The op of the nodes that stand for regions. It is known to the writer of source only.
 FUSED = "Fused"
@@ -58,44 +48,38 @@ _GLOBALS = frozenset({"np", "erf", "extreme", "select"})
 # --- operations -----------------------------------------------------------------------
 
 
-def is_simple(node: Node) -> bool:
+def _is_simple(node: Node) -> bool:
     """Whether the node can be computed in blocks, as far as ops and dtypes tell.
 
     It has one result, raises nothing for operands whose shapes fit, and computes every
     element in the same way wherever it lies.
     """
     kinds = {tensor.dtype.kind for tensor in (*node.inputs, *node.outputs)}
-    if len(node.outputs) != 1 or not kinds <= set("biuf"):
-        return False
-    if is_exact(node) or (node.op == "Pow" and not _is_power(node)):
+    if node.op in CONTROL_FLOW or len(node.outputs) != 1 or not kinds <= set("biuf"):
         return False
     source = node.inputs[0].dtype.kind if node.inputs else ""
     if node.op == "Cast":
         # What integer a NaN or a number out of range becomes depends on its place.
         return source != "f" or node.outputs[0].dtype.kind in "fb"
     op = get(node.op)
-    if not (op.ufunc or op.steps or op.large_source):
+    if is_exact(node) or not (op.ufunc or op.steps or op.large_source):
         return False
+    known = static_value(node.inputs[1]) if len(node.inputs) == 2 else (None, False)
+    if node.op == "Pow" and (not known[1] or known[0] == 0.5):
+        return False  # NumPy may take the exponent for a root.
     if op.fails in (Fails.DIVISOR, Fails.EXPONENT) and source in "iu":
-        known, complete = static_value(node.inputs[1])
-        return complete and isinstance(known, int) and known > 0
+        return known[1] and isinstance(known[0], int) and known[0] > 0
     return node.op != "Round" or source == "f"
 
 
-def _is_power(node: Node) -> bool:
-    """Whether the exponent is known not to be one that NumPy takes for a root."""
-    known, complete = static_value(node.inputs[1])
-    return complete and known != 0.5
-
-
-def fits(node: Node) -> bool:
+def _is_safe(node: Node) -> bool:
     """Whether the shapes of the operands are known to fit each other."""
     several = {tensor for tensor in node.inputs if tensor.shape.rank != 0}
     known = all(tensor.shape.is_fully_defined() for tensor in several)
     return len(several) < 2 or known
 
 
-def steps_of(node: Node) -> Sequence[str]:
+def _steps_of(node: Node) -> Sequence[str]:
     """The statements for the node, with ``{0}``, ``{1}`` for its operands.
 
     ``{out}`` is the block that takes the result; statements may use it in between.
@@ -112,89 +96,43 @@ def steps_of(node: Node) -> Sequence[str]:
     return steps
 
 
-def _may_pass(node: Node) -> bool:
-    """Whether regions may be computed in front of the node, or behind it."""
-    are_numbers = all(tensor.dtype.kind != "O" for tensor in node.inputs)
-    never = get(node.op).fails is Fails.NEVER and not is_exact(node)
-    return node.op == FUSED or (are_numbers and never)
-
-
 # --- regions --------------------------------------------------------------------------
 
 Dims = tuple["int | None", ...]
 
-#: What an operand is beside arrays of the shape of the region.
-Role = str
-
 
 def _dims(tensor: SymbolicTensor) -> Dims | None:
     """The dimensions, as far as they are known; None if their number is not."""
-    shape = tensor.shape
-    return None if shape.rank is None else tuple(shape)
+    return None if tensor.shape.rank is None else tuple(tensor.shape)
 
 
-def role(dims: Dims | None, whole: Dims) -> Role | None:
-    """``array``, ``row``, ``column``, ``scalar``, or None for what does not fit.
+def _kind(dims: Dims | None, whole: Dims) -> str | None:
+    """What an operand is in a region: see `in_blocks`; None for what does not fit.
 
-    >>> role((5, 3), (5, 3)), role((3,), (5, 3)), role((5, 1), (5, 3)), role((), (3,))
-    ('array', 'row', 'column', 'scalar')
+    >>> _kind((5, 3), (5, 3)), _kind((3,), (5, 3)), _kind((5, 1), (5, 3))
+    ('sliced', 'shared', 'sliced')
     """
-    if dims is None:
+    if dims is None or len(dims) > len(whole):
         return None
-    if dims == ():
-        return "scalar"
-    if dims == whole:
-        return "array"
-    if len(whole) > 1 and whole[-1] != 1:
-        if dims == whole[-1:]:
-            return "row"
-        if dims == (*whole[:-1], 1):
-            return "column"
-    return None
+    if any(a not in (1, b) for a, b in zip(dims[::-1], whole[::-1])):
+        return None
+    is_cut = len(dims) == len(whole) and dims[0] == whole[0]
+    return "sliced" if is_cut else "shared"
 
 
-@dataclass(eq=False)
-class _Region:
-    """A region that grows."""
-
-    dims: Dims
-    nodes: dict[Node, int] = field(default_factory=dict)
-    made: set[SymbolicTensor] = field(default_factory=set)
-    #: Whether shapes are known to fit, so that nothing in it can fail.
-    is_safe: bool = True
-    #: The place of the last node.
-    last: int = 0
-
-    def add(self, node: Node, place: int) -> None:
-        """Make the node, at this place of the program, a part of it."""
-        self.nodes[node] = self.last = place
-        self.made.update(node.outputs)
-        self.is_safe &= fits(node)
-
-    def join(self, other: _Region) -> None:
-        """Take over another region of this shape."""
-        self.nodes |= other.nodes
-        self.made |= other.made
-        self.is_safe &= other.is_safe
-
-    def is_worth_it(self) -> bool:
-        """Whether arrays may be large enough, and statements enough."""
-        count = sum(
-            len(steps_of(node)) + bool(large_source(node)) for node in self.nodes
-        )
-        return count >= (MANY if None in self.dims else 2)
+def _takes(whole: Dims, node: Node) -> bool:
+    """Whether the node only works on arrays of a shape, and on what is broadcast."""
+    dims = [_dims(tensor) for tensor in node.inputs]
+    fits = None not in [_kind(each, whole) for each in dims]
+    return fits and whole in dims and _dims(node.outputs[0]) == whole
 
 
-def _takes(regions: Sequence[_Region], node: Node) -> bool:
-    """Whether the node only works on arrays of the shape of the regions.
-
-    These become one with it.
-    """
-    whole = regions[0].dims
-    if any(region.dims != whole for region in regions):
+def _is_worth_it(region: Sequence[Node]) -> bool:
+    """Whether arrays may be large enough, and statements enough."""
+    if not region:
         return False
-    roles = [role(_dims(tensor), whole) for tensor in node.inputs]
-    return None not in roles and "array" in roles and _dims(node.outputs[0]) == whole
+    count = sum(len(_steps_of(node)) + bool(large_source(node)) for node in region)
+    return count >= (2 if region[0].outputs[0].shape.is_fully_defined() else MANY)
 
 
 def with_regions(graph: Graph, live: Live) -> Live:
@@ -207,81 +145,69 @@ def with_regions(graph: Graph, live: Live) -> Live:
         graphs = [body for _, body in node.subgraphs()]
         bodies[node] = tuple(map(with_regions, graphs, inner))
     live = replace(live, bodies=bodies)
-    regions = [region for region in _find_regions(live) if region.is_worth_it()]
+    regions = [region for region in _find_regions(live) if _is_worth_it(region)]
     if not regions:
         return live
-    home = {node: region for region in regions for node in region.nodes}
+    home = {node: region for region in regions for node in region}
     used = {graph.outputs[index] for index in live.outputs}
     for node in live.nodes:
-        inside = home[node].made if node in home else ()
-        used.update(t for t in live.inputs_of(node) if t not in inside)
+        own = home.get(node)
+        read = live.inputs_of(node)
+        used.update(t for t in read if own is None or home.get(t.node) is not own)
     nodes: list[Node] = []
-    for place, node in enumerate(live.nodes):
+    for node in live.nodes:
         region = home.get(node)
         if region is None:
             nodes.append(node)
-        elif place == region.last:
+        elif node is region[-1]:
             fused = _fused(region, used)
             bodies[fused] = (find_live(fused.attrs["graph"]),)
             nodes.append(fused)
     return replace(live, nodes=tuple(nodes), bodies=bodies)
 
 
-def _find_regions(live: Live) -> Iterable[_Region]:
-    found: dict[_Region, None] = {}
-    #: The region that made a tensor, as long as it grows.
-    maker: dict[SymbolicTensor, _Region] = {}
-    grows: dict[_Region, None] = {}
-    for place, node in enumerate(live.nodes):
-        touched = list(dict.fromkeys(maker[t] for t in node.inputs if t in maker))
-        touched = [region for region in touched if region in grows]
-        simple = node.op not in CONTROL_FLOW and is_simple(node)
-        if simple and touched and _takes(touched, node):
-            home = max(touched, key=lambda region: len(region.nodes))
-            for other in touched:
-                if other is not home:
-                    home.join(other)
-                    maker.update(dict.fromkeys(other.made, home))
-                    del found[other], grows[other]
-            home.add(node, place)
-            maker[node.outputs[0]] = home
+def _find_regions(live: Live) -> list[list[Node]]:
+    """The nodes of each region: one grows at a time.
+
+    Nodes that do not read what it makes may stand between its own, if these cannot
+    fail: they then run before all of it.
+    """
+    regions: list[list[Node]] = [[]]
+    for node in live.nodes:
+        region = regions[-1]
+        whole = _dims(region[0].outputs[0]) if region else None
+        simple = _is_simple(node)
+        if simple and whole is not None and _takes(whole, node):
+            region.append(node)
             continue
-        begun = _begin_region(node, place) if simple else None
-        for region in touched:
-            del grows[region]
-        if grows and not _may_pass(node) and not (begun is not None and begun.is_safe):
-            # What may fail, or has effects, must not change places with these.
-            stops = has_effects(node)
-            grows = {r: None for r in grows if r.is_safe and not stops}
-        if begun is not None:
-            found[begun] = grows[begun] = None
-            maker[node.outputs[0]] = begun
-    return found
+        reads = any(t.node in region for t in live.inputs_of(node))
+        passes = node.op == "Const" or (
+            all(map(_is_safe, region)) and not has_effects(node)
+        )
+        begins = simple and _may_begin(node)
+        if region and (reads or begins or not passes):
+            regions.append([])
+        if begins:
+            regions[-1].append(node)
+    return regions
 
 
-def _begin_region(node: Node, place: int) -> _Region | None:
-    """A region with this node, if its arrays are large or of an unknown size."""
+def _may_begin(node: Node) -> bool:
+    """Whether the arrays of the node are large, or of an unknown size."""
     dims = _dims(node.outputs[0])
-    if not dims:
-        return None
-    known = [size for size in dims if size is not None]
-    if len(known) == len(dims) and math.prod(known) < in_blocks.LARGE:
-        return None
-    region = _Region(dims)
-    if not _takes([region], node):
-        return None
-    region.add(node, place)
-    return region
+    size = node.outputs[0].shape.num_elements()
+    if not dims or (size is not None and size < in_blocks.LARGE):
+        return False
+    return _takes(dims, node)
 
 
-def _fused(region: _Region, used: Collection[SymbolicTensor]) -> Node:
+def _fused(region: Sequence[Node], used: Collection[SymbolicTensor]) -> Node:
     """The node that stands for a region."""
     body = Graph("block")
     inner: dict[SymbolicTensor, SymbolicTensor] = {}
     inputs: list[SymbolicTensor] = []
     outputs: list[SymbolicTensor] = []
-    nodes = sorted(region.nodes, key=region.nodes.__getitem__)
-    for node in nodes:
+    for node in region:
         for tensor in node.inputs:
             if tensor in inner:
                 continue
@@ -295,7 +221,7 @@ def _fused(region: _Region, used: Collection[SymbolicTensor]) -> Node:
         _copy(node, body, inner)
         outputs += [tensor for tensor in node.outputs if tensor in used]
     body.outputs = [inner[tensor] for tensor in outputs]
-    last = nodes[-1]
+    last = region[-1]
     fused = Node(
         last.graph, FUSED, tuple(inputs), {"graph": body}, last.name, last.location
     )
@@ -337,7 +263,7 @@ def write_blocks(
     names = dict(zip(body.inputs, inputs))
     names |= {tensor: slot.name for tensor, slot in homes.items()}
     kinds = [
-        *_roles(body),
+        *_kinds(body),
         *(f"scratch {slot.dtype}" for slot in scratch),
         *(f"result {slot.dtype}" for slot in results),
     ]
@@ -348,21 +274,21 @@ def write_blocks(
     ]
     for node in _operations(body):
         operands = _operands(node, names)
-        for step in steps_of(node):
+        for step in _steps_of(node):
             lines.append("    " + step.format(*operands, out=names[node.outputs[0]]))
     return lines
 
 
 def first_array(body: Graph) -> int:
     """The number of the input that tells how large the arrays of a region are."""
-    return _roles(body).index("array")
+    whole = _dims(body.outputs[0])
+    return next(i for i, t in enumerate(body.inputs) if _dims(t) == whole)
 
 
-def _roles(body: Graph) -> list[str]:
-    """What each input is beside the arrays of the region."""
+def _kinds(body: Graph) -> list[str]:
     whole = _dims(body.outputs[0])
     assert whole is not None
-    return [str(role(_dims(tensor), whole)) for tensor in body.inputs]
+    return [str(_kind(_dims(tensor), whole)) for tensor in body.inputs]
 
 
 def _operations(body: Graph) -> list[Node]:
@@ -430,7 +356,7 @@ def _may_overwrite(node: Node, operand: SymbolicTensor) -> bool:
     if node.op in _APART:
         return False
     places = [i for i, tensor in enumerate(node.inputs) if tensor is operand]
-    later = steps_of(node)[1:]
+    later = _steps_of(node)[1:]
     return not any(f"{{{place}}}" in step for place in places for step in later)
 
 

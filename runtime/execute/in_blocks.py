@@ -2,16 +2,17 @@
 
 Generated source has such functions above the one that it is about::
 
-    @in_blocks("array", "scratch float32", "result float32")
+    @in_blocks("sliced", "scratch float32", "result float32")
     def gelu_blocks(x, t, y):
         np.divide(x, 1.4142135, out=t)
         ...
 
-Each parameter has its kind: an ``array`` of the full shape, a ``row`` or ``column``
-beside it, a ``scalar``; ``scratch`` for intermediate values, and the ``result`` arrays.
-Called with the inputs alone, the function gives the results. It gives None for arrays
-that are small or of other shapes than it is made for: the caller then computes them in
-the ordinary way.
+Each parameter has its kind: the first input that is ``sliced`` has the full shape, and
+all that are get a part of their first axis; a ``shared`` one is broadcast as it is.
+``scratch`` arrays are for intermediate values, ``result`` ones are given back. Called
+with the inputs alone, the function gives the results. It gives None for arrays that are
+small or of other shapes than it is made for: the caller then computes them in the
+ordinary way.
 """
 
 from __future__ import annotations
@@ -38,14 +39,6 @@ LARGE = 1 << 17
 #: more than the cache saves, and threads meet more often at the interpreter's lock.
 BLOCK = 1 << 21
 
-#: The shape that an input has beside arrays of the full shape.
-_SHAPES: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
-    "array": lambda shape: shape,
-    "row": lambda shape: shape[-1:],
-    "column": lambda shape: (*shape[:-1], 1),
-    "scalar": lambda shape: (),
-}
-
 
 def in_blocks(*kinds: str) -> Callable[..., BlockFunction]:
     """The decorator of a function of blocks, whose parameters have these kinds."""
@@ -57,57 +50,56 @@ class BlockFunction:
 
     def __init__(self, kinds: Sequence[str], function: Callable[..., Any]) -> None:
         self._function = function
-        self._inputs = [kind for kind in kinds if kind in _SHAPES]
+        self._sliced = [kind == "sliced" for kind in kinds if " " not in kind]
+        self._first = self._sliced.index(True)
         self._scratch = _dtypes(kinds, "scratch")
         self._results = _dtypes(kinds, "result")
-        self._first = self._inputs.index("array")
-        self._in_rows = bool({"row", "column"} & set(kinds))
 
     def __call__(self, *inputs: Any) -> Any:
         """The result for these inputs (a tuple of several), or None: see above."""
         shape = inputs[self._first].shape
         size = math.prod(shape)
-        length = shape[-1] if self._in_rows else 1
-        room = BLOCK // inputs[self._first].itemsize
-        if size < LARGE or length > room or not self._takes(inputs, shape):
+        if size < LARGE or not self._takes(inputs, shape):
             return None
-        threads = allowed_threads()
-        # A multiple of the threads, lest some wait for the last block.
-        count = min(size // length, -(-size // (room * threads)) * threads)
         results = [new_result(shape, dtype) for dtype in self._results]
-        kinds = [*self._inputs, *("array" for _ in results)]
-        flat = [
-            _rows(array, kind, length)
-            for array, kind in zip((*inputs, *results), kinds)
-        ]
-        share(partial(self._run, flat, kinds, count), count, threads)
+        arrays = [*inputs, *results]
+        if all(np.shape(value) in (shape, ()) for value in inputs):
+            arrays = [
+                array.reshape(-1) if np.ndim(array) else array for array in arrays
+            ]
+        rows = len(arrays[self._first])
+        room, threads = BLOCK // inputs[self._first].itemsize, allowed_threads()
+        # A multiple of the threads, lest some wait for the last block.
+        count = min(rows, -(-size // (room * threads)) * threads)
+        share(partial(self._run, arrays, rows, count), count, threads)
         return results[0] if len(results) == 1 else tuple(results)
 
     def _takes(self, inputs: Sequence[Any], shape: tuple[int, ...]) -> bool:
-        """Whether the inputs have their shapes, and their elements lie side by side."""
-        return all(
-            np.shape(value) == _SHAPES[kind](shape)
-            and (type(value) is not np.ndarray or value.flags.c_contiguous)
-            for value, kind in zip(inputs, self._inputs)
-        )
+        """Whether the inputs fit the shape as their kinds say, and lie side by side."""
+        for value, sliced in zip(inputs, self._sliced):
+            own = np.shape(value)
+            if type(value) is np.ndarray and not value.flags.c_contiguous:
+                return False
+            if sliced and own[:1] != shape[:1]:
+                return False
+            dims = zip(own[::-1], shape[::-1])
+            if len(own) > len(shape) or any(a not in (1, b) for a, b in dims):
+                return False
+        return True
 
-    def _run(
-        self, flat: Sequence[Any], kinds: Sequence[str], count: int, number: int
-    ) -> None:
+    def _run(self, arrays: Sequence[Any], rows: int, count: int, number: int) -> None:
         """Run the function on one of `count` blocks."""
-        rows = len(flat[self._first])
         # Even parts: NumPy computes single elements in another way than many.
         part = slice(number * rows // count, (number + 1) * rows // count)
-        parts = [
-            array[part] if kind in ("array", "column") else array
-            for array, kind in zip(flat, kinds)
-        ]
+        sliced = [*self._sliced, *(True for _ in self._results)]
+        parts = [a[part] if cut else a for a, cut in zip(arrays, sliced)]
         first = parts[self._first]
         scratch = [borrow(first.size, dtype) for dtype in self._scratch]
         shaped = [vector.reshape(first.shape) for vector in scratch]
-        inputs = len(self._inputs)
+        inputs = len(self._sliced)
+        repeats = any(np.shape(x) not in (first.shape, ()) for x in parts[:inputs])
         try:
-            with Unbuffered(first.shape[-1] if self._in_rows else 0):
+            with Unbuffered(first.shape[-1] if repeats else 0):
                 self._function(*parts[:inputs], *shaped, *parts[inputs:])
         finally:
             give_back(scratch)
@@ -115,15 +107,3 @@ class BlockFunction:
 
 def _dtypes(kinds: Sequence[str], of: str) -> list[np.dtype[Any]]:
     return [np.dtype(kind.split()[1]) for kind in kinds if kind.startswith(of)]
-
-
-def _rows(array: Any, kind: str, length: int) -> Any:
-    """An array of the full shape, or a column, as a matrix of rows of this length.
-
-    As a vector if the length is 1.
-    """
-    if kind not in ("array", "column"):
-        return array
-    if length == 1:
-        return array.reshape(-1)
-    return array.reshape(-1, length if kind == "array" else 1)
