@@ -7,15 +7,15 @@ there is to raise, or gives the results. So rules may also check what they count
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from runtime.errors import OpError, UnimplementedError
-from runtime.execute.prune import find_live
 from runtime.graph import Graph, Node
 from runtime.native.builder import Builder
+from runtime.native.in_place import Scope
 from runtime.native.nests import fill, reduced
 from runtime.native.types import BIT, has_type
 from runtime.native.values import Buffer, Scalar, Shape, Value
@@ -80,16 +80,17 @@ class Flow:
         graph: Graph,
         inputs: Sequence[Value],
         into: Sequence[Buffer | None] = (),
+        owned: Collection[int] = (),
     ) -> list[Value]:
-        """The values of the graph's outputs; arrays lie where `into` says."""
-        values: dict[Any, Any] = dict(zip(graph.inputs, inputs))
-        wanted: dict[Any, Buffer] = {}
-        for tensor, place in zip(graph.outputs, into):
-            if place is not None:
-                wanted.setdefault(tensor, place)
-        for node in find_live(graph).nodes:
-            arguments = [values.get(tensor) for tensor in node.inputs]
-            values.update(zip(node.outputs, self._results(node, arguments, wanted)))
+        """The values of the graph's outputs; arrays lie where `into` says.
+
+        The inputs at the places `owned` may be overwritten.
+        """
+        scope = Scope(self.builder, graph, inputs, into, owned)
+        values = scope.values
+        for number, node in enumerate(scope.nodes):
+            scope.number = number
+            values.update(zip(node.outputs, self._results(node, scope)))
         results = [values[tensor] for tensor in graph.outputs]
         if not into:
             return results
@@ -99,13 +100,13 @@ class Flow:
         )
         return [value if at is None else at for value, at in zip(results, into)]
 
-    def _results(
-        self, node: Node, arguments: list[Any], wanted: dict[Any, Buffer]
-    ) -> Sequence[Value]:
+    def _results(self, node: Node, scope: Scope) -> Sequence[Value]:
+        scope.grant(node)
+        arguments: list[Any] = [scope.values.get(tensor) for tensor in node.inputs]
         run = _RULES.get(node.op)
         if run is None:
             raise NotNative(node, f"{node.op} has no native code")
-        step = Step(self, node, wanted)
+        step = Step(self, node, scope)
         for tensor in (*node.inputs, *node.outputs):
             if not has_type(tensor.dtype):
                 raise step.refused(f"{tensor.dtype.name} has no native code")
@@ -134,11 +135,11 @@ def _known(value: Any) -> Any:
 class Step:
     """One node that is being written, for its rule."""
 
-    def __init__(self, flow: Flow, node: Node, wanted: dict[Any, Buffer]) -> None:
+    def __init__(self, flow: Flow, node: Node, scope: Scope) -> None:
         self.flow = flow
         self.node = node
         self.builder = flow.builder
-        self._wanted = wanted
+        self.scope = scope
 
     @property
     def output(self) -> SymbolicTensor:
@@ -165,11 +166,23 @@ class Step:
     def new_buffer(self, shape: Shape | None = None, output: int = 0) -> Buffer:
         """Where a result is to be written: where it is wanted, or in the arena."""
         tensor = self.node.outputs[output]
-        found = self._wanted.get(tensor)
+        found = self.scope.wanted.get(tensor)
         if found is not None:
             return found
         shape = self.shape_of(tensor) if shape is None else shape
         return self.builder.new_buffer(shape, tensor.dtype)
+
+    def writable(self, value: Value) -> Buffer:
+        """The first input in memory that the rule may write to, for its first result.
+
+        That of the input itself, if nobody needs its old elements, or a copy.
+        """
+        found = self.scope.granted.get(0)
+        if found is None:
+            found = self.new_buffer(value.shape)
+            fill(self.builder, [(value, found)])
+        self.scope.own(self.output)
+        return found
 
     def check(self, condition: Any) -> None:
         """Have the interpreter run the graph where a condition does not hold.

@@ -6,6 +6,7 @@ Importing the modules makes their rules known.
 from __future__ import annotations
 
 from runtime.native.rules import (  # noqa: F401
+    buffers,
     checks,
     elementwise,
     movement,

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.graph import Graph
 from runtime.native.flow import Step, rule
+from runtime.native.in_place import overwritten, settle
 from runtime.native.nests import fill, force
 from runtime.native.types import I64, constant, number
 from runtime.native.values import Buffer, Lazy, Register, Scalar, Value
@@ -45,11 +46,14 @@ def _branch(
     jump: Callable[[Sequence[Any]], None],
 ) -> Sequence[Value]:
     """One of the graphs; `jump` branches to one of the blocks that begin them."""
-    builder = step.builder
+    builder, granted = step.builder, step.scope.granted
     into = [
-        None if tensor.shape.rank == 0 else step.new_buffer(output=place)
+        None
+        if tensor.shape.rank == 0 or place in granted
+        else step.new_buffer(output=place)
         for place, tensor in enumerate(step.node.outputs)
     ]
+    owned = [at for at, value in enumerate(operands) if _is_among(value, granted)]
     before, paths = builder.ir.block, []
     blocks = [builder.function.append_basic_block("path") for _ in graphs]
     jump(blocks)
@@ -57,19 +61,27 @@ def _branch(
     for graph, block in zip(graphs, blocks):
         builder.ir.position_at_end(block)
         with builder.inner_block():
-            results = step.flow.run(graph, operands, into)
+            results = step.flow.run(graph, operands, into, owned)
+            for place, memory in granted.items():
+                settle(builder, results[place], memory)
         paths.append((builder.ir.block, results))
         builder.ir.branch(joined)
     assert before is not joined
     builder.ir.position_at_end(joined)
     found: list[Value] = []
     for place, at in enumerate(into):
+        at = granted.get(place, at)
         if at is not None:
+            step.scope.own(step.node.outputs[place])
             found.append(at)
             continue
         choices = [(results[place], block) for block, results in paths]
         found.append(_joined(step, step.node.outputs[place].dtype, choices))
     return found
+
+
+def _is_among(value: Value, granted: dict[int, Buffer]) -> bool:
+    return any(value is memory for memory in granted.values())
 
 
 def _joined(step: Step, dtype: Any, choices: Sequence[tuple[Any, Any]]) -> Scalar:
@@ -92,6 +104,9 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
     test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
     limit, count = node.attrs["maximum_iterations"], len(node.outputs)
     stays = [body.outputs[i] is body.inputs[i] for i in range(count)]
+    homes = _homes(step, inputs, stays)
+    inputs = tuple([homes.get(i, value) for i, value in enumerate(inputs)])
+    stays = [stay or i in homes for i, stay in enumerate(stays)]
     captured = [_once(step, value) for value in inputs[count:]]
     begin: list[Register] = []
     for value, stay in zip(inputs[:count], stays):
@@ -120,24 +135,37 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
         done = builder.function.append_basic_block("end")
         builder.ir.cbranch(goes, inner, done)
         builder.ir.position_at_end(inner)
-        results = step.flow.run(body, [*now, *captured], into)
-        following: list[Register] = []
-        for result, stay, value in zip(results, stays, now):
-            if stay:
-                continue
-            if isinstance(result, Scalar):
-                following.append(result.value)
-            else:
-                assert isinstance(result, Buffer)
-                assert isinstance(value, Buffer)
-                following += [result.pointer, value.pointer]
+        results = step.flow.run(body, [*now, *captured], into, homes)
+        for place, home in homes.items():
+            settle(builder, results[place], home)
+        following = _following(results, now, stays)
         if limit is not None:
             following.append(builder.ir.add(phis[-1], I64(1)))
         for phi, value in zip(phis, following):
             phi.add_incoming(value, builder.ir.block)
         builder.ir.branch(head)
     builder.ir.position_at_end(done)
+    for place, tensor in enumerate(node.outputs):
+        if place in homes or not stays[place]:
+            step.scope.own(tensor)
     return now
+
+
+def _homes(
+    step: Step, inputs: Sequence[Value], stays: Sequence[bool]
+) -> dict[int, Buffer]:
+    """The memory of the state that the body writes to in place."""
+    found = {}
+    for place in overwritten(step.node):
+        value = inputs[place]
+        if stays[place] or isinstance(value, Scalar):
+            continue
+        memory = step.scope.granted.get(place)
+        if memory is None:
+            memory = step.builder.new_buffer(value.shape, value.dtype)
+            fill(step.builder, [(value, memory)])
+        found[place] = memory
+    return found
 
 
 def _once(step: Step, value: Value) -> Value:
@@ -173,6 +201,23 @@ def _state(
             now.append(Buffer(value.shape, value.dtype, next(registers)))
             into.append(Buffer(value.shape, value.dtype, next(registers)))
     return now, into
+
+
+def _following(
+    results: Sequence[Value], now: Sequence[Value], stays: Sequence[bool]
+) -> list[Register]:
+    """The registers that the next iteration begins with: arrays are swapped."""
+    found: list[Register] = []
+    for result, value, stay in zip(results, now, stays):
+        if stay:
+            continue
+        if isinstance(result, Scalar):
+            found.append(result.value)
+        else:
+            assert isinstance(result, Buffer)
+            assert isinstance(value, Buffer)
+            found += [result.pointer, value.pointer]
+    return found
 
 
 # --- calls ----------------------------------------------------------------------------

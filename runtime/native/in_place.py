@@ -1,0 +1,158 @@
+"""Which arrays a program may write to, instead of to a copy.
+
+An op that gives its first input with other elements (see `WRITERS`) writes to the
+memory of that input, if no node needs the old elements later and no other tensor has
+the same memory. So does a branch or a loop all of whose nodes do: an array that a loop
+fills is one array in memory.
+
+What was computed of the old elements and is not stored yet is stored before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from runtime.execute.prune import find_live
+from runtime.graph import Graph, Node
+from runtime.native.builder import Builder
+from runtime.native.nests import fill, force
+from runtime.native.values import Buffer, Lazy, Scalar, Value
+from runtime.optimize.editing import bodies_of
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["WRITERS", "Scope", "overwritten", "passed_on", "settle"]
+
+#: The ops whose first result is their first input with other elements.
+WRITERS = frozenset(
+    {
+        "ListAppend",
+        "ListDelete",
+        "ListExtend",
+        "ListInsert",
+        "ListPut",
+        "ListSet",
+        "ListSetRows",
+        "TensorArrayGrowV3",
+        "TensorArrayWriteV3",
+    }
+)
+
+
+def passed_on(graph: Graph) -> dict[int, int]:
+    """The outputs that are an input with other elements, which nobody else needs."""
+    nodes = find_live(graph).nodes
+    last = _last_uses(graph, nodes)
+    places = {id(tensor): place for place, tensor in enumerate(graph.inputs)}
+    for number, node in enumerate(nodes):
+        for output, place in overwritten(node).items():
+            tensor = node.inputs[place]
+            if id(tensor) in places and last[id(tensor)] == number:
+                if sum(other is tensor for other in node.inputs) == 1:
+                    places[id(node.outputs[output])] = places[id(tensor)]
+    found = {
+        output: places[id(tensor)]
+        for output, tensor in enumerate(graph.outputs)
+        if id(tensor) in places
+    }
+    sources = list(found.values())
+    return {output: p for output, p in found.items() if sources.count(p) == 1}
+
+
+def _last_uses(graph: Graph, nodes: Sequence[Node]) -> dict[int, int]:
+    """The number of the last node that needs a tensor; outputs come after all."""
+    last = {id(t): number for number, node in enumerate(nodes) for t in node.inputs}
+    return last | {id(tensor): len(nodes) for tensor in graph.outputs}
+
+
+def overwritten(node: Node) -> dict[int, int]:
+    """The outputs of a node that are an input with other elements."""
+    if node.op in WRITERS:
+        return {0: 0}
+    if node.op == "While":
+        found = passed_on(node.attrs["body_graph"])
+        return {k: place for k, place in found.items() if k == place}
+    if node.op not in ("If", "Case"):
+        return {}
+    first, *others = [passed_on(body) for body in bodies_of(node)]
+    return {
+        output: place + 1
+        for output, place in first.items()
+        if all(other.get(output) == place for other in others)
+    }
+
+
+def settle(builder: Builder, result: Value, memory: Buffer) -> None:
+    """Have the memory that was overwritten hold a result, wherever this lies."""
+    if not (isinstance(result, Buffer) and result.pointer is memory.pointer):
+        fill(builder, [(result, memory)])
+
+
+class Scope:
+    """The values of one graph while it is written.
+
+    Inputs at the places `owned` may be overwritten. Outputs lie where `into` says.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        graph: Graph,
+        inputs: Sequence[Value],
+        into: Sequence[Buffer | None],
+        owned: Collection[int],
+    ) -> None:
+        self.builder = builder
+        self.nodes = find_live(graph).nodes
+        self.values: dict[Any, Any] = dict(zip(graph.inputs, inputs))
+        self.wanted: dict[Any, Buffer] = {}
+        for tensor, place in zip(graph.outputs, into):
+            if place is not None:
+                self.wanted.setdefault(tensor, place)
+        self._last = _last_uses(graph, self.nodes)
+        self._owned = {id(graph.inputs[place]) for place in owned}
+        #: The number of the node that is being written.
+        self.number = 0
+        #: The memory that it may write to, for which of its results.
+        self.granted: dict[int, Buffer] = {}
+
+    def own(self, tensor: SymbolicTensor) -> None:
+        """Note that no other tensor has the memory of this one."""
+        self._owned.add(id(tensor))
+
+    def grant(self, node: Node) -> None:
+        """Find what the node may write to, and store what depends on it."""
+        self.granted = {}
+        for output, place in overwritten(node).items():
+            tensor = node.inputs[place]
+            value = self.values[tensor]
+            is_last = self._last[id(tensor)] == self.number
+            is_one = sum(other is tensor for other in node.inputs) == 1
+            if id(tensor) in self._owned and is_last and is_one:
+                if isinstance(value, Buffer):
+                    self._store_dependents(tensor)
+                    self.granted[output] = value
+
+    def _store_dependents(self, tensor: SymbolicTensor) -> None:
+        """Store what is computed of a tensor, where it is needed from here on."""
+        dependents = {id(tensor)}
+        for node in self.nodes[: self.number]:
+            if not any(id(other) in dependents for other in node.inputs):
+                continue
+            for output in node.outputs:
+                value = self.values[output]
+                if isinstance(value, Scalar) or output is tensor:
+                    continue
+                if id(output) in self._owned:
+                    continue
+                dependents.add(id(output))
+                if self._last.get(id(output), -1) >= self.number:
+                    self.values[output] = self._stored(value)
+
+    def _stored(self, value: Value) -> Buffer:
+        if isinstance(value, Lazy):
+            return force(self.builder, value)
+        assert isinstance(value, Buffer)
+        found = self.builder.new_buffer(value.shape, value.dtype)
+        self.builder.copy(value, found)
+        return found
