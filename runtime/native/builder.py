@@ -24,10 +24,14 @@ from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Sh
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = ["FAILED", "Builder", "text_of"]
+__all__ = ["FAILED", "INTERRUPTED", "Builder", "text_of"]
 
-#: What the function returns where a check does not hold.
-FAILED = 1
+#: What the function returns where a check does not hold, and where a signal, as that of
+#: Ctrl-C, has raised an exception meanwhile.
+FAILED, INTERRUPTED = 1, 2
+
+#: How many elements are computed between looks for signals.
+BETWEEN_POLLS = 10_000_000
 
 
 class Builder:
@@ -50,6 +54,8 @@ class Builder:
         #: The nests around the current block: see `text`.
         self._groups: list[Any] = []
         self._failed: Any = None
+        #: How much work may be done until signals are looked for.
+        self._countdown: Any = None
 
     # --- memory -----------------------------------------------------------------------
 
@@ -296,6 +302,24 @@ class Builder:
         branch = self.ir.cbranch(condition, goes_on, self._failed)
         branch.set_weights([1_000_000, 1])
         self.ir.position_at_end(goes_on)
+
+    def poll(self, work: int) -> None:
+        """Look for signals now and then; `work` elements were computed since."""
+        if self._countdown is None:
+            with self.ir.goto_block(self.function.entry_basic_block):
+                self._countdown = self.ir.alloca(I64)
+                self.ir.store(number(BETWEEN_POLLS), self._countdown)
+        left = self.ir.sub(self.ir.load(self._countdown, typ=I64), number(work))
+        self.ir.store(left, self._countdown)
+        is_due = self.ir.icmp_signed("<", left, number(0))
+        with self.ir.if_then(is_due, likely=False):
+            self.ir.store(number(BETWEEN_POLLS), self._countdown)
+            poll = self.module.globals.get("native_poll") or ir.Function(
+                self.module, ir.FunctionType(I32, []), "native_poll"
+            )
+            raised = self.ir.icmp_signed("!=", self.ir.call(poll, []), I32(0))
+            with self.ir.if_then(raised, likely=False):
+                self.ir.ret(ir.Constant(I32, INTERRUPTED))
 
     def intrinsic(self, name: str, *values: Register) -> Register:
         """A function of LLVM, as ``llvm.sqrt``, of numbers of one type."""

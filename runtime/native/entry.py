@@ -26,13 +26,11 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 
+from runtime.native.builder import INTERRUPTED
 from runtime.native.machine import Code, assemble
 from runtime.ops.checks.numerics import on_switch
 
-__all__ = ["INTERRUPTED", "Signature", "add_symbols", "is_available", "make"]
-
-#: What a program returns where a signal has raised an exception meanwhile.
-INTERRUPTED = 2
+__all__ = ["Signature", "add_symbols", "is_available", "make"]
 
 #: Work memory up to this size stays allocated between calls, in bytes.
 LARGEST_SPARE = 1 << 26
@@ -413,7 +411,7 @@ running:
   call void @release(ptr %given, i64 %inputs)
   switch i32 %status, label %failed [
     i32 0, label %good
-    i32 2, label %raised
+    i32 INTERRUPTED, label %raised
     i32 3, label %no.memory
   ]
 good:
@@ -462,6 +460,9 @@ hand.over:
 """
 
 
+_NUMBERS = {**_PLACES, "LARGEST_SPARE": LARGEST_SPARE, "INTERRUPTED": INTERRUPTED}
+
+
 class _Method(ctypes.Structure):
     """PyMethodDef."""
 
@@ -480,9 +481,9 @@ _ONE_ARGUMENT = 8
 @cache
 def _compiled() -> tuple[_Method, Code]:
     """The function that all programs are called by."""
-    text = _TEXT.replace("LARGEST_SPARE", str(LARGEST_SPARE))
-    for name, place in _PLACES.items():
-        text = text.replace(f"i64 {name}", f"i64 {place}")
+    text = _TEXT
+    for name, value in _NUMBERS.items():
+        text = re.sub(rf"\b{name}\b", str(value), text)
     for name in re.findall(r"@(Py\w+)\(", _TEXT):
         pointer = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p)
         llvm.add_symbol(name, pointer.value)

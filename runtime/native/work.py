@@ -8,10 +8,13 @@ from typing import Any
 from runtime.graph import Graph, Node
 from runtime.lowering.loops import ATTRIBUTE
 
-__all__ = ["SHORT", "estimate"]
+__all__ = ["SHORT", "estimate", "iteration", "may_be_long"]
 
 #: So many elements take about 20 microseconds; other threads may run during more work.
 SHORT = 20_000
+
+#: A loop of so many elements may take long enough for somebody to interrupt it.
+_LONG = 10_000_000
 
 #: The length of a dimension that is not known.
 _OPEN = 1000
@@ -26,6 +29,17 @@ def estimate(graph: Graph) -> float:
     Those of functions that are slower than a sum count for more.
     """
     return sum(_of_node(node) for node in graph.nodes)
+
+
+def may_be_long(node: Node) -> bool:
+    """Whether a loop looks now and then whether it shall end."""
+    return _of_node(node) > _LONG
+
+
+def iteration(graph: Graph) -> int:
+    """The work of one run of a loop's body, without loops in it that look as well."""
+    found = [_of_node(node) for node in graph.nodes]
+    return 1 + int(sum(work for work in found if work <= _LONG))
 
 
 def _of_node(node: Node) -> float:

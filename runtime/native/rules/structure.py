@@ -11,6 +11,7 @@ from runtime.native.in_place import overwritten, settle
 from runtime.native.nests import fill, force
 from runtime.native.types import I64, constant, number
 from runtime.native.values import Buffer, Lazy, Register, Scalar, Value
+from runtime.native.work import iteration, may_be_long
 
 __all__: list[str] = []
 
@@ -138,6 +139,8 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
         results = step.flow.run(body, [*now, *captured], into, homes)
         for place, home in homes.items():
             settle(builder, results[place], home)
+        if may_be_long(node):
+            builder.poll(iteration(test) + iteration(body))
         following = _following(results, now, stays)
         if limit is not None:
             following.append(builder.ir.add(phis[-1], I64(1)))

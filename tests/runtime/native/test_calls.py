@@ -2,6 +2,7 @@
 
 import gc
 import os
+import subprocess
 import sys
 import threading
 import timeit
@@ -192,3 +193,71 @@ def test_a_process_by_fork_calls_and_compiles():
     _, status = os.waitpid(child, 0)
 
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_other_threads_run_while_a_program_is_long():
+    def count(n):
+        i = tf.constant(0, tf.int64)
+        while i < n:
+            i += tf.abs(i % 3) + 1
+        return i
+
+    one = np.array(1, np.int64)
+    program = executable(count, one)
+    ended, counted = threading.Event(), []
+
+    def tick():
+        while not ended.is_set():
+            counted.append(1)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    try:
+        program.run([np.array(3_000_000, np.int64)])
+        counted.clear()
+        program.run([np.array(30_000_000, np.int64)])
+        ticks = len(counted)
+    finally:
+        ended.set()
+        other.join()
+
+    assert ticks > 1000
+
+
+ENDLESS = """
+import signal, sys, threading, time
+import runtime as tf
+@tf.function(executor="native")
+def endless(n, x):
+    total = tf.zeros([8])
+    while n > 0:
+        n = tf.abs(n * 5) % 1000 + 1
+        total += x
+    return total
+def interrupt():
+    time.sleep(0.2)
+    at.append(time.perf_counter())
+    signal.raise_signal(signal.SIGINT)
+at = []
+endless.get_concrete_function(tf.constant(1), tf.ones([8])).executable
+threading.Thread(target=interrupt).start()
+try:
+    endless(tf.constant(1), tf.ones([8]))
+except KeyboardInterrupt:
+    print("interrupted", time.perf_counter() - at[0] < 0.5)
+"""
+
+
+def test_ctrl_c_ends_a_loop(tmp_path):
+    program = tmp_path / "endless.py"
+    program.write_text(ENDLESS)
+    done = subprocess.run(
+        [sys.executable, program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=30,
+        check=False,
+    )
+
+    assert done.stdout == "interrupted True\n", done.stderr
