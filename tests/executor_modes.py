@@ -173,8 +173,8 @@ def _coverage(made: list[Any]) -> tuple[str, tuple[str, ...]]:
     """How much of some executables is native, and why the rest is not."""
     if not made:
         return "", ()
-    kinds = {getattr(one, "coverage", one.executor) for one in made}
-    reasons = [reason for one in made for reason in getattr(one, "refusals", ())]
+    kinds = {one.native.coverage for one in made}
+    reasons = [reason for one in made for reason in one.native.refusals]
     how = kinds.pop() if len(kinds) == 1 else "partly"
     return how, tuple(dict.fromkeys(f"{r.node.op}: {r.reason}" for r in reasons))
 

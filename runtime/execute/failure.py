@@ -91,6 +91,8 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
 
     What a Python function raised, which the node called, comes from its own line there.
     """
+    if get(node.op).called_attribute:
+        raise error
     inner = _called_frames(error, get(node.op)) if get(node.op).calls_python else None
     error = error.with_traceback(inner)
     if node.location is None:

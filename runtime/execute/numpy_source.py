@@ -91,6 +91,8 @@ class Executable:
         self._results = results
         self._pure = pure
         self._recursive_call = recursive_call
+        #: What of it is native code: see `runtime.native.report`.
+        self.native: Any = None
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The results for these inputs: arrays, or NumPy scalars."""

@@ -178,6 +178,11 @@ class Program:
         `gives_away`: the first argument is a variable that nobody reads again.
         """
         texts = [arg.code for arg in args]
+        called = get(node.op).called_attribute
+        if called:
+            return (
+                f"{self._attribute(node.attrs[called], called, [])}({', '.join(texts)})"
+            )
         operands = node.attrs.get("operands", 0)
         parts = texts[: len(texts) - operands]
         for key, value in node.attrs.items():

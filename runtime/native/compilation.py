@@ -6,19 +6,48 @@ from typing import Any
 
 from runtime.execute.numpy_source import compile_graph as compile_for_numpy
 from runtime.graph import Graph
+from runtime.lowering.prepare import prepare
 from runtime.native.executable import Executable
 from runtime.native.flow import NotNative
+from runtime.native.islands import divide, has_rules, refusals_of
+from runtime.native.machine import assemble
+from runtime.native.report import Report, count_nodes
 from runtime.optimize import chosen_passes, optimize
 
 __all__ = ["compile_graph"]
 
 
 def compile_graph(graph: Graph) -> Any:
-    """A graph as native code, or as NumPy source where a node has none."""
-    try:
-        return Executable(graph)
-    except NotNative as refusal:
-        executable = compile_for_numpy(optimize(graph, chosen_passes()))
-        executable.graph = graph
-        executable.refusals = [refusal]  # type: ignore[attr-defined]
+    """A graph as native code, or as NumPy source where a node has none.
+
+    That has native parts: see `runtime.native.islands`.
+    """
+    prepared = prepare(graph, holds_state=True)
+    nodes = count_nodes(prepared)
+    if has_rules(prepared):
+        try:
+            executable = Executable(graph, prepared)
+        except NotNative:
+            return _partly(graph, prepared, Report(nodes, 0))
+        executable.native = Report(nodes, nodes, [], executable.code, executable.source)
         return executable
+    return _partly(graph, prepared, Report(nodes, 0))
+
+
+def _partly(graph: Graph, prepared: Graph, report: Report) -> Any:
+    """NumPy source, with native parts if there are any."""
+    report.refusals = refusals_of(prepared)
+    divided = divide(prepared, report.refusals)
+    if divided is None:
+        executable = compile_for_numpy(optimize(graph, chosen_passes()))
+    else:
+        islands, text = divided
+        report.source, report.code = text, assemble(text)
+        for island in islands.islands:
+            island.program.bind(report.code)
+            report.native_nodes += count_nodes(island.graph)
+        executable = compile_for_numpy(islands.graph)
+        executable.executor = "native"
+    executable.graph = graph
+    executable.native = report
+    return executable

@@ -13,7 +13,6 @@ import numpy as np
 
 from runtime.execute import interpreter
 from runtime.graph import Graph
-from runtime.lowering.prepare import prepare
 from runtime.native import entry
 from runtime.native import rules as _rules  # noqa: F401
 from runtime.native.builder import FAILED, Builder, text_of
@@ -152,16 +151,19 @@ class Executable:
     #: As a call; a single result as it is.
     run: Callable[[Sequence[Any]], Any]
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, prepared: Graph) -> None:
         self.name = graph.name
         #: The program as it was traced: that which says what failed.
         self.graph = graph
         module = ir.Module(graph.name)
-        self._program = Program(module, "run", prepare(graph, holds_state=True))
+        self._program = Program(module, "run", prepared)
         #: What was made of the graph, before LLVM's passes.
         self.source = text_of(module)
+        #: What of it is native code: see `runtime.native.report`.
+        self.native: Any = None
         entry.add_symbols()
-        self._program.bind(assemble(self.source))
+        self.code = assemble(self.source)
+        self._program.bind(self.code)
         self.run = self._run
         if self._program.is_pure and entry.is_available():
             self.run = entry.make(

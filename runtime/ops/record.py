@@ -189,6 +189,9 @@ class Op:
     exact: Callable[..., int] | None = None
     #: The bounds of an integer result that is not wrapped around, by those of inputs.
     bounds: Callable[..., Bounds | None] | None = None
+    #: The attribute that is a function of the inputs, which generated source calls in
+    #: place of the kernel. Its errors tell of the place in the program already.
+    called_attribute: str = ""
     #: Inputs that the kernel takes as Python ints.
     takes_ints: frozenset[int] = frozenset()
 

@@ -1,0 +1,401 @@
+"""Graphs that are partly native: NumPy source that calls native functions.
+
+A graph may have nodes without native code: texts, prints, functions of Python. It is
+written as NumPy source, in which the nodes between these are calls of `Native` nodes.
+
+    steps = FormatText(...)              steps = FormatText(...)
+    y = x * x                   =>       total = native_1(x)
+    total = Sum(y)                       Print(steps, total)
+    Print(steps, total)
+
+Nodes may run earlier than they stand, if they neither have effects nor fail: so that
+they run together with others. All the rest stays in order. A loop is native as a whole
+or has native parts in its body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import llvmlite.ir as ir
+import numpy as np
+
+from runtime.execute import interpreter
+from runtime.execute.prune import CONTROL_FLOW, Effects
+from runtime.graph import Graph, Node
+from runtime.native.builder import Builder, text_of
+from runtime.native.executable import Program
+from runtime.native.flow import Flow, NotNative, has_rule
+from runtime.native.types import has_type, in_register
+from runtime.native.values import Buffer, Scalar
+from runtime.ops.record import Op, register
+from runtime.optimize.editing import bodies_of, make_node, nested_graphs
+from runtime.optimize.facts import cannot_fail
+from runtime.tensor import SymbolicTensor
+
+__all__ = ["Island", "Islands", "divide", "has_rules", "refusals_of"]
+
+
+class Island:
+    """A native function of arrays that a node of NumPy source calls."""
+
+    def __init__(self, name: str, graph: Graph) -> None:
+        self.name = name
+        self.graph = graph
+        self.program: Program
+
+    def __call__(self, *arrays: Any) -> Any:
+        """The results: none, one, or a tuple of them."""
+        results = self.program.call(arrays)
+        if results is None:
+            with np.errstate(all="ignore"):
+                results = interpreter.run(self.graph, arrays)
+        scalars = tuple([result[()] for result in results])
+        return scalars[0] if len(scalars) == 1 else scalars
+
+    def __repr__(self) -> str:
+        lines = [n.location[1] for n in self.graph.nodes if n.location is not None]
+        where = ""
+        if lines:
+            first, last = min(lines), max(lines)
+            where = f", line {first}" if first == last else f", lines {first}-{last}"
+        return f"{len(self.graph.nodes)} nodes{where}"
+
+
+def _call(*arrays: Any, island: Island) -> Any:
+    return island(*arrays)
+
+
+def _known_already(*specs: Any, island: Island) -> Any:
+    found = [tensor.spec for tensor in island.graph.outputs]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+NATIVE, WITH_EFFECTS = "Native", "NativeWithEffects"
+
+for name in (NATIVE, WITH_EFFECTS):
+    register(
+        Op(
+            name,
+            _call,
+            _known_already,
+            stateful=name == WITH_EFFECTS,
+            family="python",
+            raises_for_program=True,
+            called_attribute="island",
+        )
+    )
+
+
+# --- what is not native ---------------------------------------------------------------
+
+
+def has_rules(graph: Graph) -> bool:
+    """Whether all nodes of a graph may be native, as far as their ops tell."""
+    nodes = (node for inner in nested_graphs(graph) for node in inner.nodes)
+    return all(_without_rule(node) is None for node in nodes)
+
+
+def refusals_of(graph: Graph) -> list[NotNative]:
+    """The nodes of a prepared graph that have no native code, in all graphs in it."""
+    survey = _Survey()
+    # What rules make of values that nobody knows may be wrong: see `_Survey`.
+    survey.of(graph)
+    return list(survey.refusals.values())
+
+
+class _Survey(Flow):
+    """Code that nobody compiles: refused nodes give values that stand for any."""
+
+    def __init__(self) -> None:
+        super().__init__(Builder(ir.Module("survey")), 1)
+        self.refusals: dict[Node, NotNative] = {}
+        self._seen: set[Graph] = set()
+
+    def of(self, graph: Graph) -> None:
+        """Look at a graph whose inputs may be anything."""
+        if graph not in self._seen:
+            self._seen.add(graph)
+            with self.builder.inner_block():
+                self.run(graph, list(map(self._any, graph.inputs)))
+
+    def _results(
+        self, node: Node, arguments: list[Any], wanted: dict[Any, Buffer]
+    ) -> Sequence[Any]:
+        refusal = _without_rule(node)
+        if refusal is None:
+            try:
+                return super()._results(node, arguments, wanted)
+            except NotNative as found:
+                refusal = found
+        self.refusals.setdefault(refusal.node, refusal)
+        if refusal.node is node and node.op in CONTROL_FLOW:
+            for body in bodies_of(node):
+                self.of(body)
+        return list(map(self._any, node.outputs))
+
+    def _any(self, tensor: SymbolicTensor) -> Any:
+        if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
+            return None
+        if tensor.shape.rank == 0:
+            return Scalar(ir.Constant(in_register(tensor.dtype), None), tensor.dtype)
+        return Buffer(tuple(tensor.shape), tensor.dtype, self.builder.slot(0))
+
+
+def _without_rule(node: Node) -> NotNative | None:
+    """Why the node has no native code, whatever its inputs are."""
+    if not has_rule(node.op):
+        return NotNative(node, f"{node.op} has no native code")
+    for tensor in (*node.inputs, *node.outputs):
+        if not has_type(tensor.dtype):
+            return NotNative(node, f"{tensor.dtype.name} has no native code")
+        if not tensor.shape.is_fully_defined():
+            return NotNative(node, f"the shape {tensor.shape} is not known")
+    return None
+
+
+# --- islands --------------------------------------------------------------------------
+
+#: About how many nanoseconds a call takes, with each argument and result.
+CALL, ARGUMENT = 1500, 200
+#: And NumPy on a number, on an array, for each of its elements, in a loop.
+NUMBER, ARRAY, ELEMENT, LOOP = 60, 600, 0.5, 50_000
+#: So few operations on numbers are quicker than to hand on their result.
+SHORT = 3
+#: The length of an axis that nobody knows.
+UNKNOWN = 100
+
+
+class Islands:
+    """A graph with `Native` nodes, and these, for nodes of which some are refused."""
+
+    def __init__(self, graph: Graph, refused: Collection[Node]) -> None:
+        self.islands: list[Island] = []
+        #: The nodes of the given graph that those of islands stand for.
+        self.origins: dict[Node, list[Node]] = {}
+        self._refused = refused
+        self._effects = Effects()
+        self._native: dict[Node, bool] = {}
+        self._known: dict[Graph, Graph] = {}
+        self.graph = self._rewritten(graph, None)
+
+    def _rewritten(self, graph: Graph, parent: Graph | None) -> Graph:
+        if graph in self._known:
+            return self._known[graph]
+        new = self._known[graph] = Graph(graph.name, parent)
+        new.executor, new.is_recursive = graph.executor, graph.is_recursive
+        values: dict[SymbolicTensor, SymbolicTensor] = {}
+        for tensor in graph.inputs:
+            node = make_node(new, "Placeholder", (), {}, (tensor.spec,), tensor.node)
+            new.inputs.append(node.outputs[0])
+            values[tensor] = node.outputs[0]
+        for node in graph.nodes:
+            if node.op == "Const":
+                _copied(node, new, node.attrs, values)
+        runs = self._runs(graph)
+        for is_native, nodes in runs:
+            outside, inside = nodes, list[Node]()
+            if is_native:
+                numbers, rest = self._without_numbers(graph, nodes)
+                if _is_worth_a_call(graph, rest):
+                    outside, inside = numbers, rest
+            for node in outside:
+                attrs = node.attrs
+                if node.op in CONTROL_FLOW:
+                    attrs = {key: self._attribute(attrs[key], new) for key in attrs}
+                _copied(node, new, attrs, values)
+            if inside:
+                self._add_island(graph, inside, new, values)
+        new.outputs = [values[tensor] for tensor in graph.outputs]
+        labels = graph.labels or {}
+        new.labels = {values[t]: text for t, text in labels.items() if t in values}
+        return new
+
+    def _attribute(self, value: Any, parent: Graph) -> Any:
+        if isinstance(value, Graph):
+            return self._rewritten(value, parent)
+        if isinstance(value, tuple) and value and isinstance(value[0], Graph):
+            return tuple(self._rewritten(graph, parent) for graph in value)
+        return value
+
+    def _runs(self, graph: Graph) -> list[tuple[bool, list[Node]]]:
+        """The nodes but constants in a new order, as runs: native or not, by turns."""
+        runs: list[tuple[bool, list[Node]]] = []
+        made: dict[SymbolicTensor, int] = {}
+        ordered = 0
+        for node in graph.nodes:
+            if node.op == "Const":
+                continue
+            is_native = self._is_native(node)
+            run = max([made.get(tensor, 0) for tensor in node.inputs], default=0)
+            stays = self._stays(node)
+            run = max(run, ordered) if stays else run
+            run += (run % 2 == 0) != is_native
+            ordered = run if stays else ordered
+            made.update(dict.fromkeys(node.outputs, run))
+            while len(runs) <= run:
+                runs.append((len(runs) % 2 == 0, []))
+            runs[run][1].append(node)
+        return runs
+
+    def _stays(self, node: Node) -> bool:
+        """Whether a node has to run after all such nodes before it."""
+        return (
+            node.op in CONTROL_FLOW or self._effects.of(node) or not cannot_fail(node)
+        )
+
+    def _is_native(self, node: Node) -> bool:
+        found = self._native.get(node)
+        if found is None:
+            self._native[node] = False  # for a graph that calls itself
+            found = node not in self._refused and all(
+                self._is_native(inner)
+                for body in bodies_of(node)
+                for inner in body.nodes
+            )
+            self._native[node] = found
+        return found
+
+    def _without_numbers(
+        self, graph: Graph, nodes: list[Node]
+    ) -> tuple[list[Node], list[Node]]:
+        """Nodes for numbers that are quicker made than handed on, and the others.
+
+        These are counts of loops, and the like.
+        """
+        own, found = set(nodes), set[Node]()
+        for tensor in _boundary(graph, nodes)[1]:
+            needed, waiting = set[Node](), [tensor.node]
+            while waiting and len(needed) <= SHORT:
+                node = waiting.pop()
+                needed.add(node)
+                if self._stays(node) or not _of_numbers(node):
+                    break
+                waiting += [t.node for t in node.inputs if t.node in own]
+            else:
+                found |= needed if len(needed) <= SHORT else set()
+        return [n for n in nodes if n in found], [n for n in nodes if n not in found]
+
+    def _add_island(
+        self,
+        graph: Graph,
+        nodes: Sequence[Node],
+        new: Graph,
+        values: dict[SymbolicTensor, SymbolicTensor],
+    ) -> None:
+        """Add a node that stands for some."""
+        inputs, outputs = _boundary(graph, nodes)
+        own = Graph(graph.name)
+        inside: dict[SymbolicTensor, SymbolicTensor] = {}
+        for tensor in inputs:
+            node = make_node(own, "Placeholder", (), {}, (tensor.spec,), tensor.node)
+            own.inputs.append(node.outputs[0])
+            inside[tensor] = node.outputs[0]
+            self.origins[node] = _readers(nodes, tensor)
+        used = {tensor for node in nodes for tensor in node.inputs}
+        for node in graph.nodes:
+            if node.op == "Const" and node.outputs[0] in used:
+                copy = _copied(node, own, node.attrs, inside)
+                self.origins[copy] = _readers(nodes, node.outputs[0])
+        for node in nodes:
+            self.origins[_copied(node, own, node.attrs, inside)] = [node]
+        own.outputs = [inside[tensor] for tensor in outputs]
+        island = Island(f"native_{len(self.islands) + 1}", own)
+        self.islands.append(island)
+        op = WITH_EFFECTS if any(map(self._effects.of, nodes)) else NATIVE
+        given = tuple([values[tensor] for tensor in inputs])
+        specs = [tensor.spec for tensor in outputs]
+        made = make_node(new, op, given, {"island": island}, specs, nodes[0])
+        made.name = island.name
+        new.nodes.append(made)
+        values.update(zip(outputs, made.outputs))
+
+
+def _readers(nodes: Sequence[Node], tensor: SymbolicTensor) -> list[Node]:
+    return [node for node in nodes if any(t is tensor for t in node.inputs)]
+
+
+def _copied(
+    node: Node,
+    graph: Graph,
+    attrs: dict[str, Any],
+    values: dict[SymbolicTensor, SymbolicTensor],
+) -> Node:
+    inputs = tuple([values[tensor] for tensor in node.inputs])
+    specs = [tensor.spec for tensor in node.outputs]
+    copy = make_node(graph, node.op, inputs, attrs, specs, node)
+    graph.nodes.append(copy)
+    values.update(zip(node.outputs, copy.outputs))
+    return copy
+
+
+def _boundary(
+    graph: Graph, nodes: Sequence[Node]
+) -> tuple[list[SymbolicTensor], list[SymbolicTensor]]:
+    """What some nodes take of others that are no constants, and what these take."""
+    own = set(nodes)
+    taken = dict.fromkeys(tensor for node in nodes for tensor in node.inputs)
+    inputs = [t for t in taken if t.node not in own and t.node.op != "Const"]
+    outside = set(graph.outputs)
+    outside.update(t for node in graph.nodes if node not in own for t in node.inputs)
+    made = (tensor for node in nodes for tensor in node.outputs)
+    return inputs, [tensor for tensor in made if tensor in outside]
+
+
+def _is_worth_a_call(graph: Graph, nodes: Sequence[Node]) -> bool:
+    inputs, outputs = _boundary(graph, nodes)
+    call = CALL + ARGUMENT * (len(inputs) + len(outputs))
+    return sum(map(_cost, nodes)) > call
+
+
+def _of_numbers(node: Node) -> bool:
+    return all(tensor.shape.rank == 0 for tensor in (*node.inputs, *node.outputs))
+
+
+def _cost(node: Node) -> float:
+    """About how many nanoseconds NumPy source takes for the node."""
+    if node.op == "While":
+        return LOOP
+    if node.op in CONTROL_FLOW:
+        bodies = bodies_of(node)
+        if bodies[0].is_recursive:
+            return LOOP
+        costs = [sum(map(_cost, body.nodes)) for body in bodies]
+        return NUMBER + sum(costs) / len(costs)
+    sizes = [_size(tensor) for tensor in (*node.inputs, *node.outputs)]
+    if node.op == "Const" or not sizes:
+        return 0
+    if _of_numbers(node):
+        return NUMBER
+    return ARRAY + ELEMENT * max(sizes)
+
+
+def _size(tensor: SymbolicTensor) -> int:
+    count = 1
+    for dim in tensor.shape.dims or ():
+        count *= UNKNOWN if dim is None else dim
+    return count
+
+
+def divide(graph: Graph, refusals: Iterable[NotNative]) -> tuple[Islands, str] | None:
+    """A prepared graph as islands, and the text of their module; None without any.
+
+    What rules refuse in an island is no part of one in the next round.
+    """
+    refused = {refusal.node for refusal in refusals}
+    while True:
+        found = Islands(graph, refused)
+        if not found.islands:
+            return None
+        module, more = ir.Module(graph.name), set[Node]()
+        for island in found.islands:
+            try:
+                island.program = Program(module, island.name, island.graph)
+            except NotNative as refusal:
+                more.update(found.origins.get(refusal.node, [refusal.node]))
+        if not more:
+            return found, text_of(module)
+        if more <= refused:
+            return None
+        refused |= more
