@@ -56,6 +56,11 @@ def spec_with_element(buffer: TensorSpec, element: Dims | None) -> TensorSpec:
     rows = dims_of(buffer)
     if element is None:
         return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
+    if rows is not None and len(rows) == len(element) + 1:
+        # Rows of nothing may stand for those of an empty list, whose length the first
+        # element decides.
+        pairs = zip(rows[1:], element)
+        rows = (rows[0], *[None if not a and b is None else a for a, b in pairs])
     try:
         merged = element if rows is None else merge_dims(rows[1:], element)
     except ValueError:

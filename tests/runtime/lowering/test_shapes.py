@@ -293,3 +293,15 @@ def test_as_if_traced_for_the_shapes(
             interpreter.run(found, inputs)
     else:
         assert_same(interpreter.run(found, inputs), expected, f"{text}\n{found}")
+
+
+def test_the_first_row_decides_the_length_of_rows() -> None:
+    def table(n: tf.Tensor) -> object:
+        rows = [[0] * n for _ in range(n)]
+        for i in range(n):
+            rows[i][i] = 1
+        return rows
+
+    graph = tf.function(table).get_concrete_function(N).graph
+    found = interpreter.run(prepared(graph), [np.int32(2)])
+    np.testing.assert_array_equal(found[0][:2], [[1, 0], [0, 1]])
