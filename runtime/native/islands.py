@@ -29,6 +29,7 @@ from runtime.native.executable import Program
 from runtime.native.flow import Flow, NotNative, has_rule
 from runtime.native.types import has_type, in_register
 from runtime.native.values import Buffer, Scalar
+from runtime.native.variables import REPLACED
 from runtime.ops.record import Op, register
 from runtime.optimize.editing import bodies_of, make_node, nested_graphs
 from runtime.optimize.facts import cannot_fail
@@ -40,9 +41,11 @@ __all__ = ["Island", "Islands", "divide", "has_rules", "refusals_of"]
 class Island:
     """A native function of arrays that a node of NumPy source calls."""
 
-    def __init__(self, name: str, graph: Graph) -> None:
+    def __init__(self, name: str, graph: Graph, nodes: Sequence[Node]) -> None:
         self.name = name
         self.graph = graph
+        #: The nodes of the prepared graph that it stands for.
+        self.nodes = nodes
         self.program: Program
 
     def __call__(self, *arrays: Any) -> Any:
@@ -93,8 +96,7 @@ for name in (NATIVE, WITH_EFFECTS):
 
 def has_rules(graph: Graph) -> bool:
     """Whether all nodes of a graph may be native, as far as their ops tell."""
-    nodes = (node for inner in nested_graphs(graph) for node in inner.nodes)
-    return all(_without_rule(node) is None for node in nodes)
+    return all(_without_rule(node) is None for node in _within(graph))
 
 
 def refusals_of(graph: Graph) -> list[NotNative]:
@@ -124,11 +126,13 @@ class _Survey(Flow):
         self, node: Node, arguments: list[Any], wanted: dict[Any, Buffer]
     ) -> Sequence[Any]:
         refusal = _without_rule(node)
-        if refusal is None:
+        if refusal is None and node.op not in REPLACED:
             try:
                 return super()._results(node, arguments, wanted)
             except NotNative as found:
                 refusal = found
+        if refusal is None:
+            return list(map(self._any, node.outputs))
         self.refusals.setdefault(refusal.node, refusal)
         if refusal.node is node and node.op in CONTROL_FLOW:
             for body in bodies_of(node):
@@ -145,7 +149,7 @@ class _Survey(Flow):
 
 def _without_rule(node: Node) -> NotNative | None:
     """Why the node has no native code, whatever its inputs are."""
-    if not has_rule(node.op):
+    if not has_rule(node.op) and node.op not in REPLACED:
         return NotNative(node, f"{node.op} has no native code")
     for tensor in (*node.inputs, *node.outputs):
         if not has_type(tensor.dtype):
@@ -172,8 +176,6 @@ class Islands:
 
     def __init__(self, graph: Graph, refused: Collection[Node]) -> None:
         self.islands: list[Island] = []
-        #: The nodes of the given graph that those of islands stand for.
-        self.origins: dict[Node, list[Node]] = {}
         self._refused = refused
         self._effects = Effects()
         self._native: dict[Node, bool] = {}
@@ -292,16 +294,14 @@ class Islands:
             node = make_node(own, "Placeholder", (), {}, (tensor.spec,), tensor.node)
             own.inputs.append(node.outputs[0])
             inside[tensor] = node.outputs[0]
-            self.origins[node] = _readers(nodes, tensor)
         used = {tensor for node in nodes for tensor in node.inputs}
         for node in graph.nodes:
             if node.op == "Const" and node.outputs[0] in used:
-                copy = _copied(node, own, node.attrs, inside)
-                self.origins[copy] = _readers(nodes, node.outputs[0])
+                _copied(node, own, node.attrs, inside)
         for node in nodes:
-            self.origins[_copied(node, own, node.attrs, inside)] = [node]
+            _copied(node, own, node.attrs, inside)
         own.outputs = [inside[tensor] for tensor in outputs]
-        island = Island(f"native_{len(self.islands) + 1}", own)
+        island = Island(f"native_{len(self.islands) + 1}", own, nodes)
         self.islands.append(island)
         op = WITH_EFFECTS if any(map(self._effects.of, nodes)) else NATIVE
         given = tuple([values[tensor] for tensor in inputs])
@@ -310,10 +310,6 @@ class Islands:
         made.name = island.name
         new.nodes.append(made)
         values.update(zip(outputs, made.outputs))
-
-
-def _readers(nodes: Sequence[Node], tensor: SymbolicTensor) -> list[Node]:
-    return [node for node in nodes if any(t is tensor for t in node.inputs)]
 
 
 def _copied(
@@ -393,9 +389,30 @@ def divide(graph: Graph, refusals: Iterable[NotNative]) -> tuple[Islands, str] |
             try:
                 island.program = Program(module, island.name, island.graph)
             except NotNative as refusal:
-                more.update(found.origins.get(refusal.node, [refusal.node]))
+                more.update(_origins(island, refusal.node))
         if not more:
             return found, text_of(module)
         if more <= refused:
             return None
         refused |= more
+
+
+def _origins(island: Island, refused: Node) -> list[Node]:
+    """The nodes that a node of an island, or of a copy of it, stands for.
+
+    All of the island, if there is none.
+    """
+    inner = [n for node in island.nodes for b in bodies_of(node) for n in _within(b)]
+    all_nodes = [*island.nodes, *inner]
+    found = [
+        node
+        for node in all_nodes
+        if node.op == refused.op
+        and node.name == refused.name
+        and node.location == refused.location
+    ]
+    return found or all_nodes
+
+
+def _within(graph: Graph) -> list[Node]:
+    return [node for inner in nested_graphs(graph) for node in inner.nodes]

@@ -39,7 +39,10 @@ from runtime.optimize.editing import (
 from runtime.tensor import SymbolicTensor
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Stateless", "without_variables"]
+__all__ = ["REPLACED", "Stateless", "without_variables"]
+
+#: The ops that need no rules, since none of their nodes is left.
+REPLACED = frozenset({"ReadVariableOp"})
 
 #: The values of variables, by the ids of these.
 Values = dict[int, SymbolicTensor]

@@ -303,5 +303,5 @@ def test_the_first_row_decides_the_length_of_rows() -> None:
         return rows
 
     graph = tf.function(table).get_concrete_function(N).graph
-    found = interpreter.run(prepared(graph), [np.int32(2)])
+    found = interpreter.run(prepared(graph, ()), [np.int32(2)])
     np.testing.assert_array_equal(found[0][:2], [[1, 0], [0, 1]])
