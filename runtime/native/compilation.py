@@ -7,6 +7,7 @@ from typing import Any
 from runtime.execute.numpy_source import compile_graph as compile_for_numpy
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
+from runtime.native import entry
 from runtime.native.executable import Executable
 from runtime.native.flow import NotNative
 from runtime.native.islands import divide, has_rules, refusals_of
@@ -42,6 +43,7 @@ def _partly(graph: Graph, prepared: Graph, report: Report) -> Any:
         executable = compile_for_numpy(optimize(graph, chosen_passes()))
     else:
         islands, text = divided
+        entry.add_symbols()
         report.source, report.code = text, assemble(text)
         for island in islands.islands:
             island.program.bind(report.code)

@@ -27,6 +27,7 @@ from runtime.graph import Graph, Node
 from runtime.native.builder import Builder, text_of
 from runtime.native.executable import Program
 from runtime.native.flow import Flow, NotNative, has_rule
+from runtime.native.in_place import Scope
 from runtime.native.types import has_type, in_register
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import REPLACED
@@ -122,13 +123,11 @@ class _Survey(Flow):
             with self.builder.inner_block():
                 self.run(graph, list(map(self._any, graph.inputs)))
 
-    def _results(
-        self, node: Node, arguments: list[Any], wanted: dict[Any, Buffer]
-    ) -> Sequence[Any]:
+    def _results(self, node: Node, scope: Scope) -> Sequence[Any]:
         refusal = _without_rule(node)
         if refusal is None and node.op not in REPLACED:
             try:
-                return super()._results(node, arguments, wanted)
+                return super()._results(node, scope)
             except NotNative as found:
                 refusal = found
         if refusal is None:
