@@ -105,9 +105,12 @@ class Builder:
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy all elements of an array to another one of its shape."""
         count = self.ir.mul(self.count(source.shape), number(size_of(source.dtype)))
+        self.copy_bytes(source.pointer, target.pointer, count)
+
+    def copy_bytes(self, source: Register, target: Register, size: Register) -> None:
+        """Copy so many bytes."""
         copy = self.module.declare_intrinsic("llvm.memcpy", [POINTER, POINTER, I64])
-        arguments = [target.pointer, source.pointer, count, ir.Constant(BIT, 0)]
-        self.ir.call(copy, arguments)
+        self.ir.call(copy, [target, source, size, BIT(0)])
 
     def clear(self, pointer: Register, size: Any) -> None:
         """Let so many bytes be 0."""

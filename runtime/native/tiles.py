@@ -19,7 +19,7 @@ import llvmlite.binding as llvm
 import llvmlite.ir as ir
 
 from runtime.native.builder import Builder
-from runtime.native.types import BIT, I32, in_memory, number, size_of
+from runtime.native.types import BIT, I32, constant, in_memory, number, size_of
 from runtime.native.values import Register
 from runtime.types.dtypes import DType
 
@@ -27,6 +27,7 @@ __all__ = [
     "Level",
     "Sums",
     "add_dots",
+    "add_lanes",
     "add_products",
     "added_product",
     "lanes_of",
@@ -34,6 +35,7 @@ __all__ = [
     "repeated",
     "shifted",
     "store_vector",
+    "strip_of",
     "vector_type",
 ]
 
@@ -97,6 +99,11 @@ def lanes_of(dtype: DType) -> int:
 def vector_type(dtype: DType, width: int) -> Any:
     """The type of so many numbers, which are not bools."""
     return ir.VectorType(in_memory(dtype), width)
+
+
+def strip_of(dtype: DType) -> int:
+    """The columns of a tile of many rows and many columns."""
+    return _size_of_tile(1000, 1000)[1] * lanes_of(dtype)
 
 
 def load_vector(builder: Builder, pointer: Register, dtype: DType, width: int) -> Any:
@@ -300,7 +307,7 @@ def _size_of_tile(rows: int, vectors: int) -> tuple[int, int]:
     sizes = [
         (high, wide)
         for high in range(1, min(rows, registers) + 1)
-        for wide in range(1, vectors + 1)
+        for wide in range(1, min(vectors, registers) + 1)
         if high * wide + wide + 1 <= registers
     ]
     return min(sizes, key=total)
@@ -381,9 +388,9 @@ def _levels(
     builder: Builder,
     sums: Sums,
     left: Register,
-    right: Register,
+    right: Register | None,
     begin: Sequence[Any],
-    step: Callable[[Register, Register, Sequence[Any]], list[Any]],
+    step: Callable[[Register, Any, Sequence[Any]], list[Any]],
 ) -> list[Any]:
     """What the loops of a sum carry to their end."""
 
@@ -396,13 +403,67 @@ def _levels(
             return level(
                 depth + 1,
                 shifted(builder, left, sums.dtype, (i, along_left)),
-                shifted(builder, right, sums.dtype, (i, along_right)),
+                right and shifted(builder, right, sums.dtype, (i, along_right)),
                 carried,
             )
 
         return builder.loop(times, body, totals)
 
     return level(0, left, right, begin)
+
+
+# --- vectors with vectors -------------------------------------------------------------
+
+
+def add_lanes(
+    builder: Builder,
+    sums: Sums,
+    left: Register,
+    right: Register | None,
+    into: Register,
+    start: Any,
+    combine: Callable[[Any, Any, Any], Any],
+    finish: Callable[[Any], Any],
+) -> None:
+    """One row, whose columns are neighbours in both operands.
+
+    ``combine(total, x, y)`` begins with `start`; what it gives goes through `finish`.
+    """
+    dtype = sums.dtype
+    width = min(lanes_of(dtype), sums.columns)
+    vectors = -(-sums.columns // width)
+    wide = min(vectors, 4)
+    element = constant(start, dtype)
+    begin = [ir.Constant(vector_type(dtype, width), [element] * width)] * wide
+
+    def tile(place: Register, _: Any) -> Sequence[Register]:
+        first = _begin(builder, place, wide * width, sums.columns)
+        offsets = [width * vector for vector in range(wide)]
+        if sums.columns < wide * width:
+            first, offsets[-1] = 0, sums.columns - width
+
+        def loaded(pointer: Register, offset: int) -> Any:
+            place = shifted(builder, pointer, dtype, (first, 1), (offset, 1))
+            return load_vector(builder, place, dtype, width)
+
+        def step(left: Register, right: Any, totals: Sequence[Any]) -> list[Any]:
+            return [
+                combine(
+                    total,
+                    loaded(left, offset),
+                    None if right is None else loaded(right, offset),
+                )
+                for total, offset in zip(totals, offsets)
+            ]
+
+        for total, offset in zip(
+            _levels(builder, sums, left, right, begin, step), offsets
+        ):
+            place = shifted(builder, into, dtype, (first, 1), (offset, 1))
+            store_vector(builder, finish(total), place, dtype)
+        return ()
+
+    builder.loop(-(-sums.columns // (wide * width)), tile)
 
 
 # --- products of rows with rows -------------------------------------------------------

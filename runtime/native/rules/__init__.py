@@ -14,4 +14,5 @@ from runtime.native.rules import (  # noqa: F401
     reductions,
     state,
     structure,
+    windows,
 )

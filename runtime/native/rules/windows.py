@@ -1,0 +1,555 @@
+"""Convolutions and pools: sums over windows, right from the images.
+
+No window is copied. What is added around an image is, together with the image, one
+image at a time, which stays in the cache; so no loop asks whether a window lies inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import gcd, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from runtime.errors import OpError
+from runtime.native.builder import Builder
+from runtime.native.flow import Step, rule
+from runtime.native.nests import fill, force, moved
+from runtime.native.rules.elementwise import maximum
+from runtime.native.tiles import (
+    Level,
+    Sums,
+    add_lanes,
+    add_products,
+    added_product,
+    repeated,
+    shifted,
+    strip_of,
+)
+from runtime.native.types import constant, number, size_of
+from runtime.native.values import Buffer, Index, Lazy, Register, Value
+from runtime.ops.nn.windows import paddings, places
+from runtime.types.dtypes import DType
+
+__all__: list[str] = []
+
+
+class _Axis(NamedTuple):
+    """The windows along an axis of images."""
+
+    length: int
+    #: How many elements a window has, and how far they are from each other.
+    size: int
+    apart: int
+    #: How far windows are from each other, and how many there are.
+    stride: int
+    windows: int
+    #: What is added in front of the images and behind them.
+    pads: tuple[int, int]
+
+
+class _Rows(NamedTuple):
+    """Rows of results: how many, and how far one is from the next in both arrays."""
+
+    times: int
+    left: int
+    into: int
+
+
+def _axes(
+    step: Step, shape: Sequence[int], sizes: Sequence[int], attrs: dict[str, Any]
+) -> list[_Axis]:
+    try:
+        counts: Any = places(tuple(shape), sizes, attrs)
+    except OpError as error:
+        raise step.refused("windows that do not fit") from error
+    apart = attrs.get("dilations") or (1,) * len(shape)
+    pads = paddings(tuple(shape), sizes, attrs)
+    return [
+        _Axis(*found)
+        for found in zip(
+            shape[1:-1], sizes, apart[1:-1], attrs["strides"][1:-1], counts, pads
+        )
+    ]
+
+
+def _strides(shape: Sequence[int]) -> list[int]:
+    """How far the elements along each axis are from each other."""
+    return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
+def _merged(levels: Sequence[Any]) -> list[Any]:
+    """Loops, those as one that go on where the next inner one ends."""
+    found: list[Any] = []
+    for times, *steps in reversed(levels):
+        if times == 1:
+            continue
+        if found:
+            inner, *inner_steps = found[0]
+            if all(a == b * inner for a, b in zip(steps, inner_steps)):
+                found[0] = (times * inner, *inner_steps)
+                continue
+        found.insert(0, (times, *steps))
+    return found or [(1, *levels[-1][1:])]
+
+
+# --- images ---------------------------------------------------------------------------
+
+
+class _Images:
+    """The images of a batch, one at a time, with what is added around them.
+
+    `pads` are given for each axis of space; `value` is what is added.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        x: Buffer,
+        pads: Sequence[tuple[int, int]],
+        value: Any = 0,
+    ) -> None:
+        self._builder = builder
+        self._x = x
+        self._pads = pads
+        lengths = [n + sum(pad) for n, pad in zip(x.shape[1:-1], pads)]
+        #: The shape of each.
+        self.shape = (*lengths, x.shape[-1])
+        self.has_border = any(map(any, pads))
+        if self.has_border:
+            self._scratch = builder.new_buffer(self.shape, x.dtype)
+            added = constant(value, x.dtype)
+            border = Lazy(self.shape, x.dtype, lambda index: added, is_flat=True)
+            fill(builder, [(border, self._scratch)])
+
+    def at(self, place: Register) -> Register:
+        """The pointer to an image."""
+        builder, x = self._builder, self._x
+        image = shifted(builder, x.pointer, x.dtype, (place, prod(x.shape[1:])))
+        if not self.has_border:
+            return image
+        sources, targets = _strides(x.shape[1:]), _strides(self.shape)
+        inner = sum(pad[0] * step for pad, step in zip(self._pads, targets))
+        begin = shifted(builder, self._scratch.pointer, x.dtype, (inner, 1))
+        size = number(prod(x.shape[-2:]) * size_of(x.dtype))
+
+        def row(index: Index) -> None:
+            assert index.axes is not None
+            source = shifted(builder, image, x.dtype, *zip(index.axes, sources))
+            target = shifted(builder, begin, x.dtype, *zip(index.axes, targets))
+            builder.copy_bytes(source, target, size)
+
+        builder.nest(x.shape[1:-2], row)
+        return self._scratch.pointer
+
+
+def _each_row(
+    builder: Builder,
+    dtype: DType,
+    rows: Sequence[_Rows],
+    left: Register,
+    into: Register,
+    write: Callable[[Register, Register], None],
+) -> None:
+    """Write what is in front of the last axis of rows, from its two pointers on."""
+
+    def body(index: Index) -> None:
+        assert index.axes is not None
+        pairs = list(zip(index.axes, rows))
+        write(
+            shifted(builder, left, dtype, *[(at, each.left) for at, each in pairs]),
+            shifted(builder, into, dtype, *[(at, each.into) for at, each in pairs]),
+        )
+
+    builder.nest(tuple([each[0] for each in rows]), body)
+
+
+# --- convolutions ---------------------------------------------------------------------
+
+
+def _check_floats(step: Step, rank: int, *values: Value) -> None:
+    if not all(len(value.shape) == rank for value in values):
+        raise step.refused("windows of another rank")
+    if not step.dtype.is_floating:
+        raise step.refused("a convolution of integers")
+
+
+class _Convolution(NamedTuple):
+    """Sums over windows of each image, for a group of channels."""
+
+    dtype: DType
+    #: The loops over the windows of an image, and over the elements of each.
+    rows: Sequence[_Rows]
+    levels: Sequence[Level]
+    columns: int
+
+    def write(
+        self, builder: Builder, left: Register, right: Register, into: Register
+    ) -> None:
+        """Write the results for an image."""
+        if not prod(each[0] for each in self.rows):
+            return
+        *outer, inner = [_Rows(*each) for each in _merged(self.rows)]
+        levels = [Level(*level) for level in _merged(self.levels)]
+        sums = Sums(self.dtype, inner.times, self.columns, *inner[1:], levels)
+
+        def row(left: Register, into: Register) -> None:
+            add_products(builder, sums, left, right, into)
+
+        _each_row(builder, self.dtype, outer, left, into, row)
+
+
+def _in_strips(builder: Builder, filters: Buffer) -> tuple[Buffer, int]:
+    """Filters (all else, out) so that those of a tile are neighbours, and how many."""
+    depth, columns = prod(filters.shape[:-1]), filters.shape[-1]
+    width = strip_of(filters.dtype)
+    flat = Buffer((depth, columns), filters.dtype, filters.pointer)
+    if columns % width or columns == width or depth < width:
+        return flat, columns
+
+    def place(axes: tuple[Register, ...]) -> tuple[Register, ...]:
+        strip, row, column = axes
+        begin = builder.ir.mul(strip, number(width))
+        return row, builder.ir.add(begin, column)
+
+    strips = moved(builder, (columns // width, depth, width), flat, place)
+    return force(builder, strips), width
+
+
+@rule("Conv2D", "Conv3D")
+def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
+    _check_floats(step, len(attrs["strides"]), x, filters)
+    *sizes, inside, outside = filters.shape
+    channels = x.shape[-1]
+    if not inside or channels % inside or outside % (channels // inside or 1):
+        raise step.refused("filters that do not fit")
+    axes = _axes(step, x.shape, sizes, attrs)
+    builder, found = step.builder, step.new_buffer()
+    groups = channels // inside
+    source, dtype = force(builder, x), step.dtype
+    packed, width = force(builder, filters), outside
+    if groups == 1:
+        packed, width = _in_strips(builder, packed)
+    images = _Images(builder, source, [axis.pads for axis in axes])
+    lefts, intos = _strides(images.shape), _strides(found.shape[1:])
+    rights = _strides((*sizes, inside, width))
+    taps = [
+        Level(axis.size, axis.apart * left, right)
+        for axis, left, right in zip(axes, lefts, rights)
+    ]
+    rows = [
+        _Rows(axis.windows, axis.stride * left, into)
+        for axis, left, into in zip(axes, lefts, intos)
+    ]
+    each = width // groups
+    levels = [*taps, Level(inside, 1, width)]
+    whole = _Convolution(dtype, rows, levels, each)
+    parts = groups if groups > 1 else outside // max(width, 1)
+    steps = (inside, each) if groups > 1 else (0, prod(packed.shape[1:]))
+
+    def image(place: Register, left: Register, into: Register) -> None:
+        def part(index: Index) -> None:
+            assert index.axes is not None
+            at = index.axes[0]
+            whole.write(
+                builder,
+                shifted(builder, left, dtype, (at, steps[0])),
+                shifted(builder, packed.pointer, dtype, (at, steps[1])),
+                shifted(builder, into, dtype, (at, each)),
+            )
+
+        builder.nest((parts,), part)
+
+    _each_image(builder, images, found, image)
+    return found
+
+
+def _each_image(
+    builder: Builder,
+    images: _Images,
+    found: Buffer,
+    write: Callable[[Register, Register, Register], None],
+) -> None:
+    """Run ``write(place, image, result)`` for the pointers of each image."""
+    if not prod(found.shape):
+        return
+
+    def step(place: Register, _: Any) -> Sequence[Register]:
+        target = (place, prod(found.shape[1:]))
+        into = shifted(builder, found.pointer, found.dtype, target)
+        write(place, images.at(place), into)
+        return ()
+
+    builder.loop(found.shape[0], step)
+
+
+# --- gradients ------------------------------------------------------------------------
+
+
+class _Phase(NamedTuple):
+    """Every `stride`-th element of an axis that windows were taken from.
+
+    Element `first + stride * u` is part of windows ``window + u - back * t``, whose
+    elements ``tap + apart * t`` are there: for each t below `times`.
+    """
+
+    first: int
+    elements: int
+    window: int
+    back: int
+    tap: int
+    apart: int
+    times: int
+
+
+def _phases(axis: _Axis) -> Iterator[_Phase]:
+    common = gcd(axis.stride, axis.apart)
+    step, back = axis.stride // common, axis.apart // common
+    for first in range(min(axis.stride, axis.length)):
+        begin = first + axis.pads[0]
+        taps = [
+            tap
+            for tap in range(min(step, axis.size))
+            if (begin - tap * axis.apart) % axis.stride == 0
+        ]
+        count = len(range(first, axis.length, axis.stride))
+        if taps:
+            (tap,) = taps
+            window = (begin - tap * axis.apart) // axis.stride
+            times = len(range(tap, axis.size, step))
+            yield _Phase(first, count, window, back, tap, step, times)
+
+
+def _reach(axis: _Axis, phases: Sequence[_Phase]) -> tuple[int, int]:
+    """How far windows lie in front of the first one, and behind the last."""
+    first = min((p.window - p.back * (p.times - 1) for p in phases), default=0)
+    last = max((p.window + p.elements - 1 for p in phases), default=0)
+    return max(-first, 0), max(last - axis.windows + 1, 0)
+
+
+@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+def _back(
+    step: Step, filters: Value, y: Value, *, input_sizes: Any, **attrs: Any
+) -> Value:
+    shape = step.known_shape
+    _check_floats(step, len(shape), filters, y)
+    axes = _axes(step, shape, filters.shape[:-2], attrs)
+    counts = (shape[0], *[axis.windows for axis in axes], filters.shape[-1])
+    if tuple(y.shape) != counts or shape[-1] != filters.shape[-2]:
+        raise step.refused("a result that does not fit")
+    builder, found, dtype = step.builder, step.new_buffer(), step.dtype
+    *sizes, inside, outside = filters.shape
+    turned = force(builder, _swapped(builder, filters))
+    packed, width = _in_strips(builder, turned)
+    phases = [list(_phases(axis)) for axis in axes]
+    reaches = [_reach(*pair) for pair in zip(axes, phases)]
+    images = _Images(builder, force(builder, y), reaches)
+    lefts, intos = _strides(images.shape), _strides(shape[1:])
+    rights = _strides((*sizes, outside, width))
+    if any(
+        sum(phase.elements for phase in each) < axis.length
+        for axis, each in zip(axes, phases)
+    ):
+        builder.clear(found.pointer, prod(shape) * size_of(dtype))
+
+    def image(place: Register, left: Register, into: Register) -> None:
+        def strip(index: Index) -> None:
+            assert index.axes is not None
+            at = index.axes[0]
+            right = shifted(
+                builder, packed.pointer, dtype, (at, prod(packed.shape[1:]))
+            )
+            for chosen in product(*phases):
+                rows, levels, begin = [], [], [0, 0, 0]
+                for i, phase in enumerate(chosen):
+                    stride = axes[i].stride
+                    rows.append(_Rows(phase.elements, lefts[i], stride * intos[i]))
+                    back = -phase.back * lefts[i]
+                    levels.append(Level(phase.times, back, phase.apart * rights[i]))
+                    begin[0] += (phase.window + reaches[i][0]) * lefts[i]
+                    begin[1] += phase.tap * rights[i]
+                    begin[2] += phase.first * intos[i]
+                levels.append(Level(outside, 1, width))
+                _Convolution(dtype, rows, levels, width).write(
+                    builder,
+                    shifted(builder, left, dtype, (begin[0], 1)),
+                    shifted(builder, right, dtype, (begin[1], 1)),
+                    shifted(builder, into, dtype, (begin[2], 1), (at, width)),
+                )
+
+        builder.nest((inside // max(width, 1),), strip)
+
+    _each_image(builder, images, found, image)
+    return found
+
+
+def _swapped(builder: Builder, filters: Value) -> Value:
+    shape = (*filters.shape[:-2], filters.shape[-1], filters.shape[-2])
+    return moved(builder, shape, filters, lambda at: (*at[:-2], at[-1], at[-2]))
+
+
+@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+def _filters(
+    step: Step, x: Value, y: Value, *, filter_sizes: Any, **attrs: Any
+) -> Value:
+    shape = step.known_shape
+    _check_floats(step, len(shape), x, y)
+    *sizes, inside, outside = shape
+    axes = _axes(step, x.shape, sizes, attrs)
+    counts = (x.shape[0], *[axis.windows for axis in axes], outside)
+    if tuple(y.shape) != counts or x.shape[-1] != inside:
+        raise step.refused("filters that do not fit")
+    builder, found, dtype = step.builder, step.new_buffer(), step.dtype
+    given = force(builder, y)
+    images = _Images(builder, force(builder, x), [axis.pads for axis in axes])
+    lefts, rights = _strides(images.shape), _strides(y.shape[1:])
+    intos = _strides(shape)
+    taps = [
+        _Rows(axis.size, axis.apart * left, into)
+        for axis, left, into in zip(axes, lefts, intos)
+    ]
+    windows = [
+        Level(axis.windows, axis.stride * left, right)
+        for axis, left, right in zip(axes, lefts, rights)
+    ]
+    builder.clear(found.pointer, prod(shape) * size_of(dtype))
+    if not prod(shape) or not prod(y.shape):
+        return found
+    *outer, inner = [_Rows(*r) for r in _merged([*taps, _Rows(inside, 1, outside)])]
+    levels = [Level(*level) for level in _merged(windows)]
+    sums = Sums(dtype, inner.times, outside, *inner[1:], levels, adds=True)
+
+    def image(place: Register, _: Any) -> Sequence[Register]:
+        at = (place, prod(y.shape[1:]))
+        right = shifted(builder, given.pointer, dtype, at)
+
+        def row(left: Register, into: Register) -> None:
+            add_products(builder, sums, left, right, into)
+
+        _each_row(builder, dtype, outer, images.at(place), found.pointer, row)
+        return ()
+
+    builder.loop(x.shape[0], image)
+    return found
+
+
+# --- windows of each channel ----------------------------------------------------------
+
+
+def _by_channel(
+    step: Step,
+    images: _Images,
+    axes: Sequence[_Axis],
+    start: Any,
+    combine: Callable[[Any, Any, Any], Any],
+    right: Register | None = None,
+    finish: Callable[[Any, Any], Any] = lambda total, places: total,
+) -> Value:
+    """The elements of windows combined, for each channel."""
+    builder, found, dtype = step.builder, step.new_buffer(), step.dtype
+    lefts, intos = _strides(images.shape), _strides(found.shape[1:])
+    channels = images.shape[-1]
+    rights = _strides((*[axis.size for axis in axes], channels))
+    levels = [
+        Level(axis.size, axis.apart * left, right)
+        for axis, left, right in zip(axes, lefts, rights)
+    ]
+
+    def image(place: Register, left: Register, into: Register) -> None:
+        def window(index: Index) -> None:
+            assert index.axes is not None
+            at = index.axes
+            begins = [axis.stride * step for axis, step in zip(axes, lefts)]
+            add_lanes(
+                builder,
+                Sums(dtype, 1, channels, 0, 0, levels),
+                shifted(builder, left, dtype, *zip(at, begins)),
+                right,
+                shifted(builder, into, dtype, *zip(at, intos)),
+                start,
+                combine,
+                lambda total: finish(total, at),
+            )
+
+        builder.nest(tuple([axis.windows for axis in axes]), window)
+
+    _each_image(builder, images, found, image)
+    return found
+
+
+@rule("DepthwiseConv2dNative")
+def _depthwise(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
+    _check_floats(step, 4, x, filters)
+    *sizes, channels, times = filters.shape
+    if x.shape[-1] != channels:
+        raise step.refused("filters that do not fit")
+    builder, dtype = step.builder, step.dtype
+    axes = _axes(step, x.shape, sizes, attrs)
+    if times != 1:
+        shape = (*x.shape[:-1], channels * times)
+
+        def place(at: tuple[Register, ...]) -> tuple[Register, ...]:
+            return (*at[:-1], builder.ir.udiv(at[-1], number(times)))
+
+        x = moved(builder, shape, x, place)
+    images = _Images(builder, force(builder, x), [axis.pads for axis in axes])
+
+    def combine(total: Any, x: Any, y: Any) -> Any:
+        return added_product(builder, total, x, y, dtype)
+
+    factors = force(builder, filters).pointer
+    return _by_channel(step, images, axes, 0, combine, factors)
+
+
+@rule("MaxPool")
+def _max_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
+    if len(x.shape) != len(ksize):
+        raise step.refused("windows of another rank")
+    builder, dtype = step.builder, step.dtype
+    axes = _axes(step, x.shape, ksize[1:-1], attrs)
+    least = -np.inf if dtype.is_floating else dtype.min
+    pads = [axis.pads for axis in axes]
+    images = _Images(builder, force(builder, x), pads, least)
+
+    def combine(total: Any, x: Any, _: Any) -> Any:
+        return maximum(builder, dtype, total, x)
+
+    return _by_channel(step, images, axes, least, combine)
+
+
+@rule("AvgPool")
+def _avg_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
+    _check_floats(step, len(ksize), x)
+    builder, dtype = step.builder, step.dtype
+    axes = _axes(step, x.shape, ksize[1:-1], attrs)
+    images = _Images(builder, force(builder, x), [axis.pads for axis in axes])
+    counts = None
+    if images.has_border:
+        # What was added around does not count.
+        found = _counts(axes).astype(dtype.np_dtype)
+        counts = step.flow.held_array(found, step.output.spec)
+
+    def combine(total: Any, x: Any, _: Any) -> Any:
+        return builder.ir.fadd(total, x, flags=("reassoc",))
+
+    def finish(total: Any, at: tuple[Register, ...]) -> Any:
+        if counts is None:
+            count = constant(prod(ksize), dtype)
+        else:
+            count = builder.load(counts, Index(at))
+        return builder.ir.fdiv(total, repeated(builder, count, total.type.count))
+
+    return _by_channel(step, images, axes, 0, combine, finish=finish)
+
+
+def _counts(axes: Sequence[_Axis]) -> Any:
+    """How many elements of each window are elements of the image."""
+    found = np.ones((), np.int64)
+    for axis in axes:
+        begins = np.arange(axis.windows)[:, None] * axis.stride - axis.pads[0]
+        at = begins + np.arange(axis.size) * axis.apart
+        inside = ((at >= 0) & (at < axis.length)).sum(1)
+        found = found[..., None] * inside
+    return found
