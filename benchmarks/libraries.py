@@ -46,7 +46,7 @@ def tf_jit(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
 
 
 def tf_native(tf: Any, program: Call, fixed: tuple[int, ...]) -> Call:
-    return tf.function(program, executor="native")  # type: ignore[no-any-return]
+    return tf.function(program, jit_compile=True)  # type: ignore[no-any-return]
 
 
 def torch_compile(torch: Any, program: Call, fixed: tuple[int, ...]) -> Call:

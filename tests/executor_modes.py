@@ -158,6 +158,7 @@ def _watched(executor: str) -> Iterator[tuple[list[Any], list[Any]]]:
             yield runs, made
             return
         from runtime.native import compilation
+        from runtime.native.background import Background
 
         compile_graph = compilation.compile_graph
 
@@ -165,7 +166,10 @@ def _watched(executor: str) -> Iterator[tuple[list[Any], list[Any]]]:
             made.append(compile_graph(graph))
             return made[-1]
 
-        with mock.patch.object(compilation, "compile_graph", noted):
+        with (
+            mock.patch.object(compilation, "compile_graph", noted),
+            mock.patch.object(Background, "is_enabled", False),
+        ):
             yield runs, made
 
 

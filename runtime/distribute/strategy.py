@@ -225,7 +225,8 @@ class _OnMesh(Strategy):
         if graph is None:
             return self._program(self._staged, fn)(tuple(args), dict(kwargs or {}))
         root = list(enclosing(graph))[-1]
-        root.executor = root.executor or "xla"
+        if root.executor in (None, "jit"):
+            root.executor = "xla"
         return self._staged(fn, tuple(args), dict(kwargs or {}))
 
     def _staged(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -150,8 +150,8 @@ class TraceCache:
             # Else something is known neither by its identity nor by the key.
 
     def _remember(self, key: FastKey, order: tuple[int, ...], entry: Entry) -> None:
-        if DeviceTensor in key and entry.concrete.executor == "numpy":
-            return  # Its source takes NumPy's arrays alone.
+        if DeviceTensor in key and entry.concrete.executor != "xla":
+            return  # The others take NumPy's arrays alone.
         in_order = order == tuple(range(len(order)))
         with self._lock:
             if entry not in self._entries.get(entry.call.key, ()):

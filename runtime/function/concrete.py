@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import pprint
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,6 @@ from runtime.function.exports import Exports
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph.recording import recorders
-from runtime.locks import new_lock
 from runtime.missing import near
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.ops.staged.flow import optional_parts
@@ -39,9 +36,6 @@ __all__ = ["ConcreteFunction"]
 
 Array = np.ndarray[Any, Any]
 Executor = Callable[[Sequence[Any]], Sequence[Any]]
-#: How many calls it takes, and more, from a graph to the next one in it.
-_FRAMES = 20
-_limit_lock = new_lock()
 
 
 class ConcreteFunction(Exports):
@@ -146,7 +140,7 @@ class ConcreteFunction(Exports):
 
     @property
     def executor(self) -> str:
-        """What runs the graph: ``"numpy"`` or ``"xla"``.
+        """What runs the graph: ``"numpy"``, ``"native"`` or ``"xla"``.
 
         `tf.config.set_executor` changes that until the graph is first run.
         """
@@ -292,9 +286,7 @@ class ConcreteFunction(Exports):
         """The graph as its executor runs it, compiled when it is first asked for."""
         executable = self._executable
         if executable is None:
-            with _room(self.graph):
-                executable = compiled(self.graph)
-            self._executable = executable
+            executable = self._executable = compiled(self.graph)
         return executable
 
     def capturing(
@@ -525,23 +517,6 @@ def _part(name: str, value: Any) -> str:
 
 def _has_tensor(value: Any) -> bool:
     return any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value))
-
-
-@contextmanager
-def _room(graph: Graph) -> Iterator[None]:
-    """Room for recursion into a graph with others in it, for each of them."""
-    frames = _FRAMES * sum(1 for _ in nested_graphs(graph))
-    _raise_limit(frames)
-    try:
-        yield
-    finally:
-        _raise_limit(-frames)
-
-
-def _raise_limit(frames: int) -> None:
-    # The compiler has the like: saved models run without it.
-    with _limit_lock:
-        sys.setrecursionlimit(sys.getrecursionlimit() + frames)
 
 
 def _type_text(value: Any) -> str:

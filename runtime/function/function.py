@@ -250,7 +250,7 @@ class Function:
         # Made first: it is kept, whatever tf.config.set_executor says later.
         executor = entry.concrete.executable.executor
         self._cache.remember(call, entry)
-        if executor == "numpy":
+        if executor != "xla":
             inputs = [np.asarray(array) for array in inputs]
         return entry.concrete.call_flat(inputs)
 
@@ -402,8 +402,8 @@ def _name_of(python_function: Callable[..., Any]) -> str:
 
 # --- the decorator --------------------------------------------------------------------
 
-#: What `jit_compile` asks for.
-COMPILER = "xla"
+#: What `jit_compile` asks for: see `runtime.executors`.
+COMPILER = "jit"
 
 
 @overload
@@ -470,10 +470,11 @@ def function(
         input_signature: specs of the tensors it takes; others are a ValueError.
             Parameters that are annotated with a `tf.TensorSpec` have one without it.
         autograph: whether Python control flow that depends on tensors is converted.
-        jit_compile: True compiles the graph, with XLA: the extra ``xla``. False runs it
-            as NumPy code whatever `tf.config.set_executor` says.
-        executor: what runs the graph, ``"numpy"`` or ``"xla"``; None leaves it to
-            `jit_compile` and `tf.config.set_executor`.
+        jit_compile: True compiles the graph before it runs: to native code where
+            llvmlite is installed (the extra ``native``), with XLA elsewhere and for
+            GPUs. False runs it as NumPy code whatever `tf.config.set_executor` says.
+        executor: what runs the graph, ``"numpy"``, ``"native"`` or ``"xla"``; None
+            leaves it to `jit_compile` and `tf.config.set_executor`.
         reduce_retracing: trace for unknown dimensions once shapes begin to vary.
         guards: whether calls check that what the traced code read of Python's state
             (globals, attributes, ...) is as it was, and trace again where it is not.

@@ -183,7 +183,7 @@ class Graph:
         #: What gradients know of the graph, by topic. Not in a weak dictionary: values
         #: refer to the graph, which would never go.
         self.gradient_facts: dict[str, Any] = {}
-        #: The executor that is to run it; None: the one that is set for all.
+        #: The executor that is to run it, or ``jit``; None: the one set for all.
         self.executor: str | None = None
 
     # --- building ---------------------------------------------------------------------

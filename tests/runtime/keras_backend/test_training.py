@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from runtime import executors
 
 if find_spec("keras") is None:
     pytest.skip("Keras is not installed", allow_module_level=True)
@@ -40,10 +41,11 @@ def test_fit_learns_and_gives_the_same_staged_and_eagerly() -> None:
 
 
 @pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
-def test_steps_on_xla() -> None:
+def test_steps_on_xla(monkeypatch: pytest.MonkeyPatch) -> None:
     from runtime.xla.executable import Executable
 
     compiled, plain = model(jit_compile=True), model()
+    monkeypatch.setattr(executors, "_compiler", lambda: "xla")
     with mock.patch.object(Executable, "tensor", side_effect=Executable.tensor) as made:
         compiled.fit(X, Y, epochs=2, verbose=0, shuffle=False)
         assert made.called

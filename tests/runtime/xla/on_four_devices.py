@@ -32,7 +32,7 @@ def test_what_there_is() -> None:
 
 
 def test_a_function_runs_where_the_scope_says() -> None:
-    f = tf.function(double, jit_compile=True)
+    f = tf.function(double, executor="xla")
     x = tf.constant([1.0, 2.0])
     with tf.device("/CPU:2"):
         there = f(x)
@@ -46,7 +46,7 @@ def test_a_function_runs_where_the_scope_says() -> None:
 
 
 def test_arguments_are_copied_where_they_have_to_be() -> None:
-    f = tf.function(double, jit_compile=True)
+    f = tf.function(double, executor="xla")
     with tf.device("CPU:1"):
         x = f(tf.constant([1.0]))
         held = f.get_concrete_function(x).executable.inputs([x])[0]
@@ -58,7 +58,7 @@ def test_variables_go_along() -> None:
     total = tf.Variable([1.0])
     assert total.device == FULL + "0"
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def add(x: Any) -> Any:
         total.assign_add(x)
         return total * 1.0
@@ -68,7 +68,7 @@ def test_variables_go_along() -> None:
             assert add(tf.constant([1.0])).device == FULL + str(number)
         assert total.device == FULL + str(number)
     with tf.device("CPU:1"):
-        x = tf.function(double, jit_compile=True)(tf.constant([1.0]))
+        x = tf.function(double, executor="xla")(tf.constant([1.0]))
     with pytest.raises(InvalidArgumentError, match=r"within tf\.device\(name\)"):
         add(x)
     assert total.numpy().tolist() == [3.0]
@@ -78,7 +78,7 @@ def test_soft_placement() -> None:
     tf.config.set_soft_device_placement(True)
     try:
         with tf.device("/GPU:0"):
-            found = tf.function(double, jit_compile=True)(tf.constant([1.0]))
+            found = tf.function(double, executor="xla")(tf.constant([1.0]))
     finally:
         tf.config.set_soft_device_placement(False)
     assert found.device == FULL + "0"

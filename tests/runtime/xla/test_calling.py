@@ -20,7 +20,7 @@ INT = tf.TensorSpec([], tf.int32)
 def test_prints_come_in_the_order_of_the_program(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def count(n: Any) -> Any:
         tf.print("begin", output_stream=sys.stdout)
         for i in tf.range(n):
@@ -41,7 +41,7 @@ def test_calls_before_an_error_happen_once(capsys: pytest.CaptureFixture[str]) -
         called.append(int(x))
         return 2 * x
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def total(n: Any) -> Any:
         found = 0
         for i in tf.range(n):
@@ -67,7 +67,7 @@ def test_calls_happen_once_where_a_buffer_has_to_grow() -> None:
         called.append(int(x))
         return x + 1
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def noted(n: Any) -> Any:
         found = []
         for i in range(n):
@@ -83,7 +83,7 @@ def test_what_a_function_raises_is_raised(kind: type[BaseException]) -> None:
     def fail(x: Any) -> Any:
         raise kind(f"no {x}")
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def calling(x: Any) -> Any:
         return tf.py_function(fail, [x], INT) + 1
 
@@ -101,7 +101,7 @@ def test_functions_read_and_assign_variables() -> None:
         seen.append(float(total))
         total.assign_add(1.0)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def run(x: Any) -> Any:
         total.assign(total * 2.0)
         if x > 0:
@@ -121,7 +121,7 @@ def test_functions_read_and_assign_variables() -> None:
 
 
 def test_texts() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def told(x: Any, n: Any) -> Any:
         items = [x]
         for i in range(n):
@@ -138,7 +138,7 @@ def test_texts() -> None:
 
 
 def test_results_without_a_shape_are_refused() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def calling(x: Any) -> Any:
         return tf.numpy_function(np.unique, [x], tf.int32)
 
@@ -151,12 +151,12 @@ def test_results_without_a_shape_are_refused() -> None:
 def test_threads_lose_no_assignment_where_functions_are_called() -> None:
     total = tf.Variable(0)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def inner(x: Any) -> Any:
         total.assign_add(1)
         return tf.py_function(lambda a: a + 0 * total, [x], INT)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def counted(x: Any) -> Any:
         total.assign_add(1)
         return tf.py_function(lambda a: inner(a), [x], INT)
@@ -176,7 +176,7 @@ def test_threads_lose_no_assignment_where_functions_are_called() -> None:
 def test_a_data_set_is_refused_by_name() -> None:
     numbers = tf.data.Dataset.range(3)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def total() -> Any:
         found = tf.constant(0, tf.int64)
         for number in numbers:

@@ -18,7 +18,7 @@ jax = pytest.importorskip("jax")
 
 
 def test_loops_and_branches() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def steps(n: Any) -> Any:
         count = 0
         while n != 1:
@@ -67,7 +67,7 @@ def test_numpy_functions_take_tensors_of_a_device() -> None:
 def test_a_failed_check_is_the_error_of_the_program() -> None:
     limit = tf.Variable(1.0)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def raise_limit(x: Any) -> Any:
         assert x < 5.0, "too much"
         limit.assign_add(x)
@@ -98,7 +98,7 @@ def test_the_executor_of_all() -> None:
 def test_gradients_run_where_the_function_runs() -> None:
     weight = tf.Variable(3.0)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def loss(x: Any) -> Any:
         return weight * x * x
 
@@ -113,7 +113,7 @@ def test_gradients_run_where_the_function_runs() -> None:
 def test_what_fails_always_fails_where_the_program_comes_to_it() -> None:
     total = tf.Variable(0.0)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def inverse(x: Any, y: Any) -> Any:
         total.assign_add(1.0)
         if x[0] > 0.0:
@@ -129,7 +129,7 @@ def test_what_fails_always_fails_where_the_program_comes_to_it() -> None:
         inverse(-two, two)
     assert total.numpy() == 3.0
 
-    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None])] * 2)
+    @tf.function(executor="xla", input_signature=[tf.TensorSpec([None])] * 2)
     def either(x: Any, y: Any) -> Any:
         return tf.reduce_sum(x + y) if x[0] > 0.0 else x[0]
 
@@ -140,7 +140,7 @@ def test_what_fails_always_fails_where_the_program_comes_to_it() -> None:
 
 def test_open_shapes_are_compiled_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     @tf.function(
-        jit_compile=True, input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([])]
+        executor="xla", input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([])]
     )
     def f(x: Any, y: Any) -> Any:
         rows = tf.shape(x)[0]
@@ -169,7 +169,7 @@ def test_what_xla_is_given() -> None:
 
     spec = tf.TensorSpec([2])
     by_numpy = tf.function(f).get_concrete_function(spec)
-    by_xla = tf.function(f, jit_compile=True).get_concrete_function(spec)
+    by_xla = tf.function(f, executor="xla").get_concrete_function(spec)
     assert (by_numpy.executor, by_xla.executor) == ("numpy", "xla")
     for concrete in (by_numpy, by_xla):
         assert "stablehlo.multiply" in concrete.stablehlo()
@@ -192,7 +192,7 @@ def test_too_little_memory_is_an_error_of_ours() -> None:
     def fail(*arrays: Any) -> Any:
         raise error
 
-    f = tf.function(lambda x: x + 1.0, jit_compile=True)
+    f = tf.function(lambda x: x + 1.0, executor="xla")
     f.get_concrete_function(tf.constant(1.0)).executable._jitted = fail
     expected = (
         r"the memory for this: Out of memory on GPU 0\. Smaller[^$]*get_memory_info"
@@ -206,11 +206,11 @@ def test_too_little_memory_is_an_error_of_ours() -> None:
 def test_texts_are_refused_by_name() -> None:
     text, name = tf.constant("a"), tf.Variable("b", name="label")
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def upper(s: Any) -> Any:
         return tf.strings.upper(s)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def relabel() -> None:
         name.assign("c")
 
@@ -243,7 +243,7 @@ def test_an_executor_is_kept_from_the_first_run() -> None:
 LOOP_AFTER_A_CHECK = """
 import runtime as tf
 
-@tf.function(jit_compile=True)
+@tf.function(executor="xla")
 def steps(x):
     if x > 0:
         step = x
@@ -277,7 +277,7 @@ def test_a_loop_after_a_failed_check_ends(tmp_path: Path) -> None:
 def test_branches_too_deep_for_jax_say_what_helps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def deep(x: Any) -> Any:
         return x + 1
 
@@ -291,7 +291,7 @@ def test_branches_too_deep_for_jax_say_what_helps(
 
 
 def test_an_axis_that_a_value_decides_is_refused_in_plain_words() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def joined(x: Any, axis: Any) -> Any:
         return tf.concat([x, x], axis)
 

@@ -47,7 +47,7 @@ def imports(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
 @pytest.mark.usefixtures("fresh_load")
 def test_no_jax_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     imports(monkeypatch, ImportError("No module named 'jax'"))
-    f = tf.function(lambda x: x + 1.0, jit_compile=True)
+    f = tf.function(lambda x: x + 1.0, executor="xla")
     with pytest.raises(
         tf.errors.UnimplementedError, match=r"pip install 'autograph-compiler\[xla\]'"
     ):

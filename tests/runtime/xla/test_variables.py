@@ -16,7 +16,7 @@ pytest.importorskip("jax")
 
 
 def counting(total: tf.Variable) -> Any:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def count(x: Any) -> Any:
         total.assign(total + x)
         return total * 1.0
@@ -30,7 +30,7 @@ def test_a_tensor_that_was_read_keeps_its_value() -> None:
     count(tf.constant(1.0))
     read, array = total.read_value(), total.numpy()
     result = count(tf.constant(1.0))
-    inside = tf.function(lambda: total.read_value(), jit_compile=True)()
+    inside = tf.function(lambda: total.read_value(), executor="xla")()
     count(tf.constant(5.0))
 
     assert read.numpy().tolist() == array.tolist() == [2.0, 3.0]
@@ -73,7 +73,7 @@ def test_two_functions_and_eager_code_share_a_variable() -> None:
 def test_assignments_in_branches_and_loops() -> None:
     low, high = tf.Variable(0), tf.Variable(0)
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def sorted_out(values: Any) -> Any:
         for value in values:
             if value < 3:
@@ -90,12 +90,12 @@ def test_assignments_in_branches_and_loops() -> None:
 def test_shapes_that_change() -> None:
     kept = tf.Variable(tf.zeros([1, 2]), shape=[None, 2])
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def add(row: Any) -> Any:
         kept.assign(tf.concat([kept, [row]], 0))
         return tf.shape(kept)[0]
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def add_where(row: Any) -> None:
         if row[0] > 1.0:
             kept.assign(tf.concat([kept, [row]], 0))
@@ -111,7 +111,7 @@ def test_shapes_that_change() -> None:
 def test_threads_that_call_one_function(fails: bool) -> None:
     total, log = tf.Variable(0.0), tf.Variable(tf.zeros([8]))
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def count(x: Any) -> Any:
         total.assign_add(x)
         log.assign(log + x)
@@ -142,7 +142,7 @@ def test_a_thread_reads_what_another_gives_away() -> None:
     total, seen, failures = tf.Variable(tf.zeros([100_000])), [], []
     is_done = threading.Event()
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def count() -> None:
         total.assign_add(tf.ones([100_000]))
 

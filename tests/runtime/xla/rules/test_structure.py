@@ -32,7 +32,7 @@ def test_loops_that_count_are_differentiated_in_reverse_by_jax() -> None:
 
 
 def test_a_shape_that_changes_is_refused_by_its_name() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def widened(n: Any) -> Any:
         table = tf.zeros([2, 1])
         i = 0
@@ -51,7 +51,7 @@ def test_a_shape_that_changes_is_refused_by_its_name() -> None:
 
 
 def test_iterations_that_are_limited() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def halved(x: Any, n: int) -> Any:
         return tf.while_loop(
             lambda x: x > 1.0, lambda x: (x / 2.0,), (x,), maximum_iterations=n
@@ -69,7 +69,7 @@ def test_tests_of_loops_that_fail_or_assign() -> None:
         tf.debugging.assert_less(i, 5)
         return i < limit
 
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def count(limit: Any) -> Any:
         return tf.while_loop(
             lambda i: more(i, limit), lambda i: (i + 1,), (tf.constant(0),)
@@ -81,7 +81,7 @@ def test_tests_of_loops_that_fail_or_assign() -> None:
 
 
 def test_branches_of_several_lengths() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def chosen(index: Any) -> Any:
         return tf.switch_case(
             index, [lambda: tf.range(3), lambda: tf.range(index), lambda: tf.range(0)]
@@ -92,7 +92,7 @@ def test_branches_of_several_lengths() -> None:
 
 
 def test_queues_and_stacks() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def visited(links: Any) -> Any:
         waiting, order = [0], []
         seen = [False] * 4
@@ -116,13 +116,13 @@ def test_recursion_is_refused_by_its_name() -> None:
     def factorial(n: Any) -> Any:
         return n * factorial(n - 1) if n > 1 else n
 
-    compiled = tf.function(lambda n: factorial(n), jit_compile=True)
+    compiled = tf.function(lambda n: factorial(n), executor="xla")
     with pytest.raises(tf.errors.UnimplementedError, match="calls itself"):
         compiled(tf.constant(4))
 
 
 def test_loops_end_where_a_check_fails() -> None:
-    @tf.function(jit_compile=True)
+    @tf.function(executor="xla")
     def endless(x: Any) -> Any:
         while x > 0:
             x = x + 1
