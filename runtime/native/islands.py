@@ -51,12 +51,13 @@ class Island:
 
     def __call__(self, *arrays: Any) -> Any:
         """The results: none, one, or a tuple of them."""
-        results = self.program.call(arrays)
+        results = self.program.call([*map(np.asarray, arrays)])
         if results is None:
             with np.errstate(all="ignore"):
                 results = interpreter.run(self.graph, arrays)
-        scalars = tuple([result[()] for result in results])
-        return scalars[0] if len(scalars) == 1 else scalars
+        # Generated source has numbers of NumPy where the interpreter has arrays.
+        found = tuple([r if getattr(r, "ndim", 0) else r[()] for r in results])
+        return found[0] if len(found) == 1 else found
 
     def __repr__(self) -> str:
         lines = [n.location[1] for n in self.graph.nodes if n.location is not None]
