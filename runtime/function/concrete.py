@@ -18,6 +18,7 @@ from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.graph.recording import recorders
 from runtime.missing import near
+from runtime.native.library import load as load_llvmlite
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.ops.staged.flow import optional_parts
 from runtime.optimize import chosen_passes
@@ -148,7 +149,11 @@ class ConcreteFunction(Exports):
         return executor_of(self.graph) if made is None else made.executor
 
     def to_source(self) -> str:
-        """The Python source that runs the graph; on XLA, the jaxpr."""
+        """The Python source that runs the graph; on XLA, the jaxpr.
+
+        Of native code it is the module of LLVM, or, where this is a part of the graph,
+        the Python source that calls it.
+        """
         return str(self.executable.source)
 
     def stablehlo(self) -> str:
@@ -162,6 +167,45 @@ class ConcreteFunction(Exports):
         from runtime.xla.compilation import compile_graph
 
         return compile_graph(self.graph).stablehlo
+
+    def llvm_ir(self, optimized: bool = True) -> str:
+        """The module of LLVM that native code is made of, whatever runs the graph.
+
+        Comments have the lines of the program. It is as LLVM's passes leave it, or,
+        not `optimized`, as they are given it.
+
+        Raises:
+            UnimplementedError: llvmlite is not installed.
+            ValueError: nothing of the graph is native code: see `explain`.
+        """
+        load_llvmlite()
+        from runtime.native.show import llvm_ir
+
+        return llvm_ir(self.graph, optimized)
+
+    def asm(self) -> str:
+        """The native code in the language of the processor: see `llvm_ir`."""
+        load_llvmlite()
+        from runtime.native.show import asm
+
+        return asm(self.graph)
+
+    def explain(self) -> str:
+        """What of the graph runs as native code, and why the rest does not.
+
+        It is compiled if it was not called yet.
+        """
+        executable = self.executable
+        report = getattr(executable, "native", None)
+        name = self.graph.name
+        if report is not None:
+            return str(report.explain(name))
+        if executable.executor == "xla":
+            return f"{name}() runs on XLA as a whole: stablehlo() shows the program."
+        return (
+            f"{name}() runs as NumPy source, which to_source() shows: its executor is "
+            "'numpy'."
+        )
 
     def to_jax(self, checks: bool = False) -> Any:
         """The graph as a pure function of JAX, to be jitted, vmapped, differentiated.

@@ -9,6 +9,7 @@ from typing import Any
 
 import llvmlite.ir as ir
 
+from runtime.native.lines import Lines
 from runtime.native.memory import Arena
 from runtime.native.types import (
     BIT,
@@ -41,10 +42,16 @@ class Builder:
     arena. The function returns 0, or `FAILED`.
     """
 
-    def __init__(self, module: Any, name: str = "run") -> None:
+    def __init__(
+        self, module: Any, name: str = "run", lines: Lines | None = None
+    ) -> None:
         self.module = module
         self.function = ir.Function(module, ir.FunctionType(I32, [POINTER]), name)
         self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
+        #: What notes the user's line that an instruction comes from, if anybody asks.
+        self.lines = lines
+        if lines is not None:
+            self.ir.debug_metadata = lines.begin(self.function)
         self.arena = Arena()
         self._slots = self.function.args[0]
         self._arena = self.slot(0)
@@ -177,11 +184,26 @@ class Builder:
             if key in known:
                 return known[key][2]
         if isinstance(value, Lazy):
-            found = value.compute(index)
+            found = self._computed(value, index)
         else:
             found = self.load(value, index)
         self._memo[-1][key] = value, index, found
         return found
+
+    def _computed(self, value: Lazy, index: Index) -> Register:
+        if value.line is None:
+            return value.compute(index)
+        with self.at_line(value.line):
+            return value.compute(index)
+
+    @contextmanager
+    def at_line(self, line: Any) -> Iterator[None]:
+        """Instructions that are written in the block come from a line: see `Lines`."""
+        before, self.ir.debug_metadata = self.ir.debug_metadata, line
+        try:
+            yield
+        finally:
+            self.ir.debug_metadata = before
 
     @contextmanager
     def inner_block(self) -> Iterator[None]:

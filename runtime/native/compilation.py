@@ -42,7 +42,7 @@ def _partly(graph: Graph, prepared: Graph, report: Report) -> Any:
     if divided is None:
         executable = compile_for_numpy(optimize(graph, chosen_passes()))
     else:
-        islands, text = divided
+        islands, text, _ = divided
         entry.add_symbols()
         report.source, report.code = text, assemble(text)
         for island in islands.islands:

@@ -18,6 +18,7 @@ from runtime.native import rules as _rules  # noqa: F401
 from runtime.native.builder import FAILED, Builder, text_of
 from runtime.native.entry import Signature
 from runtime.native.flow import Flow, NotNative
+from runtime.native.lines import Lines
 from runtime.native.machine import Code, assemble
 from runtime.native.memory import ALIGNMENT
 from runtime.native.types import has_type
@@ -40,13 +41,15 @@ class Program:
     Raises NotNative for a node that has no native code.
     """
 
-    def __init__(self, module: Any, name: str, graph: Graph) -> None:
+    def __init__(
+        self, module: Any, name: str, graph: Graph, lines: Lines | None = None
+    ) -> None:
         self._name = name
         graph, self._variables, self._assigned = without_variables(graph)
         for tensor in (*graph.inputs, *graph.outputs):
             if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
                 raise NotNative(tensor.node, f"{tensor.spec} has no native code")
-        builder = Builder(module, name)
+        builder = Builder(module, name, lines)
         inputs = [
             _input(builder, tensor, place)
             for place, tensor in enumerate(graph.inputs, 1)

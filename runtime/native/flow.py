@@ -18,7 +18,7 @@ from runtime.native.builder import Builder
 from runtime.native.in_place import Scope
 from runtime.native.nests import fill, reduced
 from runtime.native.types import BIT, has_type
-from runtime.native.values import Buffer, Scalar, Shape, Value
+from runtime.native.values import Buffer, Lazy, Scalar, Shape, Value
 from runtime.ops.define import attributes_with_tensors
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
@@ -90,7 +90,7 @@ class Flow:
         values = scope.values
         for number, node in enumerate(scope.nodes):
             scope.number = number
-            values.update(zip(node.outputs, self._results(node, scope)))
+            values.update(zip(node.outputs, self._at_line(node, scope)))
         results = [values[tensor] for tensor in graph.outputs]
         if not into:
             return results
@@ -99,6 +99,19 @@ class Flow:
             [(value, at) for value, at in zip(results, into) if at is not None],
         )
         return [value if at is None else at for value, at in zip(results, into)]
+
+    def _at_line(self, node: Node, scope: Scope) -> Sequence[Value]:
+        """The results, which remember the line they come from if anybody asks."""
+        lines = self.builder.lines
+        if lines is None:
+            return self._results(node, scope)
+        line = lines.of(node.location)
+        with self.builder.at_line(line):
+            results = self._results(node, scope)
+        for value in results:
+            if isinstance(value, Lazy) and value.line is None:
+                value.line = line
+        return results
 
     def _results(self, node: Node, scope: Scope) -> Sequence[Value]:
         scope.grant(node)

@@ -28,6 +28,7 @@ from runtime.native.builder import Builder, text_of
 from runtime.native.executable import Program
 from runtime.native.flow import Flow, NotNative, has_rule
 from runtime.native.in_place import Scope
+from runtime.native.lines import Lines
 from runtime.native.types import has_type, in_register
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import REPLACED
@@ -162,9 +163,9 @@ def _without_rule(node: Node) -> NotNative | None:
 # --- islands --------------------------------------------------------------------------
 
 #: About how many nanoseconds a call takes, with each argument and result.
-CALL, ARGUMENT = 1500, 200
+CALL, ARGUMENT = 1200, 150
 #: And NumPy on a number, on an array, for each of its elements, in a loop.
-NUMBER, ARRAY, ELEMENT, LOOP = 60, 600, 0.5, 50_000
+NUMBER, ARRAY, ELEMENT, LOOP = 80, 600, 0.5, 50_000
 #: So few operations on numbers are quicker than to hand on their result.
 SHORT = 3
 #: The length of an axis that nobody knows.
@@ -374,7 +375,9 @@ def _size(tensor: SymbolicTensor) -> int:
     return count
 
 
-def divide(graph: Graph, refusals: Iterable[NotNative]) -> tuple[Islands, str] | None:
+def divide(
+    graph: Graph, refusals: Iterable[NotNative], *, with_lines: bool = False
+) -> tuple[Islands, str, Lines | None] | None:
     """A prepared graph as islands, and the text of their module; None without any.
 
     What rules refuse in an island is no part of one in the next round.
@@ -385,13 +388,14 @@ def divide(graph: Graph, refusals: Iterable[NotNative]) -> tuple[Islands, str] |
         if not found.islands:
             return None
         module, more = ir.Module(graph.name), set[Node]()
+        lines = Lines(module) if with_lines else None
         for island in found.islands:
             try:
-                island.program = Program(module, island.name, island.graph)
+                island.program = Program(module, island.name, island.graph, lines)
             except NotNative as refusal:
                 more.update(_origins(island, refusal.node))
         if not more:
-            return found, text_of(module)
+            return found, text_of(module), lines
         if more <= refused:
             return None
         refused |= more

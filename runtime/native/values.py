@@ -74,6 +74,8 @@ class Lazy(Array):
         self.shape = shape
         self.dtype = dtype
         self.compute = compute
+        #: The line that elements are computed for: see `runtime.native.lines`.
+        self.line: Any = None
         self.is_flat = is_flat
 
 
