@@ -72,7 +72,10 @@ class Program:
             releases=estimate(graph) > SHORT,
         )
         #: Held while the program runs, in an order that all programs have.
-        self._locks = [v._lock for v in sorted(self._variables, key=id)]
+        #: The random states, and the arrays that the code moves on.
+        self._states = flow.states
+        held = [*self._variables, *(state for state, _ in self._states)]
+        self._locks = [item._lock for item in sorted(held, key=id)]
 
     @property
     def is_pure(self) -> bool:
@@ -122,7 +125,11 @@ class Program:
         with ExitStack() as locked:
             for lock in self._locks:
                 locked.enter_context(lock)
+            for state, words in self._states:
+                words[:] = state.on_device()
             results = self._enter([*arrays, *[v._array for v in self._variables]])
+            for state, words in () if results is None else self._states:
+                state.keep_on_device(words.copy())
             if results is not None and self._assigned:
                 count = len(self._assigned)
                 for variable, value in zip(self._assigned, results[-count:]):

@@ -20,8 +20,10 @@ from runtime.native.nests import fill, reduced
 from runtime.native.types import BIT, has_type
 from runtime.native.values import Buffer, Lazy, Scalar, Shape, Value
 from runtime.ops.define import attributes_with_tensors
+from runtime.ops.random.state import STATE_WORDS, RandomState
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
+from runtime.types import dtypes
 
 __all__ = ["Flow", "NotNative", "Step", "has_rule", "refusal", "rule"]
 
@@ -68,12 +70,29 @@ class Flow:
         self.builder = builder
         self.held: list[Any] = []
         self._first_slot = first_slot
+        self._states: dict[int, tuple[int, Any, Any]] = {}
 
     def held_array(self, array: Any, spec: Any) -> Buffer:
         """An array of the host, that the code may read."""
         pointer = self.builder.slot(self._first_slot + len(self.held))
         self.held.append(np.ascontiguousarray(array))
         return Buffer(array.shape, spec.dtype, pointer)
+
+    def state_words(self, state: Any) -> Buffer:
+        """The words of a random state, which the code moves on."""
+        if id(state) not in self._states:
+            count = 5 if isinstance(state, RandomState) else STATE_WORDS
+            words = np.zeros(count, np.uint64)
+            self._states[id(state)] = len(self.held), state, words
+            self.held.append(words)
+        place, _, words = self._states[id(state)]
+        pointer = self.builder.slot(self._first_slot + place)
+        return Buffer(words.shape, dtypes.uint64, pointer)
+
+    @property
+    def states(self) -> list[tuple[Any, Any]]:
+        """The random states that the code moves on, with the arrays that hold them."""
+        return [(state, words) for _, state, words in self._states.values()]
 
     def run(
         self,

@@ -11,6 +11,7 @@ from runtime.native.rules import (  # noqa: F401
     elementwise,
     movement,
     products,
+    random,
     reductions,
     state,
     structure,

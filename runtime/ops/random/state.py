@@ -31,6 +31,8 @@ from runtime.graph.context import current_graph
 from runtime.locks import new_lock
 
 __all__ = [
+    "STATE_WORDS",
+    "STEPS",
     "Algorithm",
     "GeneratorState",
     "RandomState",
