@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 
+from runtime.native import cache
+
 __all__ = ["Code", "assemble"]
+
+#: Code that takes longer to make, in seconds, is kept on disk.
+WORTH_KEEPING = 0.005
+
+#: How hard LLVM tries, as the options ``-O1`` to ``-O3`` say, and with them the names
+#: of the cache: to be counted up with changes of `_optimized`.
+LEVEL = 3
+_VERSION = "1"
 
 
 class Code:
     """Machine code in memory, which stays there as long as this object."""
 
-    def __init__(self, engine: Any, module: Any, target: Any) -> None:
+    def __init__(self, text: str, engine: Any, native_object: Any) -> None:
+        self._text = text
         self._engine = engine
-        self._module = module
-        self._target = target
+        self._object = native_object
 
     def address(self, name: str) -> int:
         """Where a function of the module begins."""
@@ -24,33 +36,61 @@ class Code:
     @property
     def llvm_ir(self) -> str:
         """The module after LLVM's passes."""
-        return str(self._module)
+        return str(_optimized(self._text, _target()))
 
     @property
     def asm(self) -> str:
         """The module in the language of the processor."""
-        return str(self._target.emit_assembly(self._module))
-
-
-def _target() -> Any:
-    # A machine that prefers vectors of 32 bytes is asked for its widest ones all the
-    # same: loops of numbers are all that runs here.
-    features = llvm.get_host_cpu_features().flatten() + ",-prefer-256-bit"
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=3
-    )
+        target = _target()
+        return str(target.emit_assembly(_optimized(self._text, target)))
 
 
 def assemble(text: str) -> Code:
-    """Compile the text of a module for this processor."""
-    target = _target()
+    """Compile the text of a module for this processor, or find it on disk."""
+    key = cache.key_of([text, *_dependencies()])
+    machine_code = cache.load(key)
+    if machine_code is None:
+        start = perf_counter()
+        target = _target()
+        machine_code = target.emit_object(_optimized(text, target))
+        if perf_counter() - start > WORTH_KEEPING:
+            cache.store(key, machine_code)
+    # The engine of a module without functions, which has its own target machine.
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+    native_object = llvm.ObjectFileRef.from_data(machine_code)
+    engine.add_object_file(native_object)
+    engine.finalize_object()
+    return Code(text, engine, native_object)
+
+
+def _processor() -> tuple[str, str]:
+    """The name of this processor, and what it has."""
+    # A machine that prefers vectors of 32 bytes is asked for its widest ones all the
+    # same: loops of numbers are all that runs here.
+    features = llvm.get_host_cpu_features().flatten() + ",-prefer-256-bit"
+    return llvm.get_host_cpu_name(), features
+
+
+def _target() -> Any:
+    processor, features = _processor()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=processor, features=features, opt=LEVEL
+    )
+
+
+def _dependencies() -> list[str]:
+    """What the machine code of a text depends on."""
+    versions = [llvmlite.__version__, *map(str, llvm.llvm_version_info)]
+    return [_VERSION, str(LEVEL), *versions, llvm.get_process_triple(), *_processor()]
+
+
+def _optimized(text: str, target: Any) -> Any:
+    """A module after LLVM's passes."""
     module = llvm.parse_assembly(text)
     module.triple = llvm.get_process_triple()
     module.data_layout = str(target.target_data)
     module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
     passes = llvm.create_pass_builder(target, options).getModulePassManager()
     passes.run(module, llvm.create_pass_builder(target, options))
-    engine = llvm.create_mcjit_compiler(module, target)
-    engine.finalize_object()
-    return Code(engine, module, target)
+    return module
