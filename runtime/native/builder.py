@@ -223,10 +223,12 @@ class Builder:
         begin: Sequence[Register] = (),
         *,
         is_parallel: bool = False,
+        is_final: bool = False,
     ) -> list[Register]:
         """Run ``body(i, carried)``, which gives what is carried on, `count` times.
 
         `is_parallel` promises that no iteration reads or writes what another writes.
+        `is_final`: the loop is to stay as it is written, and takes LLVM little time.
         """
         if isinstance(count, int) and count == 0:
             return list(begin)
@@ -256,7 +258,9 @@ class Builder:
         back = self.ir.cbranch(again, head, done)
         if group is not None:
             self._groups.pop()
-            self._mark_parallel(back, group)
+            self._mark_loop(back, "llvm.loop.parallel_accesses", group)
+        elif is_final:
+            self._mark_loop(back, "llvm.loop.disable_nonforced")
         self.ir.position_at_end(done)
         if isinstance(count, int):
             return results
@@ -273,11 +277,11 @@ class Builder:
         self._groups.append(group)
         return group
 
-    def _mark_parallel(self, back: Any, group: Any) -> None:
-        """Say of a loop that its accesses do not depend on other iterations."""
+    def _mark_loop(self, back: Any, *parts: Any) -> None:
+        """Say something of the loop that a branch closes."""
         module = self.module
-        accesses = module.add_metadata(["llvm.loop.parallel_accesses", group])
-        loop = module.add_metadata([f"loop {len(module.metadata)}", accesses])
+        told = module.add_metadata(list(parts))
+        loop = module.add_metadata([f"loop {len(module.metadata)}", told])
         back.set_metadata("llvm.loop", loop)
 
     def nest(

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import chain
+from math import prod
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -20,7 +22,7 @@ import llvmlite.ir as ir
 
 from runtime.native.builder import Builder
 from runtime.native.types import BIT, I32, constant, in_memory, number, size_of
-from runtime.native.values import Register
+from runtime.native.values import Buffer, Register
 from runtime.types.dtypes import DType
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "shifted",
     "store_vector",
     "strip_of",
+    "transpose",
     "vector_type",
 ]
 
@@ -407,9 +410,79 @@ def _levels(
                 carried,
             )
 
-        return builder.loop(times, body, totals)
+        return builder.loop(times, body, totals, is_final=True)
 
     return level(0, left, right, begin)
+
+
+# --- transposed matrices --------------------------------------------------------------
+
+
+def transpose(builder: Builder, x: Buffer) -> Buffer:
+    """The matrices of a batch, each transposed, in memory."""
+    *batch, rows, columns = x.shape
+    found = builder.new_buffer((*batch, columns, rows), x.dtype)
+    size = min(lanes_of(x.dtype), 8)
+
+    def matrix(place: Register, _: Any) -> Sequence[Register]:
+        at = (place, rows * columns)
+        source = shifted(builder, x.pointer, x.dtype, at)
+        target = shifted(builder, found.pointer, x.dtype, at)
+        side = size if min(rows, columns) >= size else 1
+
+        def block(i: Register, _: Any) -> Sequence[Register]:
+            row = _begin(builder, i, side, rows)
+
+            def inner(j: Register, _: Any) -> Sequence[Register]:
+                column = _begin(builder, j, side, columns)
+                here = shifted(builder, source, x.dtype, (row, columns), (column, 1))
+                there = shifted(builder, target, x.dtype, (column, rows), (row, 1))
+                _turn(builder, x.dtype, side, here, columns, there, rows)
+                return ()
+
+            builder.loop(-(-columns // side), inner, is_final=True)
+            return ()
+
+        builder.loop(-(-rows // side), block, is_final=True)
+        return ()
+
+    if prod(x.shape):
+        builder.loop(prod(batch), matrix, is_final=True)
+    return found
+
+
+def _turn(
+    builder: Builder,
+    dtype: DType,
+    side: int,
+    source: Register,
+    source_step: int,
+    target: Register,
+    target_step: int,
+) -> None:
+    """Write a square transposed: rows are shuffled with those half a square below."""
+    rows = [
+        load_vector(builder, pointer, dtype, side)
+        for pointer in _each_row(builder, source, dtype, 0, side, source_step)
+    ]
+    half = side // 2
+    masks = [
+        ir.Constant(ir.VectorType(I32, side), list(chain(*zip(one, other))))
+        for one, other in (
+            (range(half), range(side, side + half)),
+            (range(half, side), range(side + half, 2 * side)),
+        )
+        if half
+    ]
+    for _ in range(side.bit_length() - 1):
+        rows = [
+            builder.ir.shuffle_vector(one, other, mask)
+            for one, other in zip(rows[:half], rows[half:])
+            for mask in masks
+        ]
+    places = _each_row(builder, target, dtype, 0, side, target_step)
+    for row, pointer in zip(rows, places):
+        store_vector(builder, row, pointer, dtype)
 
 
 # --- vectors with vectors -------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from runtime.native.blas import call_product, has_product
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.nests import force, moved
+from runtime.native.nests import force
 from runtime.native.tiles import (
     Level,
     Sums,
@@ -17,6 +17,7 @@ from runtime.native.tiles import (
     add_products,
     lanes_of,
     shifted,
+    transpose,
 )
 from runtime.native.values import Buffer, Register, Value
 from runtime.ops.python_ints import is_exact
@@ -102,7 +103,7 @@ def _matmul(
     flips = (flips[0] and rows > 1, flips[1] or columns == 1)
     product = _Product(step.dtype, rows, columns, depth, flips)
     if flips[1] and not product.is_large and not product.is_of_rows:
-        right = force(builder, _flipped(builder, right))
+        right = transpose(builder, right)
         product = product._replace(flips=(flips[0], False))
     sizes = (rows * depth, depth * columns, rows * columns)
 
@@ -117,11 +118,6 @@ def _matmul(
 
     _each(builder, batch, matrix)
     return found
-
-
-def _flipped(builder: Builder, x: Buffer) -> Value:
-    shape = (*x.shape[:-2], x.shape[-1], x.shape[-2])
-    return moved(builder, shape, x, lambda axes: (*axes[:-2], axes[-1], axes[-2]))
 
 
 def _offsets(

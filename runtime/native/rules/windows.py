@@ -27,6 +27,7 @@ from runtime.native.tiles import (
     repeated,
     shifted,
     strip_of,
+    transpose,
 )
 from runtime.native.types import constant, number, size_of
 from runtime.native.values import Buffer, Index, Lazy, Register, Value
@@ -341,7 +342,7 @@ def _back(
         raise step.refused("a result that does not fit")
     builder, found, dtype = step.builder, step.new_buffer(), step.dtype
     *sizes, inside, outside = filters.shape
-    turned = force(builder, _swapped(builder, filters))
+    turned = transpose(builder, force(builder, filters))
     packed, width = _in_strips(builder, turned)
     phases = [list(_phases(axis)) for axis in axes]
     reaches = [_reach(*pair) for pair in zip(axes, phases)]
@@ -383,11 +384,6 @@ def _back(
 
     _each_image(builder, images, found, image)
     return found
-
-
-def _swapped(builder: Builder, filters: Value) -> Value:
-    shape = (*filters.shape[:-2], filters.shape[-1], filters.shape[-2])
-    return moved(builder, shape, filters, lambda at: (*at[:-2], at[-1], at[-2]))
 
 
 @rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
