@@ -13,36 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import chain
-from math import prod
 from typing import Any, NamedTuple
 
-import llvmlite.binding as llvm
 import llvmlite.ir as ir
 
 from runtime.native.builder import Builder
-from runtime.native.types import BIT, I32, constant, in_memory, number, size_of
-from runtime.native.values import Buffer, Register
+from runtime.native.types import BIT, constant, in_memory, number, size_of
+from runtime.native.values import Register
+from runtime.native.vectors import (
+    added_product,
+    first_of,
+    lanes_of,
+    load_vector,
+    registers,
+    repeated,
+    shifted,
+    store_vector,
+    vector_type,
+)
 from runtime.types.dtypes import DType
 
-__all__ = [
-    "Level",
-    "Sums",
-    "add_dots",
-    "add_lanes",
-    "add_products",
-    "added_product",
-    "lanes_of",
-    "load_vector",
-    "repeated",
-    "shifted",
-    "store_vector",
-    "strip_of",
-    "transpose",
-    "vector_type",
-]
+__all__ = ["Level", "Sums", "add_dots", "add_lanes", "add_products", "strip_of"]
 
-_SUMMED = ("reassoc", "contract")
 #: How much of a long sum is computed at once: its operands stay in the nearest cache.
 _DEEP = 256
 #: The same for one or two rows: the other operand is read once, along its rows.
@@ -80,81 +72,9 @@ class Sums(NamedTuple):
     done: Any = None
 
 
-# --- vectors --------------------------------------------------------------------------
-
-
-@cache
-def _registers() -> tuple[int, int]:
-    """How many vectors the processor holds in registers, and how many bytes in each."""
-    has = llvm.get_host_cpu_features()
-    if has.get("avx512f"):
-        return 32, 64
-    if has.get("avx"):
-        return 16, 32
-    return (32 if has.get("neon") else 16), 16
-
-
-def lanes_of(dtype: DType) -> int:
-    """How many numbers are in a vector."""
-    return _registers()[1] // size_of(dtype)
-
-
-def vector_type(dtype: DType, width: int) -> Any:
-    """The type of so many numbers, which are not bools."""
-    return ir.VectorType(in_memory(dtype), width)
-
-
 def strip_of(dtype: DType) -> int:
     """The columns of a tile of many rows and many columns."""
     return _size_of_tile(1000, 1000)[1] * lanes_of(dtype)
-
-
-def load_vector(builder: Builder, pointer: Register, dtype: DType, width: int) -> Any:
-    """The numbers from a pointer on."""
-    typ = vector_type(dtype, width)
-    return builder.ir.load(pointer, typ=typ, align=size_of(dtype))
-
-
-def store_vector(
-    builder: Builder, value: Register, pointer: Register, dtype: DType
-) -> None:
-    """Write numbers from a pointer on."""
-    builder.ir.store(value, pointer, align=size_of(dtype))
-
-
-def repeated(builder: Builder, value: Register, width: int) -> Register:
-    """The vector of one number."""
-    typ = ir.VectorType(value.type, width)
-    nothing = ir.Constant(typ, ir.Undefined)
-    first = builder.ir.insert_element(nothing, value, ir.Constant(I32, 0))
-    zeros = ir.Constant(ir.VectorType(I32, width), [0] * width)
-    return builder.ir.shuffle_vector(first, nothing, zeros)
-
-
-def shifted(
-    builder: Builder, pointer: Register, dtype: DType, *parts: tuple[Any, int]
-) -> Register:
-    """The pointer so many elements further: the sum of the products of pairs."""
-    place: Any = None
-    known = 0
-    for at, step in parts:
-        if isinstance(at, int):
-            known += at * step
-        elif step:
-            part = at if step == 1 else builder.ir.mul(at, number(step))
-            place = part if place is None else builder.ir.add(place, part)
-    for each in (place, number(known) if known else None):
-        if each is not None:
-            pointer = builder.ir.gep(pointer, [each], source_etype=in_memory(dtype))
-    return pointer
-
-
-def added_product(builder: Builder, total: Any, x: Any, y: Any, dtype: DType) -> Any:
-    """``total + x * y``, of floats rounded once where the processor can."""
-    if not dtype.is_floating:
-        return builder.ir.add(total, builder.ir.mul(x, y))
-    product = builder.ir.fmul(x, y, flags=_SUMMED)
-    return builder.ir.fadd(total, product, flags=_SUMMED)
 
 
 # --- tiles ----------------------------------------------------------------------------
@@ -221,7 +141,7 @@ def _add_tiles(
         tile: Sums, right: Register, into: Register, offsets: list[int]
     ) -> None:
         def rows(place: Register, _: Any) -> Sequence[Register]:
-            first = _begin(builder, place, high, sums.rows)
+            first = first_of(builder, place, high, sums.rows)
             pointers = [
                 shifted(builder, pointer, sums.dtype, (first, step))
                 for pointer, step in ((left, sums.left_step), (into, sums.into_step))
@@ -275,16 +195,6 @@ def _packed(
     return sums._replace(levels=levels), scratch.pointer
 
 
-def _begin(builder: Builder, tile: Register, size: int, count: int) -> Any:
-    """Where a tile begins, so that it ends with the last of `count` rows."""
-    begin = builder.ir.mul(tile, number(size))
-    if count % size == 0:
-        return begin
-    last = number(count - size)
-    is_less = builder.ir.icmp_signed("<", begin, last)
-    return builder.ir.select(is_less, begin, last)
-
-
 def _done(builder: Builder, tile: Register, size: int, count: int) -> Register:
     """How many rows of a tile are also in the one before: see `_begin`."""
     is_last = builder.ir.icmp_signed("==", tile, number(count // size))
@@ -294,7 +204,7 @@ def _done(builder: Builder, tile: Register, size: int, count: int) -> Register:
 @cache
 def _size_of_tile(rows: int, vectors: int) -> tuple[int, int]:
     """The rows and vectors of a tile for which the processor needs the least time."""
-    registers, _ = _registers()
+    most, _ = registers()
 
     def time(high: int, wide: int) -> int:
         # Two products are begun at once, and ready 4 cycles later; so are two loads.
@@ -309,9 +219,9 @@ def _size_of_tile(rows: int, vectors: int) -> tuple[int, int]:
 
     sizes = [
         (high, wide)
-        for high in range(1, min(rows, registers) + 1)
-        for wide in range(1, min(vectors, registers) + 1)
-        if high * wide + wide + 1 <= registers
+        for high in range(1, min(rows, most) + 1)
+        for wide in range(1, min(vectors, most) + 1)
+        if high * wide + wide + 1 <= most
     ]
     return min(sizes, key=total)
 
@@ -415,76 +325,6 @@ def _levels(
     return level(0, left, right, begin)
 
 
-# --- transposed matrices --------------------------------------------------------------
-
-
-def transpose(builder: Builder, x: Buffer) -> Buffer:
-    """The matrices of a batch, each transposed, in memory."""
-    *batch, rows, columns = x.shape
-    found = builder.new_buffer((*batch, columns, rows), x.dtype)
-    size = min(lanes_of(x.dtype), 8)
-
-    def matrix(place: Register, _: Any) -> Sequence[Register]:
-        at = (place, rows * columns)
-        source = shifted(builder, x.pointer, x.dtype, at)
-        target = shifted(builder, found.pointer, x.dtype, at)
-        side = size if min(rows, columns) >= size else 1
-
-        def block(i: Register, _: Any) -> Sequence[Register]:
-            row = _begin(builder, i, side, rows)
-
-            def inner(j: Register, _: Any) -> Sequence[Register]:
-                column = _begin(builder, j, side, columns)
-                here = shifted(builder, source, x.dtype, (row, columns), (column, 1))
-                there = shifted(builder, target, x.dtype, (column, rows), (row, 1))
-                _turn(builder, x.dtype, side, here, columns, there, rows)
-                return ()
-
-            builder.loop(-(-columns // side), inner, is_final=True)
-            return ()
-
-        builder.loop(-(-rows // side), block, is_final=True)
-        return ()
-
-    if prod(x.shape):
-        builder.loop(prod(batch), matrix, is_final=True)
-    return found
-
-
-def _turn(
-    builder: Builder,
-    dtype: DType,
-    side: int,
-    source: Register,
-    source_step: int,
-    target: Register,
-    target_step: int,
-) -> None:
-    """Write a square transposed: rows are shuffled with those half a square below."""
-    rows = [
-        load_vector(builder, pointer, dtype, side)
-        for pointer in _each_row(builder, source, dtype, 0, side, source_step)
-    ]
-    half = side // 2
-    masks = [
-        ir.Constant(ir.VectorType(I32, side), list(chain(*zip(one, other))))
-        for one, other in (
-            (range(half), range(side, side + half)),
-            (range(half, side), range(side + half, 2 * side)),
-        )
-        if half
-    ]
-    for _ in range(side.bit_length() - 1):
-        rows = [
-            builder.ir.shuffle_vector(one, other, mask)
-            for one, other in zip(rows[:half], rows[half:])
-            for mask in masks
-        ]
-    places = _each_row(builder, target, dtype, 0, side, target_step)
-    for row, pointer in zip(rows, places):
-        store_vector(builder, row, pointer, dtype)
-
-
 # --- vectors with vectors -------------------------------------------------------------
 
 
@@ -510,7 +350,7 @@ def add_lanes(
     begin = [ir.Constant(vector_type(dtype, width), [element] * width)] * wide
 
     def tile(place: Register, _: Any) -> Sequence[Register]:
-        first = _begin(builder, place, wide * width, sums.columns)
+        first = first_of(builder, place, wide * width, sums.columns)
         offsets = [width * vector for vector in range(wide)]
         if sums.columns < wide * width:
             first, offsets[-1] = 0, sums.columns - width
@@ -554,10 +394,10 @@ def add_dots(
     wide = min(sums.columns, 8 // high)
 
     def rows(tile: Register, _: Any) -> Sequence[Register]:
-        top = _begin(builder, tile, high, sums.rows)
+        top = first_of(builder, tile, high, sums.rows)
 
         def columns(tile: Register, _: Any) -> Sequence[Register]:
-            first = _begin(builder, tile, wide, sums.columns)
+            first = first_of(builder, tile, wide, sums.columns)
             xs = [
                 shifted(
                     builder, left, dtype, (top, sums.left_step), (i, sums.left_step)
@@ -582,14 +422,6 @@ def add_dots(
         return ()
 
     builder.loop(-(-sums.rows // high), rows)
-
-
-def _each_row(
-    builder: Builder, pointer: Register, dtype: DType, first: Any, count: int, step: int
-) -> list[Register]:
-    return [
-        shifted(builder, pointer, dtype, (first, step), (i, step)) for i in range(count)
-    ]
 
 
 def _dots(

@@ -10,16 +10,9 @@ from runtime.native.blas import call_product, has_product
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.nests import force
-from runtime.native.tiles import (
-    Level,
-    Sums,
-    add_dots,
-    add_products,
-    lanes_of,
-    shifted,
-    transpose,
-)
+from runtime.native.tiles import Level, Sums, add_dots, add_products
 from runtime.native.values import Buffer, Register, Value
+from runtime.native.vectors import lanes_of, shifted, transpose
 from runtime.ops.python_ints import is_exact
 from runtime.types.dtypes import DType
 

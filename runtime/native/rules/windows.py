@@ -18,19 +18,10 @@ from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.nests import fill, force, moved
 from runtime.native.rules.elementwise import maximum
-from runtime.native.tiles import (
-    Level,
-    Sums,
-    add_lanes,
-    add_products,
-    added_product,
-    repeated,
-    shifted,
-    strip_of,
-    transpose,
-)
+from runtime.native.tiles import Level, Sums, add_lanes, add_products, strip_of
 from runtime.native.types import constant, number, size_of
 from runtime.native.values import Buffer, Index, Lazy, Register, Value
+from runtime.native.vectors import added_product, repeated, shifted, transpose
 from runtime.ops.nn.windows import paddings, places
 from runtime.types.dtypes import DType
 

@@ -59,7 +59,7 @@ def of_convolutions() -> Iterator[Case]:
 
 
 def of_channels() -> Iterator[Case]:
-    for channels, times in ((1, 1), (8, 2), (9, 1), (33, 1), (40, 3)):
+    for channels, times in ((1, 1), (9, 2), (40, 1)):
         x, w = drawn(2, 6, 5, channels), drawn(2, 3, channels, times, seed=1)
 
         def by_depth(x: Any, w: Any) -> Any:
