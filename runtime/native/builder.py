@@ -14,6 +14,7 @@ from runtime.native.memory import Arena
 from runtime.native.types import (
     BIT,
     BYTE,
+    F32,
     I32,
     I64,
     POINTER,
@@ -355,6 +356,15 @@ class Builder:
         typ = values[0].type
         function = self.module.declare_intrinsic(
             f"llvm.{name}", [typ], ir.FunctionType(typ, [v.type for v in values])
+        )
+        return self.ir.call(function, values)
+
+    def call_library(self, name: str, *values: Register) -> Register:
+        """A function of the C library, as ``tan``, of floats of one type."""
+        typ = values[0].type
+        name = f"{name}f" if typ == F32 else name
+        function = self.module.globals.get(name) or ir.Function(
+            self.module, ir.FunctionType(typ, [v.type for v in values]), name
         )
         return self.ir.call(function, values)
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from runtime.native.rules import (  # noqa: F401
     buffers,
+    casts,
     checks,
+    division,
     elementwise,
     movement,
     products,

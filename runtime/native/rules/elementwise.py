@@ -16,13 +16,15 @@ from runtime.ops.python_ints import is_exact
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = ["maximum", "minimum"]
+__all__ = ["applied", "applies", "check", "is_float", "maximum", "minimum"]
 
 #: Computes one number: of the builder, the dtype of the operands, and these.
 Function = Callable[..., Register]
 
 
-def _applies(op: str, function: Function) -> None:
+def applies(op: str, function: Function) -> None:
+    """Make a function of numbers the rule of an op, but for integers of Python."""
+
     @rule(op)
     def run(step: Step, *values: Value, **_: Any) -> Value:
         if is_exact(step.node):
@@ -53,27 +55,16 @@ def check(step: Step, function: Function, *values: Value) -> None:
 # --- arithmetic -----------------------------------------------------------------------
 
 
-def _of_floats(dtype: DType) -> bool:
+def is_float(dtype: DType) -> bool:
+    """Whether numbers of the dtype are floats."""
     return not isinstance(in_register(dtype), ir.IntType)
-
-
-def _arithmetic(op: str, of_integers: str, of_floats: str) -> None:
-    def function(b: Builder, dtype: DType, *numbers: Register) -> Register:
-        name = of_floats if _of_floats(dtype) else of_integers
-        found: Register = getattr(b.ir, name)(*numbers)
-        return found
-
-    _applies(op, function)
-
-
-_arithmetic("Neg", "neg", "fneg")
 
 
 def _checked_arithmetic(op: str, of_integers: str, of_floats: str) -> None:
     """Integers wrap around, but for those of Python, which have to fit."""
 
     def plain(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-        name = of_floats if _of_floats(dtype) else of_integers
+        name = of_floats if is_float(dtype) else of_integers
         found: Register = getattr(b.ir, name)(x, y)
         return found
 
@@ -101,14 +92,14 @@ _checked_arithmetic("Mul", "mul", "fmul")
 
 def _compares(op: str, sign: str) -> None:
     def function(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-        if _of_floats(dtype):
+        if is_float(dtype):
             compare = b.ir.fcmp_unordered if sign == "!=" else b.ir.fcmp_ordered
         else:
             compare = b.ir.icmp_signed if is_signed(dtype) else b.ir.icmp_unsigned
         found: Register = compare(sign, x, y)
         return found
 
-    _applies(op, function)
+    applies(op, function)
 
 
 for _op, _sign in {
@@ -123,7 +114,7 @@ for _op, _sign in {
 
 
 def _bits(op: str, name: str) -> None:
-    _applies(op, lambda b, dtype, *numbers: getattr(b.ir, name)(*numbers))
+    applies(op, lambda b, dtype, *numbers: getattr(b.ir, name)(*numbers))
 
 
 _bits("BitwiseAnd", "and_")
@@ -142,7 +133,7 @@ def _select(step: Step, test: Value, x: Value, y: Value) -> Value:
 
 def maximum(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
     """The larger number, or NaN if one is."""
-    if not _of_floats(dtype):
+    if not is_float(dtype):
         compare = b.ir.icmp_signed if is_signed(dtype) else b.ir.icmp_unsigned
         return b.ir.select(compare(">=", x, y), x, y)
     first = b.ir.or_(b.ir.fcmp_ordered(">=", x, y), b.ir.fcmp_unordered("uno", x, x))
@@ -151,19 +142,19 @@ def maximum(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
 
 def minimum(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
     """The smaller number, or NaN if one is."""
-    if not _of_floats(dtype):
+    if not is_float(dtype):
         compare = b.ir.icmp_signed if is_signed(dtype) else b.ir.icmp_unsigned
         return b.ir.select(compare("<=", x, y), x, y)
     first = b.ir.or_(b.ir.fcmp_ordered("<=", x, y), b.ir.fcmp_unordered("uno", x, x))
     return b.ir.select(first, x, y)
 
 
-_applies("Maximum", maximum)
-_applies("Minimum", minimum)
+applies("Maximum", maximum)
+applies("Minimum", minimum)
 
 
 def _abs(b: Builder, dtype: DType, x: Register) -> Register:
-    if _of_floats(dtype):
+    if is_float(dtype):
         return b.intrinsic("fabs", x)
     if not is_signed(dtype):
         return x
@@ -171,76 +162,40 @@ def _abs(b: Builder, dtype: DType, x: Register) -> Register:
     return b.ir.select(is_negative, b.ir.neg(x), x)
 
 
-_applies("Abs", _abs)
+def _neg(b: Builder, dtype: DType, x: Register) -> Register:
+    return b.ir.fneg(x) if is_float(dtype) else b.ir.neg(x)
 
 
-# --- division -------------------------------------------------------------------------
+def _is_not_least(b: Builder, dtype: DType, x: Register) -> Register:
+    return b.ir.icmp_signed("!=", x, constant(dtype.min, dtype))
 
 
-@rule("RealDiv")
-def _quotient(step: Step, x: Value, y: Value) -> Value:
-    if not _of_floats(step.dtype):
-        raise step.refused("a quotient of integers")
-    return applied(step, lambda b, _, p, q: b.ir.fdiv(p, q), x, y)
-
-
-def _divides(op: str, of_integers: Function) -> None:
+def _changes_sign(op: str, function: Function) -> None:
     @rule(op)
-    def run(step: Step, x: Value, y: Value) -> Value:
-        if _of_floats(step.dtype):
-            raise step.refused("a quotient of floats that is rounded")
+    def run(step: Step, x: Value) -> Value:
         if is_exact(step.node):
-            check(step, _quotient_fits, x, y)
-        check(step, _is_divisor, x, y)
-        return applied(step, of_integers, x, y)
+            check(step, _is_not_least, x)
+        return applied(step, function, x)
 
 
-def _is_divisor(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-    return b.ir.icmp_unsigned("!=", y, constant(0, dtype))
+_changes_sign("Abs", _abs)
+_changes_sign("Neg", _neg)
 
 
-def _quotient_fits(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-    is_least = b.ir.icmp_unsigned("==", x, constant(dtype.min, dtype))
-    is_minus = b.ir.icmp_unsigned("==", y, constant(-1, dtype))
-    return b.ir.not_(b.ir.and_(is_least, is_minus))
-
-
-def _safe(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-    """The divisor, or 1 where it is 0 or the quotient does not fit."""
-    one = constant(1, dtype)
-    wrong = b.ir.icmp_unsigned("==", y, constant(0, dtype))
-    if is_signed(dtype):
-        least = b.ir.icmp_unsigned("==", x, constant(dtype.min, dtype))
-        minus = b.ir.icmp_unsigned("==", y, constant(-1, dtype))
-        wrong = b.ir.or_(wrong, b.ir.and_(least, minus))
-    return b.ir.select(wrong, one, y)
-
-
-def _floor_mod(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-    y = _safe(b, dtype, x, y)
-    if not is_signed(dtype):
-        return b.ir.urem(x, y)
-    zero = constant(0, dtype)
-    rest = b.ir.srem(x, y)
-    differs = b.ir.icmp_signed("<", b.ir.xor(rest, y), zero)
-    moves = b.ir.and_(b.ir.icmp_signed("!=", rest, zero), differs)
-    return b.ir.select(moves, b.ir.add(rest, y), rest)
-
-
-def _floor_div(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-    y = _safe(b, dtype, x, y)
-    if not is_signed(dtype):
-        return b.ir.udiv(x, y)
+def _sign_of(b: Builder, dtype: DType, x: Register) -> Register:
     zero, one = constant(0, dtype), constant(1, dtype)
-    whole = b.ir.sdiv(x, y)
-    rest = b.ir.sub(x, b.ir.mul(whole, y))
-    differs = b.ir.icmp_signed("<", b.ir.xor(rest, y), zero)
-    moves = b.ir.and_(b.ir.icmp_signed("!=", rest, zero), differs)
-    return b.ir.select(moves, b.ir.sub(whole, one), whole)
+    if is_float(dtype):
+        rest = b.ir.select(b.ir.fcmp_ordered("==", x, zero), zero, x)  # 0 and NaN
+        below = b.ir.select(b.ir.fcmp_ordered("<", x, zero), constant(-1, dtype), rest)
+        return b.ir.select(b.ir.fcmp_ordered(">", x, zero), one, below)
+    found = b.ir.zext(b.ir.icmp_unsigned("!=", x, zero), x.type)
+    if not is_signed(dtype):
+        return found
+    is_negative = b.ir.icmp_signed("<", x, zero)
+    return b.ir.select(is_negative, constant(-1, dtype), found)
 
 
-_divides("FloorMod", _floor_mod)
-_divides("FloorDiv", _floor_div)
+applies("Sign", _sign_of)
 
 
 # --- functions ------------------------------------------------------------------------
@@ -266,52 +221,39 @@ for _op, _name in {
     _intrinsic(_op, _name)
 
 
-# --- casts ----------------------------------------------------------------------------
+def _library(op: str, name: str) -> None:
+    """A function of the C library."""
+    applies(op, lambda b, dtype, *numbers: b.call_library(name, *numbers))
 
 
-@rule("Cast")
-def _cast(step: Step, x: Value, **_: Any) -> Value:
-    source, target = x.dtype, step.dtype
-    if source is target:
-        return x
-    typ = in_register(target)
-
-    def convert(b: Builder, dtype: DType, v: Register) -> Register:
-        if not _of_floats(source) and not _of_floats(target):
-            if target.name == "bool":
-                return b.ir.icmp_unsigned("!=", v, constant(0, source))
-            if v.type.width > typ.width:
-                return b.ir.trunc(v, typ)
-            if v.type.width == typ.width:
-                return v
-            return b.ir.sext(v, typ) if is_signed(source) else b.ir.zext(v, typ)
-        if not _of_floats(source):
-            return b.ir.sitofp(v, typ) if is_signed(source) else b.ir.uitofp(v, typ)
-        if not _of_floats(target):
-            if target.name == "bool":
-                return b.ir.fcmp_unordered("!=", v, constant(0, source))
-            raise step.refused("floats cast to integers")
-        return b.ir.fpext(v, typ) if typ == ir.DoubleType() else b.ir.fptrunc(v, typ)
-
-    return applied(step, convert, x)
+for _op, _name in {
+    "Acos": "acos",
+    "Acosh": "acosh",
+    "Asin": "asin",
+    "Asinh": "asinh",
+    "Atan": "atan",
+    "Atan2": "atan2",
+    "Atanh": "atanh",
+    "Cosh": "cosh",
+    "Erf": "erf",
+    "Erfc": "erfc",
+    "Expm1": "expm1",
+    "Log1p": "log1p",
+    "NextAfter": "nextafter",
+    "Sinh": "sinh",
+    "Tan": "tan",
+}.items():
+    _library(_op, _name)
 
 
-@rule("CastExactly")
-def _cast_exactly(step: Step, x: Value, dtype: DType) -> Value:
-    source = x.dtype
-    if not source.is_integer or not dtype.is_integer:
-        raise step.refused("a number that may be rounded")
-    (lowest, highest), (least, most) = dtype.limits, source.limits
+def _is_finite(b: Builder, dtype: DType, x: Register) -> Register:
+    infinity = constant(float("inf"), dtype)
+    return b.ir.fcmp_ordered("<", b.intrinsic("fabs", x), infinity)
 
-    def fits(b: Builder, _: DType, v: Register) -> Register:
-        compare = b.ir.icmp_signed if is_signed(source) else b.ir.icmp_unsigned
-        found = ir.Constant(ir.IntType(1), 1)
-        if lowest > least:
-            found = b.ir.and_(found, compare(">=", v, constant(lowest, source)))
-        if highest < most:
-            found = b.ir.and_(found, compare("<=", v, constant(highest, source)))
-        return found
 
-    check(step, fits, x)
-    found: Value = _cast(step, x)
-    return found
+def _rsqrt(b: Builder, dtype: DType, x: Register) -> Register:
+    return b.ir.fdiv(constant(1, dtype), b.intrinsic("sqrt", x))
+
+
+applies("IsFinite", _is_finite)
+applies("Rsqrt", _rsqrt)
