@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from time import perf_counter
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
-from runtime.native import cache
+from runtime.native import cache as disk
 
 __all__ = ["Code", "assemble"]
 
@@ -47,14 +48,14 @@ class Code:
 
 def assemble(text: str) -> Code:
     """Compile the text of a module for this processor, or find it on disk."""
-    key = cache.key_of([text, *_dependencies()])
-    machine_code = cache.load(key)
+    key = disk.key_of([text, *_dependencies()])
+    machine_code = disk.load(key)
     if machine_code is None:
         start = perf_counter()
         target = _target()
         machine_code = target.emit_object(_optimized(text, target))
         if perf_counter() - start > WORTH_KEEPING:
-            cache.store(key, machine_code)
+            disk.store(key, machine_code)
     # The engine of a module without functions, which has its own target machine.
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
     native_object = llvm.ObjectFileRef.from_data(machine_code)
@@ -63,6 +64,7 @@ def assemble(text: str) -> Code:
     return Code(text, engine, native_object)
 
 
+@cache
 def _processor() -> tuple[str, str]:
     """The name of this processor, and what it has."""
     # A machine that prefers vectors of 32 bytes is asked for its widest ones all the

@@ -25,6 +25,11 @@ from runtime.types.dtypes import DType
 __all__ = ["elementwise", "fill", "force", "moved", "reduced", "same_shape"]
 
 
+#: Arrays that are computed of so many others, one of the next, are stored: each is a
+#: few calls of Python deep while code is written.
+_DEEPEST = 60
+
+
 def same_shape(one: Shape, other: Shape) -> bool:
     """Whether two shapes are known to be the same."""
     return len(one) == len(other) and all(
@@ -44,6 +49,11 @@ def elementwise(
     if not shape and all(isinstance(value, Scalar) for value in values):
         return Scalar(function(*[value.value for value in values]), dtype)  # type: ignore[union-attr]
 
+    depth = 1 + max([_depth(value) for value in values], default=0)
+    if depth > _DEEPEST:
+        depth = 1
+        values = [force(builder, v) if _depth(v) > 1 else v for v in values]
+
     def compute(index: Index) -> Register:
         return function(
             *[builder.at(v, _broadcast(builder, v.shape, shape, index)) for v in values]
@@ -53,7 +63,13 @@ def elementwise(
         value.is_flat and (not value.shape or same_shape(value.shape, shape))
         for value in values
     )
-    return Lazy(shape, dtype, compute, is_flat)
+    lazy = Lazy(shape, dtype, compute, is_flat)
+    lazy.depth = depth
+    return lazy
+
+
+def _depth(value: Value) -> int:
+    return value.depth if isinstance(value, Lazy) else 0
 
 
 def _broadcast(builder: Builder, own: Shape, shape: Shape, index: Index) -> Index:
@@ -86,7 +102,9 @@ def moved(
 
     if not shape:
         return Scalar(compute(Index(())), value.dtype)
-    return Lazy(shape, value.dtype, compute)
+    lazy = Lazy(shape, value.dtype, compute)
+    lazy.depth = 1 + _depth(value)
+    return lazy
 
 
 def force(builder: Builder, value: Value, into: Buffer | None = None) -> Buffer:

@@ -77,6 +77,8 @@ class Lazy(Array):
         #: The line that elements are computed for: see `runtime.native.lines`.
         self.line: Any = None
         self.is_flat = is_flat
+        #: How many arrays it is computed of, one of the next.
+        self.depth = 0
 
 
 class Buffer(Array):

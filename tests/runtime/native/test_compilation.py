@@ -174,3 +174,17 @@ def test_a_process_ends_and_forks_while_code_is_made(tmp_path):
     )
 
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
+def test_a_long_chain_of_operations_is_native():
+    def chain(x):
+        for i in range(1000):
+            x = x * 0.5 + (1.0 if i % 2 else -1.0)
+        return x
+
+    function = tf.function(chain, jit_compile=True, autograph=False)
+    x = np.linspace(0, 1, 7, dtype=np.float32)
+    concrete = concrete_of(function, tf.constant(x))
+
+    assert type(concrete.executable).__name__ == "Executable"
+    np.testing.assert_array_equal(function(tf.constant(x)).numpy(), chain(x))
