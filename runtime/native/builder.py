@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 import llvmlite.ir as ir
 
 from runtime.native.lines import Lines
-from runtime.native.memory import Arena
+from runtime.native.memory import ALIGNMENT, Arena, Given, InputDim
 from runtime.native.types import (
     BIT,
     BYTE,
@@ -26,25 +27,41 @@ from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Sh
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = ["FAILED", "INTERRUPTED", "Builder", "text_of"]
+__all__ = ["FAILED", "FULL", "INTERRUPTED", "Builder", "text_of"]
 
 #: What the function returns where a check does not hold, and where a signal, as that of
 #: Ctrl-C, has raised an exception meanwhile.
 FAILED, INTERRUPTED = 1, 2
+#: What it returns where the stack is too small: see `runtime.native.memory`.
+FULL = 4
 
 #: How many elements are computed between looks for signals.
 BETWEEN_POLLS = 10_000_000
+
+#: The arithmetic of dimensions that are known.
+_OF_INTS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "smin": min,
+    "smax": max,
+}
 
 
 class Builder:
     """A function ``i32 name(ptr slots)`` in the making; `ir` writes instructions.
 
-    ``slots`` has 8 bytes for each of what the caller gives and takes; the first is the
-    arena. The function returns 0, or `FAILED`.
+    ``slots`` has 8 bytes for each of what the caller gives and takes: the arena, the
+    inputs, the outputs, and from `first_slot` on what is `held`. The function returns
+    0, or `FAILED`, or `FULL`.
     """
 
     def __init__(
-        self, module: Any, name: str = "run", lines: Lines | None = None
+        self,
+        module: Any,
+        name: str = "run",
+        lines: Lines | None = None,
+        first_slot: int = 1,
     ) -> None:
         self.module = module
         self.function = ir.Function(module, ir.FunctionType(I32, [POINTER]), name)
@@ -54,6 +71,15 @@ class Builder:
         if lines is not None:
             self.ir.debug_metadata = lines.begin(self.function)
         self.arena = Arena()
+        #: What further slots are for: an array that the code reads, or what
+        #: `runtime.native.memory` names.
+        self.held: list[Any] = []
+        self._first_slot = first_slot
+        #: The slots of dimensions of inputs, by the ids of the registers (kept alive).
+        self.input_dims: dict[int, tuple[Register, InputDim]] = {}
+        #: Dimensions that were cast, by the ids of the registers that were made.
+        self._cast_dims: dict[int, tuple[Register, Dim]] = {}
+        self._stack: tuple[Any, Any] | None = None
         self._slots = self.function.args[0]
         self._arena = self.slot(0)
         #: What was computed in the blocks that enclose the current one, by array and
@@ -61,7 +87,8 @@ class Builder:
         self._memo: list[dict[tuple[int, int], tuple[Any, Any, Register]]] = [{}]
         #: The nests around the current block: see `text`.
         self._groups: list[Any] = []
-        self._failed: Any = None
+        #: The blocks that return something else than 0.
+        self._exits: dict[int, Any] = {}
         #: How much work may be done until signals are looked for.
         self._countdown: Any = None
 
@@ -73,10 +100,75 @@ class Builder:
             self.ir.gep(self._slots, [number(place)], source_etype=I64), typ=typ
         )
 
+    def hold(self, what: Any) -> int:
+        """The number of a further slot, and what it is for: see `held`."""
+        self.held.append(what)
+        return self._first_slot + len(self.held) - 1
+
+    def input_dim(self, place: int, axis: int) -> Register:
+        """A dimension of an input that the caller knows."""
+        dim = InputDim(place, axis)
+        register = self.slot(self.hold(dim), I64)
+        self.input_dims[id(register)] = register, dim
+        return register
+
+    def write_slot(self, place: int, value: Register) -> None:
+        """Give the caller a number or a pointer."""
+        at = self.ir.gep(self._slots, [number(place)], source_etype=I64)
+        self.ir.store(value, at)
+
     def new_buffer(self, shape: Shape, dtype: DType) -> Buffer:
-        """An array in the arena."""
-        place = self.arena.place(shape, dtype)
-        return Buffer(shape, dtype, self.byte_offset(self._arena, place))
+        """An array: in the arena, or on the stack where a dimension is a register."""
+        if all(isinstance(dim, int) for dim in shape):
+            place = self.arena.place(shape, dtype)
+            return Buffer(shape, dtype, self.byte_offset(self._arena, place))
+        return Buffer(shape, dtype, self.allocate(self.bytes_of(shape, dtype)))
+
+    def bytes_of(self, shape: Shape, dtype: DType) -> Register:
+        """The bytes of an array; `FULL` where there are too many to be counted."""
+        size: Any = number(size_of(dtype))
+        fits: Any = None
+        for dim in shape:
+            both = self.ir.umul_with_overflow(size, self.dim(dim))
+            size = self.ir.extract_value(both, 0)
+            wraps = self.ir.extract_value(both, 1)
+            fits = wraps if fits is None else self.ir.or_(fits, wraps)
+        if fits is not None:
+            self.check(self.ir.not_(fits), FULL)
+        return size
+
+    def allocate(self, size: Register) -> Register:
+        """So many bytes of the stack."""
+        top, end = self._stack_cells()
+        start = self.ir.load(top, typ=I64)
+        self.check(self.ir.icmp_unsigned("<=", size, self.ir.sub(end, start)), FULL)
+        # The caller leaves room for what is aligned at the end.
+        beyond = self.ir.add(self.ir.add(start, size), number(ALIGNMENT - 1))
+        self.ir.store(self.ir.and_(beyond, number(-ALIGNMENT)), top)
+        return self.ir.inttoptr(start, POINTER)
+
+    def mark(self) -> Register:
+        """How far the stack is used: for `release`."""
+        return self.ir.load(self._stack_cells()[0], typ=I64)
+
+    def release(self, mark: Register) -> None:
+        """Give back what was allocated after the mark."""
+        self.ir.store(mark, self._stack_cells()[0])
+
+    def cell(self, typ: Any) -> Register:
+        """Memory of the function for one number, which LLVM makes a register."""
+        with self.ir.goto_entry_block():
+            self.ir.position_at_start(self.ir.block)
+            return self.ir.alloca(typ)
+
+    def _stack_cells(self) -> tuple[Register, Register]:
+        """Where the number is how far the stack is used, and where the stack ends."""
+        if self._stack is None:
+            with self.ir.goto_entry_block():
+                top = self.ir.alloca(I64)
+                self.ir.store(self.slot(self.hold(Given.STACK), I64), top)
+                self._stack = top, self.slot(self.hold(Given.STACK_END), I64)
+        return self._stack
 
     def byte_offset(self, pointer: Register, count: Any) -> Register:
         """The pointer to so many bytes further."""
@@ -137,6 +229,34 @@ class Builder:
     def dim(self, dim: Dim) -> Register:
         """A dimension as a register."""
         return number(dim) if isinstance(dim, int) else dim
+
+    def as_dim(self, register: Register) -> Dim:
+        """A register of 64 bits as a dimension, which is an int where it is known."""
+        constant = getattr(register, "constant", None)
+        if isinstance(constant, int):
+            return constant
+        found = self._cast_dims.get(id(register))
+        return register if found is None else found[1]
+
+    def cast_dim(self, dim: Dim, typ: Any) -> Register:
+        """A dimension as an integer of another type, of which `as_dim` knows."""
+        if isinstance(dim, int):
+            return ir.Constant(typ, dim)
+        if typ == I64:
+            return dim
+        cast = self.ir.trunc(dim, typ)
+        self._cast_dims[id(cast)] = cast, dim
+        return cast
+
+    def combine_dims(self, name: str, one: Dim, other: Dim) -> Dim:
+        """The ``add``, ``sub``, ``mul``, ``smin`` or ``smax`` of dimensions."""
+        if isinstance(one, int) and isinstance(other, int):
+            return _OF_INTS[name](one, other)
+        if name in ("add", "sub") and isinstance(other, int) and other == 0:
+            return one
+        if name in ("smin", "smax"):
+            return self.intrinsic(name, self.dim(one), self.dim(other))
+        return getattr(self.ir, name)(self.dim(one), self.dim(other))
 
     def product(self, dims: Sequence[Dim]) -> Dim:
         """The product of dimensions: an int where all are known."""
@@ -322,14 +442,15 @@ class Builder:
 
     # --- checks -----------------------------------------------------------------------
 
-    def check(self, condition: Register) -> None:
+    def check(self, condition: Register, status: int = FAILED) -> None:
         """Leave the function where a condition does not hold: see `FAILED`."""
-        if self._failed is None:
-            self._failed = self.function.append_basic_block("failed")
-            with self.ir.goto_block(self._failed):
-                self.ir.ret(ir.Constant(I32, FAILED))
+        leave = self._exits.get(status)
+        if leave is None:
+            leave = self._exits[status] = self.function.append_basic_block("failed")
+            with self.ir.goto_block(leave):
+                self.ir.ret(ir.Constant(I32, status))
         goes_on = self.function.append_basic_block("right")
-        branch = self.ir.cbranch(condition, goes_on, self._failed)
+        branch = self.ir.cbranch(condition, goes_on, leave)
         branch.set_weights([1_000_000, 1])
         self.ir.position_at_end(goes_on)
 

@@ -15,12 +15,13 @@ from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.native import entry
 from runtime.native import rules as _rules  # noqa: F401
-from runtime.native.builder import FAILED, Builder, text_of
+from runtime.native.builder import FULL, Builder, text_of
 from runtime.native.entry import Signature
 from runtime.native.flow import Flow, NotNative
+from runtime.native.homes import Home, ResultHome, Written
 from runtime.native.lines import Lines
 from runtime.native.machine import Code, assemble
-from runtime.native.memory import ALIGNMENT
+from runtime.native.memory import Given, InputDim, WorkMemory, address_of, array_at
 from runtime.native.types import has_type
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import without_variables
@@ -47,30 +48,34 @@ class Program:
         self._name = name
         graph, self._variables, self._assigned = without_variables(graph)
         for tensor in (*graph.inputs, *graph.outputs):
-            if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
+            if not has_type(tensor.dtype):
                 raise NotNative(tensor.node, f"{tensor.spec} has no native code")
-        builder = Builder(module, name, lines)
+        first = 1 + len(graph.inputs)
+        builder = Builder(module, name, lines, first + len(graph.outputs))
         inputs = [
             _input(builder, tensor, place)
             for place, tensor in enumerate(graph.inputs, 1)
         ]
-        first = 1 + len(inputs)
-        outputs = [
-            Buffer(tuple(t.shape), t.dtype, builder.slot(place))
-            for place, t in enumerate(graph.outputs, first)
+        self._homes = [
+            _output(builder, tensor, place)
+            for place, tensor in enumerate(graph.outputs, first)
         ]
-        flow = Flow(builder, first + len(outputs))
-        flow.run(graph, inputs, outputs)
+        flow = Flow(builder)
+        flow.run(graph, inputs, self._homes)
         builder.end()
-        specs = [(t.shape, t.dtype) for t in (*graph.inputs, *graph.outputs)]
-        arrays = [(tuple(shape), dtype.np_dtype) for shape, dtype in specs]
         self.signature = Signature(
-            inputs=arrays[: len(inputs)],
-            outputs=arrays[len(inputs) :],
-            held=flow.held,
+            inputs=[(_host_shape(t), t.dtype.np_dtype) for t in graph.inputs],
+            outputs=[(home.shape, home.dtype.np_dtype) for home in self._homes],
+            held=builder.held,
             work=builder.arena.size,
             releases=estimate(graph) > SHORT,
         )
+        #: Whether a call takes or gives more than pointers to arrays of known shapes.
+        self.is_open = any(isinstance(home, Home) for home in self._homes) or any(
+            isinstance(what, (Given, InputDim)) for what in builder.held
+        )
+        has_stack = any(what is Given.STACK for what in builder.held)
+        self._work = WorkMemory(builder.arena.size, has_stack)
         #: Held while the program runs, in an order that all programs have.
         #: The random states, and the arrays that the code moves on.
         self._states = flow.states
@@ -88,7 +93,7 @@ class Program:
         self.address = code.address(self._name)
         self._function = _Function(self.address)
         self._enter = self._call_safely
-        if entry.is_available():
+        if entry.is_available() and not self.is_open:
             self._enter = self._entry(self._unfit)
 
     def _entry(self, unfit: Callable[..., Any], always: bool = False) -> Any:
@@ -110,7 +115,9 @@ class Program:
         found = []
         for array, (shape, dtype) in zip(arrays, self.signature.inputs):
             fitting = np.ascontiguousarray(array, dtype).reshape(np.shape(array))
-            if fitting.shape != shape:
+            if len(fitting.shape) != len(shape) or any(
+                dim not in (-1, found) for dim, found in zip(shape, fitting.shape)
+            ):
                 raise ValueError(f"an array of shape {shape} is {fitting.shape}")
             found.append(fitting)
         return found
@@ -140,14 +147,52 @@ class Program:
     def _call_safely(self, arrays: Sequence[Any]) -> list[Any] | None:
         """A call in any interpreter; `entry.make` makes the fast one."""
         given = self._fitting(arrays)
-        _, outputs, held, size, _ = self.signature
-        work = np.empty(size + ALIGNMENT, np.uint8)
-        results = [np.empty(shape, dtype) for shape, dtype in outputs]
-        pointers = [-(-work.ctypes.data // ALIGNMENT) * ALIGNMENT]
-        pointers += [a.ctypes.data for a in (*given, *results, *held)]
-        slots = (ctypes.c_int64 * len(pointers))(*pointers)
-        failed = self._function(ctypes.addressof(slots)) == FAILED
-        return None if failed else results
+        states = [(words, words.copy()) for _, words in self._states]
+        while True:
+            memory = self._work.take()
+            status, results = self._call_with(given, memory)
+            if status == FULL and self._work.grow(memory):
+                for words, old in states:
+                    words[:] = old
+                continue
+            self._work.give(memory)
+            return None if status else results
+
+    def _call_with(self, given: Sequence[Any], memory: Any) -> tuple[int, list[Any]]:
+        """The status of a call, and the results."""
+        results = []
+        for home in self._homes:
+            is_told = isinstance(home, ResultHome) and home.is_told
+            shape = (0,) if is_told else [_dim(dim, given) for dim in home.shape]
+            results.append(np.empty(shape, home.dtype.np_dtype))
+        numbers = [address_of(memory)]
+        numbers += [array.ctypes.data for array in (*given, *results)]
+        stack = self._work.numbers(memory)
+        for what in self.signature.held:
+            if isinstance(what, Given):
+                numbers.append(stack[what])
+            elif isinstance(what, InputDim):
+                numbers.append(_dim(what, given))
+            else:
+                numbers.append(what.ctypes.data)
+        slots = (ctypes.c_int64 * len(numbers))(*numbers)
+        status = self._function(ctypes.addressof(slots))
+        for place, home in enumerate(self._homes if status == 0 else ()):
+            if isinstance(home, ResultHome) and home.is_told:
+                dims = [_read(dim, slots) for dim in home.shape]
+                pointer = slots[1 + len(given) + place]
+                results[place] = array_at(pointer, dims, home.dtype.np_dtype)
+        return status, results
+
+
+def _read(dim: Any, slots: Any) -> int:
+    """A dimension that a call may have written."""
+    return int(slots[dim.slot]) if isinstance(dim, Written) else int(dim)
+
+
+def _dim(dim: Any, given: Sequence[Any]) -> int:
+    """A dimension that is known before a call."""
+    return int(given[dim.place].shape[dim.axis] if isinstance(dim, InputDim) else dim)
 
 
 def _no_results(arrays: Sequence[Any]) -> None:
@@ -175,7 +220,7 @@ class Executable:
         self.code = assemble(self.source)
         self._program.bind(self.code)
         self.run = self._run
-        if self._program.is_pure and entry.is_available():
+        if self._program.is_pure and not self._program.is_open and entry.is_available():
             self.run = entry.make(
                 self._program.address,
                 self._program.signature,
@@ -215,7 +260,26 @@ def _unwrapped(results: Sequence[Any]) -> Any:
 
 
 def _input(builder: Builder, tensor: Any, place: int) -> Any:
-    buffer = Buffer(tuple(tensor.shape), tensor.dtype, builder.slot(place))
+    """An input, whose unknown dimensions are registers."""
+    shape = [
+        builder.input_dim(place - 1, axis) if dim < 0 else dim
+        for axis, dim in enumerate(_host_shape(tensor))
+    ]
+    buffer = Buffer(tuple(shape), tensor.dtype, builder.slot(place))
     if buffer.shape:
         return buffer
     return Scalar(builder.load_only(buffer), tensor.dtype)
+
+
+def _output(builder: Builder, tensor: Any, place: int) -> Buffer | ResultHome:
+    """Where an output is written."""
+    if tensor.shape.is_fully_defined():
+        return Buffer(tuple(tensor.shape), tensor.dtype, builder.slot(place))
+    return ResultHome(builder, tensor.dtype, place)
+
+
+def _host_shape(tensor: Any) -> tuple[int, ...]:
+    """The shape of a tensor with -1 for what is not known; the rank has to be."""
+    if tensor.shape.dims is None:
+        raise NotNative(tensor.node, f"{tensor.spec}: a tensor of any rank")
+    return tuple([-1 if dim is None else dim for dim in tensor.shape.dims])

@@ -15,6 +15,7 @@ import numpy as np
 from runtime.errors import OpError, UnimplementedError
 from runtime.graph import Graph, Node
 from runtime.native.builder import Builder
+from runtime.native.homes import Home
 from runtime.native.in_place import Scope
 from runtime.native.nests import fill, reduced
 from runtime.native.types import BIT, has_type
@@ -61,21 +62,16 @@ def has_rule(op: str) -> bool:
 
 
 class Flow:
-    """The graphs of one program, as one function.
+    """The graphs of one program, as one function."""
 
-    ``held`` are the arrays that the code reads beside its inputs, by their slots.
-    """
-
-    def __init__(self, builder: Builder, first_slot: int) -> None:
+    def __init__(self, builder: Builder) -> None:
         self.builder = builder
-        self.held: list[Any] = []
-        self._first_slot = first_slot
+        #: Where the words of random states are held.
         self._states: dict[int, tuple[int, Any, Any]] = {}
 
     def held_array(self, array: Any, spec: Any) -> Buffer:
         """An array of the host, that the code may read."""
-        pointer = self.builder.slot(self._first_slot + len(self.held))
-        self.held.append(np.ascontiguousarray(array))
+        pointer = self.builder.slot(self.builder.hold(np.ascontiguousarray(array)))
         return Buffer(array.shape, spec.dtype, pointer)
 
     def state_words(self, state: Any) -> Buffer:
@@ -83,10 +79,9 @@ class Flow:
         if id(state) not in self._states:
             count = 5 if isinstance(state, RandomState) else STATE_WORDS
             words = np.zeros(count, np.uint64)
-            self._states[id(state)] = len(self.held), state, words
-            self.held.append(words)
-        place, _, words = self._states[id(state)]
-        pointer = self.builder.slot(self._first_slot + place)
+            self._states[id(state)] = self.builder.hold(words), state, words
+        slot, _, words = self._states[id(state)]
+        pointer = self.builder.slot(slot)
         return Buffer(words.shape, dtypes.uint64, pointer)
 
     @property
@@ -98,7 +93,7 @@ class Flow:
         self,
         graph: Graph,
         inputs: Sequence[Value],
-        into: Sequence[Buffer | None] = (),
+        into: Sequence[Buffer | Home | None] = (),
         owned: Collection[int] = (),
     ) -> list[Value]:
         """The values of the graph's outputs; arrays lie where `into` says.
@@ -113,11 +108,7 @@ class Flow:
         results = [values[tensor] for tensor in graph.outputs]
         if not into:
             return results
-        fill(
-            self.builder,
-            [(value, at) for value, at in zip(results, into) if at is not None],
-        )
-        return [value if at is None else at for value, at in zip(results, into)]
+        return store_results(self.builder, results, into)
 
     def _at_line(self, node: Node, scope: Scope) -> Sequence[Value]:
         """The results, which remember the line they come from if anybody asks."""
@@ -153,6 +144,29 @@ class Flow:
             inputs, attrs = attributes_with_tensors(values, node.attrs)
             found = run(step, *inputs, **attrs)
         return found if isinstance(found, (tuple, list)) else (found,)
+
+
+def store_results(
+    builder: Builder,
+    values: Sequence[Value],
+    into: Sequence[Buffer | Home | None],
+) -> list[Value]:
+    """The values, stored where `into` says."""
+    found: list[Value] = []
+    pending: list[tuple[Value, Buffer]] = []
+    for value, at in zip(values, into):
+        if at is None:
+            found.append(value)
+            continue
+        if isinstance(at, Home):
+            if isinstance(value, Buffer) and at.adopt(value):
+                found.append(value)
+                continue
+            at = at.take(value.shape)
+        pending.append((value, at))
+        found.append(at)
+    fill(builder, pending)
+    return found
 
 
 def _known(value: Any) -> Any:
@@ -196,12 +210,17 @@ class Step:
         return tuple([int(dim) for dim in dims if dim is not None])
 
     def new_buffer(self, shape: Shape | None = None, output: int = 0) -> Buffer:
-        """Where a result is to be written: where it is wanted, or in the arena."""
+        """Where a result is to be written: where it is wanted, or anywhere.
+
+        The shape of the tensor has to be known where none is given.
+        """
         tensor = self.node.outputs[output]
         found = self.scope.wanted.get(tensor)
-        if found is not None:
+        if isinstance(found, Buffer):
             return found
         shape = self.shape_of(tensor) if shape is None else shape
+        if found is not None:
+            return found.take(shape)
         return self.builder.new_buffer(shape, tensor.dtype)
 
     def writable(self, value: Value) -> Buffer:

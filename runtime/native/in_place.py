@@ -16,6 +16,7 @@ from typing import Any
 from runtime.execute.prune import find_live
 from runtime.graph import Graph, Node
 from runtime.native.builder import Builder
+from runtime.native.homes import Home
 from runtime.native.nests import fill, force
 from runtime.native.values import Buffer, Lazy, Scalar, Value
 from runtime.optimize.editing import bodies_of
@@ -99,13 +100,13 @@ class Scope:
         builder: Builder,
         graph: Graph,
         inputs: Sequence[Value],
-        into: Sequence[Buffer | None],
+        into: Sequence[Buffer | Home | None],
         owned: Collection[int],
     ) -> None:
         self.builder = builder
         self.nodes = find_live(graph).nodes
         self.values: dict[Any, Any] = dict(zip(graph.inputs, inputs))
-        self.wanted: dict[Any, Buffer] = {}
+        self.wanted: dict[Any, Buffer | Home] = {}
         for tensor, place in zip(graph.outputs, into):
             if place is not None:
                 self.wanted.setdefault(tensor, place)

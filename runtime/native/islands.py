@@ -29,7 +29,7 @@ from runtime.native.executable import Program
 from runtime.native.flow import Flow, NotNative, has_rule
 from runtime.native.in_place import Scope
 from runtime.native.lines import Lines
-from runtime.native.types import has_type, in_register
+from runtime.native.types import I64, has_type, in_register
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import REPLACED
 from runtime.ops.record import Op, register
@@ -114,7 +114,7 @@ class _Survey(Flow):
     """Code that nobody compiles: refused nodes give values that stand for any."""
 
     def __init__(self) -> None:
-        super().__init__(Builder(ir.Module("survey")), 1)
+        super().__init__(Builder(ir.Module("survey")))
         self.refusals: dict[Node, NotNative] = {}
         self._seen: set[Graph] = set()
 
@@ -141,11 +141,14 @@ class _Survey(Flow):
         return list(map(self._any, node.outputs))
 
     def _any(self, tensor: SymbolicTensor) -> Any:
-        if not tensor.shape.is_fully_defined() or not has_type(tensor.dtype):
+        dims = tensor.shape.dims
+        if dims is None or not has_type(tensor.dtype):
             return None
         if tensor.shape.rank == 0:
             return Scalar(ir.Constant(in_register(tensor.dtype), None), tensor.dtype)
-        return Buffer(tuple(tensor.shape), tensor.dtype, self.builder.slot(0))
+        slot = self.builder.slot
+        shape = [slot(0, I64) if dim is None else dim for dim in dims]
+        return Buffer(tuple(shape), tensor.dtype, slot(0))
 
 
 def _without_rule(node: Node) -> NotNative | None:
@@ -155,8 +158,8 @@ def _without_rule(node: Node) -> NotNative | None:
     for tensor in (*node.inputs, *node.outputs):
         if not has_type(tensor.dtype):
             return NotNative(node, f"{tensor.dtype.name} has no native code")
-        if not tensor.shape.is_fully_defined():
-            return NotNative(node, f"the shape {tensor.shape} is not known")
+        if tensor.shape.rank is None:
+            return NotNative(node, "a tensor of any rank")
     return None
 
 

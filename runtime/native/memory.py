@@ -1,21 +1,63 @@
-"""Where arrays lie: one arena for each call, laid out while the code is written."""
+"""Where arrays lie, beside those of the host.
+
+Arrays of known shapes are in one arena for each call, laid out while the code is
+written. Arrays of other shapes are in a stack that follows it: who runs a loop gives
+back what an iteration has put there. The code returns `builder.FULL` where the stack is
+too small; nothing has changed by then, and the host calls it again with a larger one.
+
+A slot of the code holds, beside pointers to arrays, what `Given` and `InputDim` name.
+"""
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Sequence
+from enum import Enum
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from runtime.native.types import size_of
 from runtime.types.dtypes import DType
 
-__all__ = ["ALIGNMENT", "Arena"]
+__all__ = [
+    "ALIGNMENT",
+    "Arena",
+    "Given",
+    "InputDim",
+    "WorkMemory",
+    "address_of",
+    "array_at",
+]
 
 #: The widest vectors of processors, in bytes.
 ALIGNMENT = 64
 
+#: How long stacks are at first, in bytes, and at most.
+_FIRST, _LONGEST = 1 << 16, 1 << 36
+
+
+class Given(Enum):
+    """What a slot is for that does not point to an array of the host."""
+
+    #: Where the stack begins.
+    STACK = "stack"
+    #: Where it ends.
+    STACK_END = "end of the stack"
+    #: A number that the code writes.
+    RESULT = "result"
+
+
+class InputDim(NamedTuple):
+    """A slot with a dimension of an input."""
+
+    place: int
+    axis: int
+
 
 class Arena:
-    """The memory of one call, beside what it is given."""
+    """The arrays of known shapes."""
 
     def __init__(self) -> None:
         #: How many bytes a call needs.
@@ -27,3 +69,52 @@ class Arena:
         count = prod(shape) * size_of(dtype)
         self.size += -(-count // ALIGNMENT) * ALIGNMENT
         return start
+
+
+class WorkMemory:
+    """The memory of the calls of one program: kept for later calls, one each.
+
+    Threads that call at once have memory of their own.
+    """
+
+    def __init__(self, arena: int, has_stack: bool) -> None:
+        self._arena = arena
+        self._stack = _FIRST if has_stack else 0
+        self._spare: list[Any] = []
+
+    def take(self) -> Any:
+        """Memory for a call, which `give` keeps for the next one."""
+        try:
+            return self._spare.pop()
+        except IndexError:
+            return np.empty(self._arena + self._stack + ALIGNMENT, np.uint8)
+
+    def give(self, memory: Any) -> None:
+        """Keep memory, unless it is shorter than what is needed by now."""
+        if len(memory) >= self._arena + self._stack + ALIGNMENT:
+            self._spare.append(memory)
+
+    def grow(self, memory: Any) -> bool:
+        """Take longer stacks from now on; false where there are none."""
+        if len(memory) >= self._arena + self._stack + ALIGNMENT:
+            self._stack *= 4
+        self._spare.clear()
+        return self._stack <= _LONGEST
+
+    def numbers(self, memory: Any) -> dict[Given, int]:
+        """What is in the slots for the stack."""
+        start = address_of(memory) + self._arena
+        end = memory.ctypes.data + len(memory)
+        return {Given.STACK: start, Given.STACK_END: end, Given.RESULT: 0}
+
+
+def address_of(memory: Any) -> int:
+    """Where the arena begins."""
+    return int(-(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT)
+
+
+def array_at(pointer: int, shape: Sequence[int], dtype: Any) -> Any:
+    """A copy of the array that begins at a pointer."""
+    found = np.empty(shape, dtype)
+    ctypes.memmove(found.ctypes.data, pointer, found.nbytes)
+    return found

@@ -13,6 +13,7 @@ from runtime.native.builder import Builder
 from runtime.native.types import number
 from runtime.native.values import (
     Buffer,
+    Dim,
     Index,
     Lazy,
     Register,
@@ -22,7 +23,15 @@ from runtime.native.values import (
 )
 from runtime.types.dtypes import DType
 
-__all__ = ["elementwise", "fill", "force", "moved", "reduced", "same_shape"]
+__all__ = [
+    "broadcast_shape",
+    "elementwise",
+    "fill",
+    "force",
+    "moved",
+    "reduced",
+    "same_shape",
+]
 
 
 #: Arrays that are computed of so many others, one of the next, are stored: each is a
@@ -36,6 +45,27 @@ def same_shape(one: Shape, other: Shape) -> bool:
         a == b if isinstance(a, int) and isinstance(b, int) else a is b
         for a, b in zip(one, other)
     )
+
+
+def broadcast_shape(builder: Builder, shapes: Sequence[Shape]) -> Shape:
+    """The shape that arrays broadcast to.
+
+    Dimensions that only the program knows have to be the same, unless the other one is
+    known to be 1: where one of them turns out to be 1, the interpreter runs the graph.
+    """
+    found: list[Dim] = [1] * max(len(shape) for shape in shapes)
+    for shape in shapes:
+        for axis, dim in enumerate(shape, len(found) - len(shape)):
+            other = found[axis]
+            if isinstance(other, int) and other == 1:
+                found[axis] = dim
+            elif same_shape((dim,), (other,)) or (isinstance(dim, int) and dim == 1):
+                continue
+            else:
+                one, two = builder.dim(dim), builder.dim(other)
+                builder.check(builder.ir.icmp_unsigned("==", one, two))
+                found[axis] = dim if isinstance(dim, int) else other
+    return tuple(found)
 
 
 def elementwise(

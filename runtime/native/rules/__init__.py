@@ -15,6 +15,7 @@ from runtime.native.rules import (  # noqa: F401
     products,
     random,
     reductions,
+    shapes,
     state,
     structure,
     windows,

@@ -9,7 +9,7 @@ import llvmlite.ir as ir
 
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.nests import elementwise
+from runtime.native.nests import broadcast_shape, elementwise
 from runtime.native.types import constant, in_register, is_signed
 from runtime.native.values import Register, Value
 from runtime.ops.python_ints import is_exact
@@ -39,7 +39,8 @@ def applied(step: Step, function: Function, *values: Value) -> Value:
     def element(*numbers: Register) -> Register:
         return function(builder, dtype, *numbers)
 
-    return elementwise(builder, step.known_shape, step.dtype, element, values)
+    shape = broadcast_shape(builder, [value.shape for value in values])
+    return elementwise(builder, shape, step.dtype, element, values)
 
 
 def check(step: Step, function: Function, *values: Value) -> None:
@@ -49,7 +50,8 @@ def check(step: Step, function: Function, *values: Value) -> None:
     def element(*numbers: Register) -> Register:
         return function(builder, dtype, *numbers)
 
-    step.check(elementwise(builder, step.known_shape, dtypes.bool, element, values))
+    shape = broadcast_shape(builder, [value.shape for value in values])
+    step.check(elementwise(builder, shape, dtypes.bool, element, values))
 
 
 # --- arithmetic -----------------------------------------------------------------------

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.native.flow import Step, rule
-from runtime.native.nests import elementwise, force, moved, same_shape
-from runtime.native.types import I64, constant, number
-from runtime.native.values import Buffer, Register, Scalar, Value
+from runtime.native.nests import broadcast_shape, elementwise, moved, same_shape
+from runtime.native.rules.shapes import asked_shape, bounds, widened
+from runtime.native.types import constant, number
+from runtime.native.values import Register, Scalar, Value
 from runtime.ops.define import Slice
 
-__all__: list[str] = []
+__all__ = ["widened"]
 
 
 @rule("Const")
@@ -25,23 +26,13 @@ def _identity(step: Step, x: Value, **_: Any) -> Value:
     return x
 
 
-@rule("Reshape")
-def _reshape(step: Step, x: Value, shape: Any) -> Value:
-    target = step.known_shape
-    if same_shape(x.shape, target):
-        return x
-    if isinstance(x, Scalar):
-        return elementwise(step.builder, target, x.dtype, lambda v: v, [x])
-    pointer = force(step.builder, x).pointer
-    found = Buffer(target, x.dtype, pointer)
-    if not target:
-        return Scalar(step.builder.load_only(found), x.dtype)
-    return found
-
-
 @rule("BroadcastTo")
 def _broadcast_to(step: Step, x: Value, shape: Any) -> Value:
-    return elementwise(step.builder, step.known_shape, x.dtype, lambda v: v, [x])
+    builder, dims = step.builder, asked_shape(step, shape)
+    target = broadcast_shape(builder, [x.shape, dims])
+    if not same_shape(target, dims):
+        raise step.refused("an array of more than it is broadcast to")
+    return elementwise(builder, target, x.dtype, lambda v: v, [x])
 
 
 @rule("Transpose")
@@ -59,7 +50,7 @@ def _transpose(
             found[axis % rank] = at
         return tuple(found)
 
-    return moved(step.builder, step.known_shape, x, place)
+    return moved(step.builder, tuple([x.shape[axis] for axis in order]), x, place)
 
 
 @rule("StridedSlice")
@@ -68,19 +59,20 @@ def _strided_slice(step: Step, x: Value, key: tuple[Any, ...]) -> Value:
     given = sum(item is not None and item is not Ellipsis for item in key)
     parts: list[Any] = []  # per axis of x: (start, step) or a register
     kept: list[int | None] = []  # per axis of the result: the axis of x
+    shape: list[Any] = []
     for item in key if Ellipsis in key else (*key, Ellipsis):
         if item is None:
             kept.append(None)
+            shape.append(1)
         elif item is Ellipsis:
             for _ in range(len(x.shape) - given):
                 kept.append(len(parts))
+                shape.append(x.shape[len(parts)])
                 parts.append((0, 1))
         elif isinstance(item, Slice):
-            length = x.shape[len(parts)]
-            if not all(part is None or type(part) is int for part in item):
-                raise step.refused("the ends of a slice are not known")
-            start, _, stride = slice(*item).indices(length)
+            start, count, stride = bounds(step, item, x.shape[len(parts)])
             kept.append(len(parts))
+            shape.append(count)
             parts.append((start, stride))
         else:
             parts.append(_place(step, item, x.shape[len(parts)]))
@@ -92,10 +84,11 @@ def _strided_slice(step: Step, x: Value, key: tuple[Any, ...]) -> Value:
                 continue
             start, stride = parts[axis]
             at = at if stride == 1 else builder.ir.mul(at, number(stride))
-            found[axis] = at if start == 0 else builder.ir.add(at, number(start))
+            is_first = isinstance(start, int) and start == 0
+            found[axis] = at if is_first else builder.ir.add(at, builder.dim(start))
         return tuple(found)
 
-    return moved(builder, step.known_shape, x, place)
+    return moved(builder, tuple(shape), x, place)
 
 
 def _place(step: Step, item: Any, length: Any) -> Register:
@@ -111,11 +104,3 @@ def _place(step: Step, item: Any, length: Any) -> Register:
     at = builder.ir.select(is_negative, wrapped, at)
     step.builder.check(builder.ir.icmp_unsigned("<", at, builder.dim(length)))
     return at
-
-
-def widened(step: Step, item: Any) -> Register:
-    """An integer as one of 64 bits."""
-    if not isinstance(item, Scalar):
-        raise step.refused("an index that is no number")
-    extend = step.builder.ir.zext if item.dtype.is_unsigned else step.builder.ir.sext
-    return item.value if item.value.type == I64 else extend(item.value, I64)

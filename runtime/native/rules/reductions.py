@@ -35,11 +35,13 @@ def _combines(
         def both(a: Register, b: Register) -> Register:
             return combine(builder, dtype, a, b)
 
-        shape = step.known_shape
         axes = _axes(step, x, axis)
-        if not shape and len(axes) == len(x.shape):
+        if not keepdims and len(axes) == len(x.shape):
             return Scalar(reduced(builder, x, first, both), dtype)
-        found = step.new_buffer()
+        shape: list[Any] = list(x.shape)
+        for i in axes[::-1]:
+            shape[i : i + 1] = [1] * keepdims
+        found = step.new_buffer(tuple(shape))
         rest = [i for i in range(len(x.shape)) if i not in axes]
 
         def row(index: Index) -> None:
@@ -62,7 +64,7 @@ def _combines(
 
             builder.store(found, index, level((), first))
 
-        builder.nest(shape, row)
+        builder.nest(tuple(shape), row)
         return found
 
 

@@ -1,0 +1,90 @@
+"""Where results are written whose shapes only the program knows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from runtime.native.builder import Builder
+from runtime.native.memory import Given, InputDim
+from runtime.native.values import Buffer, Register, Shape
+from runtime.types.dtypes import DType
+
+__all__ = ["Home", "ResultHome", "Written"]
+
+
+class Home:
+    """The memory for one result, taken once its shape is known."""
+
+    def __init__(self, builder: Builder, dtype: DType) -> None:
+        self.builder = builder
+        self.dtype = dtype
+        #: What was taken.
+        self.buffer: Buffer | None = None
+
+    def take(self, shape: Shape) -> Buffer:
+        """Memory for an array of the shape."""
+        self.buffer = Buffer(shape, self.dtype, self._pointer(shape))
+        return self.buffer
+
+    def _pointer(self, shape: Shape) -> Register:
+        return self.builder.allocate(self.builder.bytes_of(shape, self.dtype))
+
+    def adopt(self, value: Buffer) -> bool:
+        """Whether an array may be the result as it is, where it is."""
+        if value is not self.buffer:
+            self.buffer = value
+        return True
+
+
+class Written(NamedTuple):
+    """A dimension that the program writes to a slot."""
+
+    slot: int
+
+
+class ResultHome(Home):
+    """An output of the program.
+
+    The caller makes the array where it knows the shape from the inputs' shapes, and
+    otherwise copies it from where the program says that it is.
+    """
+
+    def __init__(self, builder: Builder, dtype: DType, slot: int) -> None:
+        super().__init__(builder, dtype)
+        self._slot = slot
+        #: What the caller is told.
+        self.shape: tuple[int | InputDim | Written, ...] = ()
+
+    def _pointer(self, shape: Shape) -> Register:
+        builder = self.builder
+        dims = [builder.input_dims.get(id(dim), (dim, dim))[1] for dim in shape]
+        if all(isinstance(dim, (int, InputDim)) for dim in dims):
+            self.shape = tuple(dims)
+            return builder.slot(self._slot)
+        pointer = super()._pointer(shape)
+        self._tell(shape, pointer)
+        return pointer
+
+    def adopt(self, value: Buffer) -> bool:
+        """Whether an array may be the result as it is, where it is."""
+        if value is not self.buffer:
+            self._tell(value.shape, value.pointer)
+            self.buffer = value
+        return True
+
+    def _tell(self, shape: Shape, pointer: Register) -> None:
+        builder = self.builder
+        builder.write_slot(self._slot, pointer)
+        dims: list[int | InputDim | Written] = []
+        for dim in shape:
+            if isinstance(dim, int):
+                dims.append(dim)
+                continue
+            slot = builder.hold(Given.RESULT)
+            builder.write_slot(slot, dim)
+            dims.append(Written(slot))
+        self.shape = tuple(dims)
+        self.is_told = True
+
+    #: Whether the program says where the result is.
+    is_told = False
