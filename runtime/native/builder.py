@@ -353,6 +353,9 @@ class Builder:
         """
         if isinstance(count, int) and count == 0:
             return list(begin)
+        if isinstance(count, int) and count == 1:
+            with self.inner_block():
+                return list(body(number(0), list(begin)))
         head = self.function.append_basic_block("loop")
         done = self.function.append_basic_block("done")
         before, limit = self.ir.block, self.dim(count)

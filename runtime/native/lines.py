@@ -101,7 +101,7 @@ class Lines:
             for number, line in marked
             if not _HEADERS.match(line)
         )
-        return "\n".join(self._commented(kept, ";")).rstrip() + "\n"
+        return "\n".join(self._commented(kept, ";")).strip() + "\n"
 
     def in_asm(self, text: str) -> str:
         """The instructions of the machine, with comments in place of directives."""
