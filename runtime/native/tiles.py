@@ -114,7 +114,7 @@ def add_products(
         _add_tiles(builder, part, x, y, into)
         return ()
 
-    builder.loop(-(-depth // size), block)
+    builder.loop(-(-depth // size), block, is_final=True)
 
 
 def _clear(builder: Builder, sums: Sums, into: Register) -> None:
@@ -125,7 +125,7 @@ def _clear(builder: Builder, sums: Sums, into: Register) -> None:
         builder.clear(pointer, sums.columns * size_of(sums.dtype))
         return ()
 
-    builder.loop(sums.rows, row)
+    builder.loop(sums.rows, row, is_final=True)
 
 
 def _add_tiles(
@@ -152,7 +152,7 @@ def _add_tiles(
             _tile(builder, part, pointers[0], right, pointers[1], width, offsets)
             return ()
 
-        builder.loop(-(-sums.rows // high), rows)
+        builder.loop(-(-sums.rows // high), rows, is_final=True)
 
     def strip(place: Register, _: Any) -> Sequence[Register]:
         begin = builder.ir.mul(place, number(wide * width))
@@ -166,7 +166,7 @@ def _add_tiles(
         columns(part, here, there, [width * vector for vector in range(wide)])
         return ()
 
-    builder.loop(full, strip)
+    builder.loop(full, strip, is_final=True)
     rest = range(full * wide, vectors)
     if rest:
         last = sums.columns - width
@@ -190,7 +190,7 @@ def _packed(
         store_vector(builder, vector, target, sums.dtype)
         return ()
 
-    builder.loop(times, row)
+    builder.loop(times, row, is_final=True)
     levels = [Level(times, left_step, width)]
     return sums._replace(levels=levels), scratch.pointer
 
@@ -376,7 +376,7 @@ def add_lanes(
             store_vector(builder, finish(total), place, dtype)
         return ()
 
-    builder.loop(-(-sums.columns // (wide * width)), tile)
+    builder.loop(-(-sums.columns // (wide * width)), tile, is_final=True)
 
 
 # --- products of rows with rows -------------------------------------------------------
@@ -418,10 +418,10 @@ def add_dots(
                     builder.ir.store(next(found), place)
             return ()
 
-        builder.loop(-(-sums.columns // wide), columns)
+        builder.loop(-(-sums.columns // wide), columns, is_final=True)
         return ()
 
-    builder.loop(-(-sums.rows // high), rows)
+    builder.loop(-(-sums.rows // high), rows, is_final=True)
 
 
 def _dots(
@@ -448,7 +448,7 @@ def _dots(
     def zeros(width: int) -> list[Any]:
         return [ir.Constant(vector_type(dtype, width), None) for _ in xs for _ in ys]
 
-    totals = builder.loop(depth // width, body, zeros(width))
+    totals = builder.loop(depth // width, body, zeros(width), is_final=True)
     found = [_total(builder, total, dtype) for total in totals]
     rest = depth % width
     if rest:
