@@ -409,31 +409,43 @@ class Builder:
         back.set_metadata("llvm.loop", loop)
 
     def nest(
-        self, shape: Shape, body: Callable[[Index], None], *, is_flat: bool = False
+        self,
+        shape: Shape,
+        body: Callable[[Index], None],
+        *,
+        is_flat: bool = False,
+        in_order: bool = False,
     ) -> None:
-        """Run `body` for each index of a shape; iterations do not depend on others."""
+        """Run `body` for each index of a shape.
+
+        Iterations do not depend on others unless they are to run `in_order`.
+        """
         if is_flat:
 
             def step(i: Register, _: Any) -> Sequence[Register]:
                 body(Index(None, i))
                 return ()
 
-            self.loop(self.product(shape), step, is_parallel=True)
+            self.loop(self.product(shape), step, is_parallel=not in_order)
         else:
-            self._nest(shape, body, ())
+            self._nest(shape, body, (), in_order)
 
     def _nest(
-        self, shape: Shape, body: Callable[[Index], None], axes: tuple[Register, ...]
+        self,
+        shape: Shape,
+        body: Callable[[Index], None],
+        axes: tuple[Register, ...],
+        in_order: bool,
     ) -> None:
         if len(axes) == len(shape):
             body(Index(axes))
             return
 
         def step(i: Register, _: Any) -> Sequence[Register]:
-            self._nest(shape, body, (*axes, i))
+            self._nest(shape, body, (*axes, i), in_order)
             return ()
 
-        self.loop(shape[len(axes)], step, is_parallel=True)
+        self.loop(shape[len(axes)], step, is_parallel=not in_order)
 
     @contextmanager
     def block(self, name: str) -> Iterator[Any]:

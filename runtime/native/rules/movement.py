@@ -40,8 +40,8 @@ def _transpose(
     step: Step, x: Value, perm: Any = None, conjugate: bool = False
 ) -> Value:
     rank = len(x.shape)
-    order = tuple(range(rank))[::-1] if perm is None else tuple(perm)
-    if not all(type(axis) is int for axis in order):
+    order = tuple(range(rank))[::-1] if perm is None else perm
+    if type(order) is not tuple or not all(type(axis) is int for axis in order):
         raise step.refused("the order of axes is not known")
 
     def place(axes: tuple[Register, ...]) -> tuple[Register, ...]:
