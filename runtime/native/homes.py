@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from runtime.native.builder import Builder
 from runtime.native.memory import Given, InputDim
+from runtime.native.types import BIT, I64, POINTER, number
 from runtime.native.values import Buffer, Register, Shape
 from runtime.types.dtypes import DType
 
-__all__ = ["Home", "ResultHome", "Written"]
+__all__ = ["Home", "LoopHome", "ResultHome", "Written"]
 
 
 class Home:
@@ -34,6 +35,46 @@ class Home:
         if value is not self.buffer:
             self.buffer = value
         return True
+
+
+class LoopHome(Home):
+    """Where an iteration writes a part of the state, in memory that may grow.
+
+    It grows to twice of what is needed, so that it rarely does.
+    """
+
+    def __init__(
+        self, builder: Builder, dtype: DType, pointer: Register, capacity: Register
+    ) -> None:
+        super().__init__(builder, dtype)
+        #: The memory, and its length in bytes.
+        self.pointer, self.capacity = pointer, capacity
+        #: Whether it grew in this iteration.
+        self.grew: Register = BIT(0)
+
+    def _pointer(self, shape: Shape) -> Register:
+        builder = self.builder
+        before, needed = self.pointer, builder.bytes_of(shape, self.dtype)
+        self.grew = builder.ir.icmp_unsigned(">", needed, self.capacity)
+        start = builder.ir.block
+        with builder.ir.if_then(self.grew):
+            larger = builder.ir.shl(needed, number(1))
+            moved = builder.allocate(larger)
+            end = builder.ir.block
+        self.pointer = builder.ir.phi(POINTER)
+        longest = builder.ir.phi(I64)
+        for phi, old, new in (
+            (self.pointer, before, moved),
+            (longest, self.capacity, larger),
+        ):
+            phi.add_incoming(old, start)
+            phi.add_incoming(new, end)
+        self.capacity = longest
+        return self.pointer
+
+    def adopt(self, value: Buffer) -> bool:
+        """Whether an array may be the result as it is, where it is."""
+        return value is self.buffer
 
 
 class Written(NamedTuple):

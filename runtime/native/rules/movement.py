@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.native.flow import Step, rule
-from runtime.native.nests import broadcast_shape, elementwise, moved, same_shape
+from runtime.native.nests import elementwise, moved, same_shape
 from runtime.native.rules.shapes import asked_shape, bounds, widened
 from runtime.native.types import constant, number
 from runtime.native.values import Register, Scalar, Value
@@ -29,10 +29,13 @@ def _identity(step: Step, x: Value, **_: Any) -> Value:
 @rule("BroadcastTo")
 def _broadcast_to(step: Step, x: Value, shape: Any) -> Value:
     builder, dims = step.builder, asked_shape(step, shape)
-    target = broadcast_shape(builder, [x.shape, dims])
-    if not same_shape(target, dims):
-        raise step.refused("an array of more than it is broadcast to")
-    return elementwise(builder, target, x.dtype, lambda v: v, [x])
+    if len(dims) < len(x.shape):
+        raise step.refused("an array of more axes than it is broadcast to")
+    for own, dim in zip(x.shape[::-1], dims[::-1]):
+        if not ((isinstance(own, int) and own == 1) or same_shape((own,), (dim,))):
+            is_same = builder.ir.icmp_signed("==", builder.dim(own), builder.dim(dim))
+            builder.check(is_same)
+    return elementwise(builder, dims, x.dtype, lambda v: v, [x])
 
 
 @rule("Transpose")

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.graph import Graph
+import llvmlite.ir as ir
+
+from runtime.graph import Graph, Node
 from runtime.native.flow import Step, rule
+from runtime.native.homes import Home, LoopHome
 from runtime.native.in_place import overwritten, settle
-from runtime.native.nests import fill, force
-from runtime.native.types import I64, constant, number
+from runtime.native.nests import fill, force, same_shape
+from runtime.native.types import I64, POINTER, constant, number
 from runtime.native.values import Buffer, Lazy, Register, Scalar, Value
 from runtime.native.work import iteration, may_be_long
+from runtime.optimize.editing import bodies_of, nested_graphs
 
 __all__: list[str] = []
 
@@ -50,7 +54,7 @@ def _branch(
     builder, granted = step.builder, step.scope.granted
     into = [
         None
-        if tensor.shape.rank == 0 or place in granted
+        if place in granted or not _is_array_of_known_shape(tensor)
         else step.new_buffer(output=place)
         for place, tensor in enumerate(step.node.outputs)
     ]
@@ -65,6 +69,10 @@ def _branch(
             results = step.flow.run(graph, operands, into, owned)
             for place, memory in granted.items():
                 settle(builder, results[place], memory)
+            results = [
+                value if isinstance(value, Scalar) else force(builder, value)
+                for value in results
+            ]
         paths.append((builder.ir.block, results))
         builder.ir.branch(joined)
     assert before is not joined
@@ -81,15 +89,35 @@ def _branch(
     return found
 
 
+def _is_array_of_known_shape(tensor: Any) -> bool:
+    return tensor.shape.rank != 0 and bool(tensor.shape.is_fully_defined())
+
+
 def _is_among(value: Value, granted: dict[int, Buffer]) -> bool:
     return any(value is memory for memory in granted.values())
 
 
-def _joined(step: Step, dtype: Any, choices: Sequence[tuple[Any, Any]]) -> Scalar:
-    phi = step.builder.ir.phi(choices[0][0].value.type)
-    for value, block in choices:
-        phi.add_incoming(value.value, block)
-    return Scalar(phi, dtype)
+def _joined(step: Step, dtype: Any, choices: Sequence[tuple[Any, Any]]) -> Value:
+    """The number or the array of the path that was taken."""
+
+    def joined(registers: Sequence[Register]) -> Register:
+        phi = step.builder.ir.phi(registers[0].type)
+        for register, (_, block) in zip(registers, choices):
+            phi.add_incoming(register, block)
+        return phi
+
+    values = [value for value, _ in choices]
+    if all(isinstance(value, Scalar) for value in values):
+        return Scalar(joined([value.value for value in values]), dtype)
+    if len({len(value.shape) for value in values}) > 1:
+        raise step.refused("arrays of several ranks")
+    shape = [
+        dims[0]
+        if all(same_shape(dims[:1], (dim,)) for dim in dims)
+        else joined(list(map(step.builder.dim, dims)))
+        for dims in zip(*[value.shape for value in values])
+    ]
+    return Buffer(tuple(shape), dtype, joined([value.pointer for value in values]))
 
 
 # --- loops ----------------------------------------------------------------------------
@@ -100,6 +128,7 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
     """A loop: its numbers are in registers, its arrays in two buffers each.
 
     An iteration reads one of these and writes the other, and hands them on swapped.
+    What it puts on the stack is given back, unless one of the buffers has grown.
     """
     builder, node = step.builder, step.node
     test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
@@ -110,9 +139,10 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
     stays = [stay or i in homes for i, stay in enumerate(stays)]
     captured = [_once(step, value) for value in inputs[count:]]
     begin: list[Register] = []
-    for value, stay in zip(inputs[:count], stays):
+    opens = [_is_open(node, place) for place in range(count)]
+    for value, stay, is_open in zip(inputs[:count], stays, opens):
         if not stay:
-            begin += _carried(step, value)
+            begin += _carried(step, value, is_open)
     state = [_once(step, v) if stay else v for v, stay in zip(inputs[:count], stays)]
     if limit is not None:
         begin.append(number(0))
@@ -123,25 +153,27 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
     phis = [builder.ir.phi(value.type) for value in begin]
     for phi, value in zip(phis, begin):
         phi.add_incoming(value, before)
-    now, into = _state(step, state, stays, phis)
+    now, into = _state(step, state, stays, opens, phis)
+    mark = builder.mark() if _has_open_shapes(node) else None
     with builder.inner_block():
         (go_on,) = step.flow.run(test, [*now, *captured])
         assert isinstance(go_on, Scalar)
         goes = go_on.value
         if limit is not None:
-            goes = builder.ir.and_(
-                goes, builder.ir.icmp_signed("<", phis[-1], number(limit))
-            )
+            is_below = builder.ir.icmp_signed("<", phis[-1], number(limit))
+            goes = builder.ir.and_(goes, is_below)
         inner = builder.function.append_basic_block("body")
         done = builder.function.append_basic_block("end")
         builder.ir.cbranch(goes, inner, done)
         builder.ir.position_at_end(inner)
         results = step.flow.run(body, [*now, *captured], into, homes)
-        for place, home in homes.items():
-            settle(builder, results[place], home)
+        for place, memory in homes.items():
+            settle(builder, results[place], memory)
         if may_be_long(node):
             builder.poll(iteration(test) + iteration(body))
-        following = _following(results, now, stays)
+        if mark is not None:
+            _release(step, mark, into)
+        following = _following(step, results, now, into, stays, phis)
         if limit is not None:
             following.append(builder.ir.add(phis[-1], I64(1)))
         for phi, value in zip(phis, following):
@@ -149,9 +181,19 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
         builder.ir.branch(head)
     builder.ir.position_at_end(done)
     for place, tensor in enumerate(node.outputs):
-        if place in homes or not stays[place]:
+        if place in homes:
             step.scope.own(tensor)
     return now
+
+
+def _release(step: Step, mark: Register, into: Sequence[Any]) -> None:
+    """Give back the stack above the mark, but for memory of the state that grew."""
+    builder = step.builder
+    top = builder.mark()
+    for home in into:
+        if isinstance(home, LoopHome):
+            mark = builder.ir.select(home.grew, top, mark)
+    builder.release(mark)
 
 
 def _homes(
@@ -176,50 +218,110 @@ def _once(step: Step, value: Value) -> Value:
     return force(step.builder, value) if isinstance(value, Lazy) else value
 
 
-def _carried(step: Step, value: Value) -> list[Register]:
-    """The registers of a part of the state: a number, or the pointers of two arrays."""
+def _is_open(node: Node, place: int) -> bool:
+    """Whether a part of the state may be an array of another shape each time."""
+    body = node.attrs["body_graph"]
+    tensors = (node.outputs[place], body.inputs[place], body.outputs[place])
+    return not all(tensor.shape.is_fully_defined() for tensor in tensors)
+
+
+def _has_open_shapes(node: Node) -> bool:
+    return any(
+        not tensor.shape.is_fully_defined()
+        for body in bodies_of(node)
+        for graph in nested_graphs(body)
+        for inner in graph.nodes
+        for tensor in inner.outputs
+    )
+
+
+def _carried(step: Step, value: Value, is_open: bool) -> list[Register]:
+    """The registers of a part of the state, before the first iteration.
+
+    A number is one. An array has pointers: to itself, to the memory that the next
+    iteration writes to, and to that of the one after it. So the first array, which may
+    be anybody's, is never written to, and never copied. An array of any shape has
+    dimensions and lengths of memory: no bytes may be written where it is at first.
+    """
     if isinstance(value, Scalar):
         return [value.value]
     builder = step.builder
-    first, second = (builder.new_buffer(value.shape, value.dtype) for _ in range(2))
-    fill(builder, [(value, first)])
-    return [first.pointer, second.pointer]
+    first = force(builder, value)
+    if is_open:
+        nowhere, none = ir.Constant(POINTER, None), number(0)
+        dims = [builder.dim(dim) for dim in first.shape]
+        return [first.pointer, none, nowhere, none, *dims]
+    second = builder.new_buffer(value.shape, value.dtype)
+    third = first
+    if first is value:
+        third = builder.new_buffer(value.shape, value.dtype)
+    return [first.pointer, second.pointer, third.pointer]
 
 
 def _state(
-    step: Step, state: Sequence[Value], stays: Sequence[bool], phis: Sequence[Any]
-) -> tuple[list[Value], list[Buffer | None]]:
+    step: Step,
+    state: Sequence[Value],
+    stays: Sequence[bool],
+    opens: Sequence[bool],
+    phis: Sequence[Any],
+) -> tuple[list[Value], list[Buffer | Home | None]]:
     """The state in an iteration, and where the next one is written."""
     registers = iter(phis)
     now: list[Value] = []
-    into: list[Buffer | None] = []
-    for value, stay in zip(state, stays):
+    into: list[Buffer | Home | None] = []
+    for place, (value, stay, is_open) in enumerate(zip(state, stays, opens)):
         if stay:
             now.append(value)
             into.append(None)
         elif isinstance(value, Scalar):
             now.append(Scalar(next(registers), value.dtype))
             into.append(None)
+        elif is_open:
+            pointer, _, other, capacity = [next(registers) for _ in range(4)]
+            dims = [next(registers) for _ in value.shape]
+            known = step.node.attrs["body_graph"].inputs[place].shape.dims
+            if known is None:
+                raise step.refused("a loop over arrays of any rank")
+            shape = [dim if d is None else d for d, dim in zip(known, dims)]
+            now.append(Buffer(tuple(shape), value.dtype, pointer))
+            into.append(LoopHome(step.builder, value.dtype, other, capacity))
         else:
-            now.append(Buffer(value.shape, value.dtype, next(registers)))
-            into.append(Buffer(value.shape, value.dtype, next(registers)))
+            pointer, other, _ = [next(registers) for _ in range(3)]
+            now.append(Buffer(value.shape, value.dtype, pointer))
+            into.append(Buffer(value.shape, value.dtype, other))
     return now, into
 
 
 def _following(
-    results: Sequence[Value], now: Sequence[Value], stays: Sequence[bool]
+    step: Step,
+    results: Sequence[Value],
+    now: Sequence[Value],
+    into: Sequence[Any],
+    stays: Sequence[bool],
+    phis: Sequence[Any],
 ) -> list[Register]:
     """The registers that the next iteration begins with: arrays are swapped."""
+    builder, registers = step.builder, iter(phis)
     found: list[Register] = []
-    for result, value, stay in zip(results, now, stays):
+    for result, value, home, stay in zip(results, now, into, stays):
         if stay:
             continue
-        if isinstance(result, Scalar):
+        if isinstance(value, Scalar):
+            next(registers)
+            if not isinstance(result, Scalar):
+                raise step.refused("a loop over arrays of several ranks")
             found.append(result.value)
+        elif isinstance(home, LoopHome):
+            if len(result.shape) != len(value.shape):
+                raise step.refused("a loop over arrays of several ranks")
+            pointer, capacity = [next(registers) for _ in range(4)][:2]
+            found += [home.pointer, home.capacity, pointer, capacity]
+            found += [builder.dim(dim) for dim in result.shape]
+            for _ in value.shape:
+                next(registers)
         else:
-            assert isinstance(result, Buffer)
-            assert isinstance(value, Buffer)
-            found += [result.pointer, value.pointer]
+            _, other, third = [next(registers) for _ in range(3)]
+            found += [other, third, other]
     return found
 
 
