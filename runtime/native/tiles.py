@@ -87,11 +87,14 @@ def add_products(
     if not sums.rows or not sums.columns:
         return
     depth = sums.levels[0].times
+    if len(sums.levels) > 1 or not isinstance(depth, int):
+        _add_tiles(builder, sums, left, right, into)
+        return
     size = _FLAT if sums.rows <= 2 else _DEEP
     is_far = sums.columns * depth * size_of(sums.dtype) > _NEAR
-    if len(sums.levels) == 1 and depth <= size and is_far:
+    if depth <= size and is_far:
         sums = sums._replace(packs=size == _DEEP)
-    if len(sums.levels) > 1 or depth <= size or not is_far:
+    if depth <= size or not is_far:
         _add_tiles(builder, sums, left, right, into)
         return
     if not sums.adds:

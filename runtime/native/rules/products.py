@@ -11,6 +11,7 @@ from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.nests import force
 from runtime.native.tiles import Level, Sums, add_dots, add_products
+from runtime.native.types import number
 from runtime.native.values import Buffer, Register, Value
 from runtime.native.vectors import lanes_of, shifted, transpose
 from runtime.ops.python_ints import is_exact
@@ -22,6 +23,8 @@ __all__: list[str] = []
 _LARGE = 160**3
 #: Up to so many rows it does not pay to transpose the right operand first.
 _FEW_ROWS = 4
+#: So many rows are written at once where their number is a register.
+_BLOCK = 12
 
 
 class _Product(NamedTuple):
@@ -74,9 +77,11 @@ def _matmul(
 ) -> Value:
     if is_exact(step.node):
         raise step.refused("integers of Python")
-    *batch, rows, columns = shape = step.known_shape
     if min(len(x.shape), len(y.shape)) < 2:
         raise step.refused("a product of vectors")
+    if not all(isinstance(dim, int) for dim in (*x.shape, *y.shape)):
+        return _open_product(step, x, y, transpose_a, transpose_b)
+    *batch, rows, columns = shape = step.known_shape
     depth = x.shape[-2 if transpose_a else -1]
     if depth != y.shape[-1 if transpose_b else -2]:
         raise step.refused("matrices that do not fit")
@@ -110,6 +115,59 @@ def _matmul(
         product.write(builder, *pointers)
 
     _each(builder, batch, matrix)
+    return found
+
+
+def _open_product(
+    step: Step, x: Value, y: Value, transpose_a: bool, transpose_b: bool
+) -> Value:
+    """The product of matrices one of whose lengths is a register.
+
+    That may be the rows of the left one, or what is summed over, where both have rows
+    that are known.
+    """
+    if len(x.shape) != 2 or len(y.shape) != 2:
+        raise step.refused("batches of matrices of unknown lengths")
+    builder, dtype = step.builder, step.dtype
+    rows, depth = x.shape[::-1] if transpose_a else x.shape
+    other, columns = y.shape[::-1] if transpose_b else y.shape
+    if not isinstance(columns, int) or transpose_a is isinstance(depth, int):
+        raise step.refused("products of matrices of unknown lengths")
+    left, right = force(builder, x), force(builder, y)
+    if transpose_a and not transpose_b and isinstance(rows, int):
+        same = builder.ir.icmp_signed("==", builder.dim(depth), builder.dim(other))
+        builder.check(same)
+        found = step.new_buffer((rows, columns))
+        levels = [Level(depth, rows, columns)]
+        sums = Sums(dtype, rows, columns, 1, columns, levels)
+        add_products(builder, sums, left.pointer, right.pointer, found.pointer)
+        return found
+    if transpose_a or depth != other:
+        raise step.refused("products of matrices of unknown lengths")
+    found = step.new_buffer((rows, columns))
+    if transpose_b:
+        right = transpose(builder, right)
+    levels = [Level(depth, 1, columns)]
+    sums = Sums(dtype, _BLOCK, columns, depth, columns, levels)
+
+    def block(begin: Any, sums: Sums) -> None:
+        here = shifted(builder, left.pointer, dtype, (begin, depth))
+        there = shifted(builder, found.pointer, dtype, (begin, columns))
+        add_products(builder, sums, here, right.pointer, there)
+
+    def whole(i: Register, _: Any) -> Sequence[Register]:
+        block(builder.ir.mul(i, number(_BLOCK)), sums)
+        return ()
+
+    def single(i: Register, _: Any) -> Sequence[Register]:
+        block(builder.ir.add(i, first), sums._replace(rows=1))
+        return ()
+
+    count = builder.dim(rows)
+    blocks = builder.ir.sdiv(count, number(_BLOCK))
+    first = builder.ir.mul(blocks, number(_BLOCK))
+    builder.loop(blocks, whole, is_final=True)
+    builder.loop(builder.ir.sub(count, first), single, is_final=True)
     return found
 
 

@@ -18,9 +18,10 @@ from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.nests import fill, force, moved
 from runtime.native.rules.elementwise import maximum
+from runtime.native.rules.movement import widened
 from runtime.native.tiles import Level, Sums, add_lanes, add_products, strip_of
 from runtime.native.types import constant, number, size_of
-from runtime.native.values import Buffer, Index, Lazy, Register, Value
+from runtime.native.values import Buffer, Index, Lazy, Register, Scalar, Value
 from runtime.native.vectors import added_product, repeated, shifted, transpose
 from runtime.ops.nn.windows import paddings, places
 from runtime.types.dtypes import DType
@@ -53,6 +54,8 @@ class _Rows(NamedTuple):
 def _axes(
     step: Step, shape: Sequence[int], sizes: Sequence[int], attrs: dict[str, Any]
 ) -> list[_Axis]:
+    if not all(isinstance(dim, int) for dim in (*shape[1:], *sizes)):
+        raise step.refused("windows of images of unknown lengths")
     try:
         counts: Any = places(tuple(shape), sizes, attrs)
     except OpError as error:
@@ -107,6 +110,7 @@ class _Images:
         self._x = x
         self._pads = pads
         lengths = [n + sum(pad) for n, pad in zip(x.shape[1:-1], pads)]
+        self.count = x.shape[0]
         #: The shape of each.
         self.shape = (*lengths, x.shape[-1])
         self.has_border = any(map(any, pads))
@@ -164,8 +168,24 @@ def _each_row(
 def _check_floats(step: Step, rank: int, *values: Value) -> None:
     if not all(len(value.shape) == rank for value in values):
         raise step.refused("windows of another rank")
+    dims = [dim for value in values for dim in value.shape[1:]]
+    if not all(isinstance(dim, int) for dim in dims):
+        raise step.refused("windows of images of unknown lengths")
     if not step.dtype.is_floating:
         raise step.refused("a convolution of integers")
+
+
+def _check_same(step: Step, one: Any, other: Any) -> None:
+    """Check that two batches have as many images."""
+    if isinstance(other, Scalar):
+        other = widened(step, other)
+    if isinstance(one, int) and isinstance(other, int):
+        if one != other:
+            raise step.refused("batches that do not fit")
+        return
+    builder = step.builder
+    same = builder.ir.icmp_signed("==", builder.dim(one), builder.dim(other))
+    builder.check(same)
 
 
 class _Convolution(NamedTuple):
@@ -218,7 +238,9 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     if not inside or channels % inside or outside % (channels // inside or 1):
         raise step.refused("filters that do not fit")
     axes = _axes(step, x.shape, sizes, attrs)
-    builder, found = step.builder, step.new_buffer()
+    builder = step.builder
+    shape = (x.shape[0], *[axis.windows for axis in axes], outside)
+    found = step.new_buffer(shape)
     groups = channels // inside
     source, dtype = force(builder, x), step.dtype
     packed, width = force(builder, filters), outside
@@ -265,7 +287,7 @@ def _each_image(
     write: Callable[[Register, Register, Register], None],
 ) -> None:
     """Run ``write(place, image, result)`` for the pointers of each image."""
-    if not prod(found.shape):
+    if not prod(found.shape[1:]):
         return
 
     def step(place: Register, _: Any) -> Sequence[Register]:
@@ -325,13 +347,15 @@ def _reach(axis: _Axis, phases: Sequence[_Phase]) -> tuple[int, int]:
 def _back(
     step: Step, filters: Value, y: Value, *, input_sizes: Any, **attrs: Any
 ) -> Value:
-    shape = step.known_shape
-    _check_floats(step, len(shape), filters, y)
+    _check_floats(step, len(attrs["strides"]), filters, y)
+    count, *rest = input_sizes
+    shape = (y.shape[0], *rest)
     axes = _axes(step, shape, filters.shape[:-2], attrs)
-    counts = (shape[0], *[axis.windows for axis in axes], filters.shape[-1])
-    if tuple(y.shape) != counts or shape[-1] != filters.shape[-2]:
+    counts = (*[axis.windows for axis in axes], filters.shape[-1])
+    if tuple(y.shape[1:]) != counts or shape[-1] != filters.shape[-2]:
         raise step.refused("a result that does not fit")
-    builder, found, dtype = step.builder, step.new_buffer(), step.dtype
+    _check_same(step, y.shape[0], count)
+    builder, found, dtype = step.builder, step.new_buffer(shape), step.dtype
     *sizes, inside, outside = filters.shape
     turned = transpose(builder, force(builder, filters))
     packed, width = _in_strips(builder, turned)
@@ -344,7 +368,7 @@ def _back(
         sum(phase.elements for phase in each) < axis.length
         for axis, each in zip(axes, phases)
     ):
-        builder.clear(found.pointer, prod(shape) * size_of(dtype))
+        builder.clear(found.pointer, builder.bytes_of(shape, dtype))
 
     def image(place: Register, left: Register, into: Register) -> None:
         def strip(index: Index) -> None:
@@ -385,9 +409,10 @@ def _filters(
     _check_floats(step, len(shape), x, y)
     *sizes, inside, outside = shape
     axes = _axes(step, x.shape, sizes, attrs)
-    counts = (x.shape[0], *[axis.windows for axis in axes], outside)
-    if tuple(y.shape) != counts or x.shape[-1] != inside:
+    counts = (*[axis.windows for axis in axes], outside)
+    if tuple(y.shape[1:]) != counts or x.shape[-1] != inside:
         raise step.refused("filters that do not fit")
+    _check_same(step, x.shape[0], y.shape[0])
     builder, found, dtype = step.builder, step.new_buffer(), step.dtype
     given = force(builder, y)
     images = _Images(builder, force(builder, x), [axis.pads for axis in axes])
@@ -402,7 +427,7 @@ def _filters(
         for axis, left, right in zip(axes, lefts, rights)
     ]
     builder.clear(found.pointer, prod(shape) * size_of(dtype))
-    if not prod(shape) or not prod(y.shape):
+    if not prod(shape) or not prod(counts):
         return found
     *outer, inner = [_Rows(*r) for r in _merged([*taps, _Rows(inside, 1, outside)])]
     levels = [Level(*level) for level in _merged(windows)]
@@ -435,9 +460,10 @@ def _by_channel(
     finish: Callable[[Any, Any], Any] = lambda total, places: total,
 ) -> Value:
     """The elements of windows combined, for each channel."""
-    builder, found, dtype = step.builder, step.new_buffer(), step.dtype
-    lefts, intos = _strides(images.shape), _strides(found.shape[1:])
-    channels = images.shape[-1]
+    builder, dtype, channels = step.builder, step.dtype, images.shape[-1]
+    shape = (images.count, *[axis.windows for axis in axes], channels)
+    found = step.new_buffer(shape)
+    lefts, intos = _strides(images.shape), _strides(shape[1:])
     rights = _strides((*[axis.size for axis in axes], channels))
     levels = [
         Level(axis.size, axis.apart * left, right)

@@ -69,3 +69,19 @@ def of_batches() -> Iterator[Case]:
 )
 def test_products_of_matrices(cases: Any) -> None:
     compare(cases(), is_unusual)
+
+
+def test_the_rows_of_a_batch_may_be_unknown() -> None:
+    spec = tf.TensorSpec([None, 7], tf.float32)
+
+    @tf.function(input_signature=[spec], executor="native")
+    def both(x: Any) -> Any:
+        w = tf.constant(drawn(7, 20))
+        return tf.matmul(x, w), tf.matmul(x, x, transpose_a=True)
+
+    assert both.get_concrete_function().executor == "native"
+    for rows in (0, 1, 11, 12, 30):
+        x = drawn(rows, 7)
+        wide, square = (found.numpy() for found in both(tf.constant(x)))
+        np.testing.assert_allclose(wide, x @ drawn(7, 20), rtol=1e-5, atol=1e-4)
+        np.testing.assert_allclose(square, x.T @ x, rtol=1e-5, atol=1e-4)

@@ -86,3 +86,23 @@ def of_channels() -> Iterator[Case]:
 )
 def test_windows_of_images(cases: Any) -> None:
     compare(cases(), is_unusual)
+
+
+def test_the_number_of_images_may_be_unknown() -> None:
+    specs = [tf.TensorSpec([None, 8, 9, 3]), tf.TensorSpec([3, 2, 3, 5])]
+
+    def trained(x: Any, w: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = tf.nn.max_pool2d(tf.nn.conv2d(x, w, 2, "SAME"), 2, 1, "VALID")
+            loss = tf.reduce_sum(y * y)
+        return [y, *tape.gradient(loss, [x, w])]
+
+    native = tf.function(trained, input_signature=specs, executor="native")
+    assert native.get_concrete_function().executor == "native"
+    for count in (0, 1, 3):
+        inputs = tf.constant(drawn(count, 8, 9, 3)), tf.constant(drawn(3, 2, 3, 5))
+        for found, expected in zip(native(*inputs), trained(*inputs)):
+            np.testing.assert_allclose(
+                found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-2
+            )
