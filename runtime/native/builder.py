@@ -11,7 +11,7 @@ from typing import Any
 import llvmlite.ir as ir
 
 from runtime.native.lines import Lines
-from runtime.native.memory import ALIGNMENT, Arena, Given, InputDim
+from runtime.native.memory import ALIGNMENT, Arena, Given, InputDim, Room
 from runtime.native.types import (
     BIT,
     BYTE,
@@ -80,6 +80,8 @@ class Builder:
         #: Dimensions that were cast, by the ids of the registers that were made.
         self._cast_dims: dict[int, tuple[Register, Dim]] = {}
         self._stack: tuple[Any, Any] | None = None
+        #: The slots of rooms, by the ids of the registers (kept alive).
+        self._rooms: dict[int, tuple[Register, int]] = {}
         self._slots = self.function.args[0]
         self._arena = self.slot(0)
         #: What was computed in the blocks that enclose the current one, by array and
@@ -123,6 +125,37 @@ class Builder:
             place = self.arena.place(shape, dtype)
             return Buffer(shape, dtype, self.byte_offset(self._arena, place))
         return Buffer(shape, dtype, self.allocate(self.bytes_of(shape, dtype)))
+
+    def new_growing(self, rows: Dim, element: Shape, dtype: DType) -> Buffer:
+        """An array with so many rows, and with room for more: see `check_room`."""
+        place = self.hold(Room())
+        room = self.slot(place, I64)
+        self._rooms[id(room)] = room, place
+        found = Buffer((room, *element), dtype, self._arena)
+        self.check_room(found, self.dim(rows))
+        found.pointer = self.allocate(self.bytes_of(found.shape, dtype))
+        return found
+
+    def room_of(self, buffer: Buffer) -> int | None:
+        """The slot of the room of an array that may grow."""
+        found = self._rooms.get(id(buffer.shape[0])) if buffer.shape else None
+        return None if found is None else found[1]
+
+    def check_room(self, buffer: Buffer, needed: Register) -> None:
+        """Return `FULL` unless an array that may grow has room for so many rows."""
+        place = self.room_of(buffer)
+        assert place is not None
+        small = self.ir.icmp_signed(">", needed, buffer.shape[0])
+        with self.ir.if_then(small, likely=False):
+            self.write_slot(place, needed)
+            self.ir.ret(ir.Constant(I32, FULL))
+
+    def clear_rows(self, buffer: Buffer, start: Dim, end: Dim) -> None:
+        """Make rows of an array zeros."""
+        size = self.bytes_of(buffer.shape[1:], buffer.dtype)
+        first = self.ir.mul(self.dim(start), size)
+        count = self.ir.sub(self.ir.mul(self.dim(end), size), first)
+        self.clear(self.byte_offset(buffer.pointer, first), count)
 
     def bytes_of(self, shape: Shape, dtype: DType) -> Register:
         """The bytes of an array; `FULL` where there are too many to be counted."""

@@ -21,7 +21,14 @@ from runtime.native.flow import Flow, NotNative
 from runtime.native.homes import Home, ResultHome, Written
 from runtime.native.lines import Lines
 from runtime.native.machine import Code, assemble
-from runtime.native.memory import Given, InputDim, WorkMemory, address_of, array_at
+from runtime.native.memory import (
+    Given,
+    InputDim,
+    Room,
+    WorkMemory,
+    address_of,
+    array_at,
+)
 from runtime.native.types import has_type
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import without_variables
@@ -72,7 +79,7 @@ class Program:
         )
         #: Whether a call takes or gives more than pointers to arrays of known shapes.
         self.is_open = any(isinstance(home, Home) for home in self._homes) or any(
-            isinstance(what, (Given, InputDim)) for what in builder.held
+            isinstance(what, (Given, InputDim, Room)) for what in builder.held
         )
         has_stack = any(what is Given.STACK for what in builder.held)
         self._work = WorkMemory(builder.arena.size, has_stack)
@@ -173,10 +180,16 @@ class Program:
                 numbers.append(stack[what])
             elif isinstance(what, InputDim):
                 numbers.append(_dim(what, given))
+            elif isinstance(what, Room):
+                numbers.append(what.size)
             else:
                 numbers.append(what.ctypes.data)
         slots = (ctypes.c_int64 * len(numbers))(*numbers)
         status = self._function(ctypes.addressof(slots))
+        if status == FULL:
+            ends = zip(self.signature.held, slots[-len(self.signature.held) :])
+            if any(isinstance(what, Room) and what.grow(n) for what, n in ends):
+                return self._call_with(given, memory)
         for place, home in enumerate(self._homes if status == 0 else ()):
             if isinstance(home, ResultHome) and home.is_told:
                 dims = [_read(dim, slots) for dim in home.shape]

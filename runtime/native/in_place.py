@@ -11,53 +11,53 @@ What was computed of the old elements and is not stored yet is stored before.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime.execute.prune import find_live
 from runtime.graph import Graph, Node
 from runtime.native.builder import Builder
 from runtime.native.homes import Home
-from runtime.native.nests import fill, force
+from runtime.native.nests import fill, force, same_shape
 from runtime.native.values import Buffer, Lazy, Scalar, Value
 from runtime.optimize.editing import bodies_of
 from runtime.tensor import SymbolicTensor
 
-__all__ = ["WRITERS", "Scope", "overwritten", "passed_on", "settle"]
+__all__ = ["GROWERS", "WRITERS", "Chain", "Scope", "overwritten", "settle"]
+
+#: The writers that give an array more rows.
+GROWERS = frozenset({"ListAppend", "ListExtend", "ListInsert", "TensorArrayGrowV3"})
 
 #: The ops whose first result is their first input with other elements.
-WRITERS = frozenset(
-    {
-        "ListAppend",
-        "ListDelete",
-        "ListExtend",
-        "ListInsert",
-        "ListPut",
-        "ListSet",
-        "ListSetRows",
-        "TensorArrayGrowV3",
-        "TensorArrayWriteV3",
-    }
-)
+WRITERS = GROWERS | {"ListDelete", "ListSet", "TensorArrayWriteV3"}
 
 
-def passed_on(graph: Graph) -> dict[int, int]:
+class Chain(NamedTuple):
+    """The input that an output is, with other elements, and whether it may grow."""
+
+    place: int
+    grows: bool
+
+
+def _passed_on(graph: Graph) -> dict[int, Chain]:
     """The outputs that are an input with other elements, which nobody else needs."""
     nodes = find_live(graph).nodes
     last = _last_uses(graph, nodes)
-    places = {id(tensor): place for place, tensor in enumerate(graph.inputs)}
+    chains = {id(t): Chain(place, False) for place, t in enumerate(graph.inputs)}
     for number, node in enumerate(nodes):
-        for output, place in overwritten(node).items():
+        for output, (place, grows) in overwritten(node).items():
             tensor = node.inputs[place]
-            if id(tensor) in places and last[id(tensor)] == number:
+            if id(tensor) in chains and last[id(tensor)] == number:
                 if sum(other is tensor for other in node.inputs) == 1:
-                    places[id(node.outputs[output])] = places[id(tensor)]
+                    before = chains[id(tensor)]
+                    after = Chain(before.place, before.grows or grows)
+                    chains[id(node.outputs[output])] = after
     found = {
-        output: places[id(tensor)]
+        output: chains[id(tensor)]
         for output, tensor in enumerate(graph.outputs)
-        if id(tensor) in places
+        if id(tensor) in chains
     }
-    sources = list(found.values())
-    return {output: p for output, p in found.items() if sources.count(p) == 1}
+    places = [chain.place for chain in found.values()]
+    return {k: chain for k, chain in found.items() if places.count(chain.place) == 1}
 
 
 def _last_uses(graph: Graph, nodes: Sequence[Node]) -> dict[int, int]:
@@ -66,26 +66,31 @@ def _last_uses(graph: Graph, nodes: Sequence[Node]) -> dict[int, int]:
     return last | {id(tensor): len(nodes) for tensor in graph.outputs}
 
 
-def overwritten(node: Node) -> dict[int, int]:
+def overwritten(node: Node) -> dict[int, Chain]:
     """The outputs of a node that are an input with other elements."""
     if node.op in WRITERS:
-        return {0: 0}
+        return {0: Chain(0, node.op in GROWERS)}
     if node.op == "While":
-        found = passed_on(node.attrs["body_graph"])
-        return {k: place for k, place in found.items() if k == place}
+        found = _passed_on(node.attrs["body_graph"])
+        return {k: chain for k, chain in found.items() if k == chain.place}
     if node.op not in ("If", "Case"):
         return {}
-    first, *others = [passed_on(body) for body in bodies_of(node)]
-    return {
-        output: place + 1
-        for output, place in first.items()
-        if all(other.get(output) == place for other in others)
-    }
+    branches = [_passed_on(body) for body in bodies_of(node)]
+    joined = {}
+    for output in branches[0]:
+        chains = [branch.get(output) for branch in branches]
+        places = {None if chain is None else chain.place for chain in chains}
+        place = places.pop()
+        if place is not None and not places:
+            grows = any(chain is not None and chain.grows for chain in chains)
+            joined[output] = Chain(place + 1, grows)
+    return joined
 
 
 def settle(builder: Builder, result: Value, memory: Buffer) -> None:
     """Have the memory that was overwritten hold a result, wherever this lies."""
     if not (isinstance(result, Buffer) and result.pointer is memory.pointer):
+        assert same_shape(result.shape, memory.shape)
         fill(builder, [(result, memory)])
 
 
@@ -124,13 +129,15 @@ class Scope:
     def grant(self, node: Node) -> None:
         """Find what the node may write to, and store what depends on it."""
         self.granted = {}
-        for output, place in overwritten(node).items():
+        for output, (place, grows) in overwritten(node).items():
             tensor = node.inputs[place]
             value = self.values[tensor]
             is_last = self._last[id(tensor)] == self.number
             is_one = sum(other is tensor for other in node.inputs) == 1
             if id(tensor) in self._owned and is_last and is_one:
-                if isinstance(value, Buffer):
+                if isinstance(value, Buffer) and (
+                    not grows or self.builder.room_of(value) is not None
+                ):
                     self._store_dependents(tensor)
                     self.granted[output] = value
 

@@ -26,6 +26,7 @@ __all__ = [
     "Arena",
     "Given",
     "InputDim",
+    "Room",
     "WorkMemory",
     "address_of",
     "array_at",
@@ -54,6 +55,23 @@ class InputDim(NamedTuple):
 
     place: int
     axis: int
+
+
+class Room:
+    """A slot with the number of rows that an array which grows has memory for.
+
+    Where that is too little the code writes what it needs there, and returns `FULL`.
+    """
+
+    def __init__(self) -> None:
+        self.size = 16
+
+    def grow(self, needed: int) -> bool:
+        """Have room for more rows from now on; false where there is enough."""
+        if needed <= self.size:
+            return False
+        self.size = 2 * needed
+        return True
 
 
 class Arena:

@@ -7,8 +7,26 @@ from typing import Any
 from runtime.native.flow import Step, rule
 from runtime.native.nests import fill, moved, same_shape
 from runtime.native.rules.movement import widened
-from runtime.native.types import constant, in_memory, number
-from runtime.native.values import Buffer, Lazy, Register, Scalar, Shape, Value
+from runtime.native.types import (
+    BIT,
+    I32,
+    I64,
+    POINTER,
+    constant,
+    in_memory,
+    number,
+)
+from runtime.native.values import (
+    Buffer,
+    Dim,
+    Index,
+    Lazy,
+    Register,
+    Scalar,
+    Shape,
+    Value,
+)
+from runtime.types import dtypes
 
 __all__: list[str] = []
 
@@ -36,25 +54,60 @@ def _place(step: Step, index: Any, count: Any) -> Register:
     return at
 
 
+def _check_element(step: Step, buffer: Value, value: Value) -> None:
+    if not same_shape(buffer.shape[1:], value.shape):
+        raise step.refused("an element of another shape")
+
+
+def roomy(step: Step, buffer: Value, needed: Register) -> Buffer:
+    """The first input in memory to write to, with at least so many rows."""
+    builder, memory = step.builder, step.scope.granted.get(0)
+    step.scope.own(step.output)
+    if memory is not None:
+        builder.check_room(memory, needed)
+        return memory
+    rows, *element = buffer.shape
+    count = builder.intrinsic("smax", builder.dim(rows), needed)
+    found = step.new_buffer((builder.as_dim(count), *element))
+    fill(builder, [(buffer, Buffer(buffer.shape, buffer.dtype, found.pointer))])
+    builder.clear_rows(found, rows, count)
+    return found
+
+
 @rule("TensorArrayV3")
 def _new(step: Step, *, size: Any, dtype: Any, element_shape: Any) -> Value:
     if element_shape is None or None in element_shape:
         raise step.refused("an array of elements of no known shape")
-    if type(size) is not int:
-        raise step.refused("an array of a size that is not known")
-    if size < 0:
-        raise step.refused("an array of negative size")
-    return zeros((size, *element_shape), dtype)
+    if type(size) is int:
+        return zeros((step.known_shape[0], *element_shape), dtype)
+    rows = widened(step, size)
+    step.check(step.builder.ir.icmp_signed(">=", rows, number(0)))
+    return zeros((step.builder.as_dim(rows), *element_shape), dtype)
 
 
 @rule("TensorArrayWriteV3")
 def _write(step: Step, buffer: Value, value: Value, *, index: Any) -> Value:
-    if not same_shape(buffer.shape[1:], value.shape):
-        raise step.refused("an element of another shape")
+    _check_element(step, buffer, value)
     place = _place(step, index, buffer.shape[0])
     found = step.writable(buffer)
     fill(step.builder, [(value, row_of(step, found, place))])
     return found
+
+
+@rule("TensorArrayGrowV3")
+def _grow(
+    step: Step, buffer: Value, count: Value, value: Value, *, index: Any
+) -> tuple[Value, Value]:
+    builder = step.builder
+    _check_element(step, buffer, value)
+    place = number(index) if type(index) is int else widened(step, index)
+    step.check(builder.ir.icmp_signed(">=", place, number(0)))
+    end = builder.ir.add(place, number(1))
+    found = roomy(step, buffer, end)
+    fill(builder, [(value, row_of(step, found, place))])
+    before = widened(step, count)
+    size = builder.intrinsic("smax", before, end)
+    return found, Scalar(builder.ir.trunc(size, I32), dtypes.int32)
 
 
 @rule("TensorArrayReadV3")
@@ -73,3 +126,116 @@ def picked(step: Step, buffer: Value, place: Register) -> Value:
     if row.shape:
         return row
     return Scalar(step.builder.load_only(row), row.dtype)
+
+
+# --- lists ----------------------------------------------------------------------------
+
+
+def _wrapped(step: Step, index: Value, count: Value) -> Register:
+    """An index counted from the front, after a check."""
+    b = step.builder.ir
+    at, size = widened(step, index), widened(step, count)
+    at = b.select(b.icmp_signed("<", at, number(0)), b.add(at, size), at)
+    step.check(b.icmp_unsigned("<", at, size))
+    return at
+
+
+def _rows_of(step: Step, buffer: Buffer, start: Register, rows: Dim) -> Buffer:
+    """Rows of an array, in the memory of the array."""
+    pointer = row_of(step, buffer, start).pointer
+    return Buffer((rows, *buffer.shape[1:]), buffer.dtype, pointer)
+
+
+def _shift(
+    step: Step, buffer: Buffer, source: Register, target: Register, end: Register
+) -> None:
+    """Move the rows from one up to another to a place."""
+    builder, b = step.builder, step.builder.ir
+    size = builder.bytes_of(buffer.shape[1:], buffer.dtype)
+    count = b.mul(b.sub(end, source), size)
+    pointers = [row_of(step, buffer, place).pointer for place in (target, source)]
+    move = builder.module.declare_intrinsic("llvm.memmove", [POINTER, POINTER, I64])
+    b.call(move, [*pointers, count, BIT(0)])
+
+
+@rule("ListAppend")
+def _append(step: Step, buffer: Value, count: Value, value: Value) -> Value:
+    _check_element(step, buffer, value)
+    place = widened(step, count)
+    found = roomy(step, buffer, step.builder.ir.add(place, number(1)))
+    fill(step.builder, [(value, row_of(step, found, place))])
+    return found
+
+
+@rule("ListExtend")
+def _extend(step: Step, buffer: Value, count: Value, values: Value) -> Value:
+    _check_element(step, buffer, Lazy(values.shape[1:], values.dtype, _no_element))
+    builder, place = step.builder, widened(step, count)
+    rows = values.shape[0]
+    found = roomy(step, buffer, builder.ir.add(place, builder.dim(rows)))
+    fill(builder, [(values, _rows_of(step, found, place, rows))])
+    return found
+
+
+def _no_element(index: Index) -> Register:
+    raise NotImplementedError
+
+
+@rule("ListInsert")
+def _insert(
+    step: Step, buffer: Value, count: Value, index: Value, value: Value
+) -> Value:
+    _check_element(step, buffer, value)
+    builder, b = step.builder, step.builder.ir
+    place, size = widened(step, index), widened(step, count)
+    wrapped = builder.intrinsic("smax", b.add(place, size), number(0))
+    least = builder.intrinsic("smin", place, size)
+    place = b.select(b.icmp_signed("<", place, number(0)), wrapped, least)
+    found = roomy(step, buffer, b.add(size, number(1)))
+    _shift(step, found, place, b.add(place, number(1)), size)
+    fill(builder, [(value, row_of(step, found, place))])
+    return found
+
+
+@rule("ListSet")
+def _set(step: Step, buffer: Value, count: Value, index: Value, value: Value) -> Value:
+    _check_element(step, buffer, value)
+    place = _wrapped(step, index, count)
+    found = step.writable(buffer)
+    fill(step.builder, [(value, row_of(step, found, place))])
+    return found
+
+
+@rule("ListDelete")
+def _delete(step: Step, buffer: Value, count: Value, index: Value) -> Value:
+    place = widened(step, index)
+    after = step.builder.ir.add(place, number(1))
+    found = step.writable(buffer)
+    _shift(step, found, after, place, widened(step, count))
+    return found
+
+
+@rule("ListGet")
+def _get(step: Step, buffer: Value, count: Value, index: Value) -> Value:
+    return picked(step, buffer, _wrapped(step, index, count))
+
+
+@rule("ListPlace")
+def _list_place(step: Step, count: Value, index: Value, use: str) -> Value:
+    place = _wrapped(step, index, count)
+    return Scalar(step.builder.ir.trunc(place, I32), dtypes.int32)
+
+
+@rule("ListFind")
+def _find(step: Step, found: Value, message: str) -> Value:
+    builder, b = step.builder, step.builder.ir
+    end = builder.dim(found.shape[0])
+
+    def earlier(i: Register, first: Any) -> Any:
+        is_here = builder.at(found, Index((i,), i))
+        is_first = b.and_(is_here, b.icmp_unsigned("<", i, first[0]))
+        return (b.select(is_first, i, first[0]),)
+
+    (place,) = builder.loop(found.shape[0], earlier, [end])
+    step.check(b.icmp_unsigned("<", place, end))
+    return Scalar(b.trunc(place, I32), dtypes.int32)

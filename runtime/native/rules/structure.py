@@ -200,15 +200,20 @@ def _homes(
     step: Step, inputs: Sequence[Value], stays: Sequence[bool]
 ) -> dict[int, Buffer]:
     """The memory of the state that the body writes to in place."""
-    found = {}
-    for place in overwritten(step.node):
+    builder, found = step.builder, {}
+    for place, (_, grows) in overwritten(step.node).items():
         value = inputs[place]
         if stays[place] or isinstance(value, Scalar):
             continue
         memory = step.scope.granted.get(place)
-        if memory is None:
-            memory = step.builder.new_buffer(value.shape, value.dtype)
-            fill(step.builder, [(value, memory)])
+        if memory is None and grows:
+            rows, *element = value.shape
+            memory = builder.new_growing(rows, tuple(element), value.dtype)
+            fill(builder, [(value, Buffer(value.shape, value.dtype, memory.pointer))])
+            builder.clear_rows(memory, rows, memory.shape[0])
+        elif memory is None:
+            memory = builder.new_buffer(value.shape, value.dtype)
+            fill(builder, [(value, memory)])
         found[place] = memory
     return found
 
