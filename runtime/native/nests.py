@@ -27,6 +27,7 @@ __all__ = [
     "broadcast_shape",
     "elementwise",
     "fill",
+    "fill_with",
     "force",
     "moved",
     "reduced",
@@ -162,6 +163,11 @@ def fill(builder: Builder, pairs: Sequence[tuple[Value, Buffer]]) -> None:
             nests.append((value.shape, [(value, into)]))
     for shape, found in nests:
         _store(builder, shape, found)
+
+
+def fill_with(builder: Builder, into: Buffer, value: Register) -> None:
+    """Store a number as all elements of an array."""
+    fill(builder, [(Lazy(into.shape, into.dtype, lambda index: value, True), into)])
 
 
 def _store(

@@ -1,17 +1,18 @@
-"""Rows made into numbers."""
+"""Rows made into numbers, and running sums along them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import llvmlite.ir as ir
-
+from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.nests import reduced
-from runtime.native.rules.elementwise import maximum, minimum
-from runtime.native.types import constant, in_register
-from runtime.native.values import Index, Register, Scalar, Value
+from runtime.native.nests import fill_with
+from runtime.native.rules.elementwise import is_float
+from runtime.native.types import I64, constant, in_register, is_signed, number
+from runtime.native.values import Buffer, Dim, Index, Register, Scalar, Value
+from runtime.ops.python_ints import is_exact
+from runtime.ops.shapes import normal_axis
 from runtime.types.dtypes import DType
 
 __all__: list[str] = []
@@ -19,53 +20,30 @@ __all__: list[str] = []
 #: Sums may be added in any order.
 _ANY_ORDER = ("reassoc", "contract")
 
+#: What a reduction has found so far, and the next number: what it has found then.
+Combine = Callable[[Builder, DType, Register, Register], Register]
 
-def _combines(
-    op: str,
-    start: Callable[[DType], Any],
-    combine: Callable[[Any, DType, Register, Register], Register],
-) -> None:
+
+# --- reductions -----------------------------------------------------------------------
+
+
+def _combines(op: str, start: Callable[[DType], Any], combine: Combine) -> None:
     @rule(op)
     def run(
         step: Step, x: Value, axis: Any = None, keepdims: bool = False, **_: Any
     ) -> Value:
+        if is_exact(step.node) and op != "Max" and op != "Min":
+            raise step.refused("a sum or product of integers of Python")
         builder, dtype = step.builder, step.dtype
         first = constant(start(dtype), dtype)
+        axes = _axes(step, x, axis)
 
         def both(a: Register, b: Register) -> Register:
             return combine(builder, dtype, a, b)
 
-        axes = _axes(step, x, axis)
         if not keepdims and len(axes) == len(x.shape):
-            return Scalar(reduced(builder, x, first, both), dtype)
-        shape: list[Any] = list(x.shape)
-        for i in axes[::-1]:
-            shape[i : i + 1] = [1] * keepdims
-        found = step.new_buffer(tuple(shape))
-        rest = [i for i in range(len(x.shape)) if i not in axes]
-
-        def row(index: Index) -> None:
-            assert index.axes is not None
-            outer = index.axes
-            if keepdims:
-                outer = tuple([outer[i] for i in rest])
-
-            def level(places: tuple[Register, ...], carried: Register) -> Register:
-                if len(places) == len(axes):
-                    at: list[Any] = [None] * len(x.shape)
-                    for i, place in (*zip(rest, outer), *zip(axes, places)):
-                        at[i] = place
-                    return both(carried, builder.at(x, Index(tuple(at))))
-
-                def body(i: Register, carried: Any) -> Sequence[Register]:
-                    return (level((*places, i), carried[0]),)
-
-                return builder.loop(x.shape[axes[len(places)]], body, [carried])[0]
-
-            builder.store(found, index, level((), first))
-
-        builder.nest(tuple(shape), row)
-        return found
+            return Scalar(_of_all(builder, x, first, both), dtype)
+        return _of_rows(step, x, axes, keepdims, first, both)
 
 
 def _axes(step: Step, x: Value, axis: Any) -> list[int]:
@@ -74,19 +52,124 @@ def _axes(step: Step, x: Value, axis: Any) -> list[int]:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     if not all(type(item) is int for item in axes):
         raise step.refused("the axis is not known")
-    return sorted({item % len(x.shape) for item in axes})
+    rank = len(x.shape)
+    if not all(-rank <= item < rank for item in axes):
+        raise step.refused("an axis that is not there")
+    return sorted({item % rank for item in axes})
 
 
-def _sum(builder: Any, dtype: DType, a: Register, b: Register) -> Register:
-    if isinstance(in_register(dtype), ir.IntType):
-        return builder.ir.add(a, b)
-    return builder.ir.fadd(a, b, flags=_ANY_ORDER)
+def _of_all(
+    builder: Builder,
+    x: Value,
+    first: Register,
+    both: Callable[[Register, Register], Register],
+) -> Register:
+    if isinstance(x, Scalar):
+        return both(first, x.value)
+    if not x.is_flat:
+        return _level(builder, x, (), range(len(x.shape)), first, both)
+
+    def flat(i: Register, carried: Any) -> Sequence[Register]:
+        return (both(carried[0], builder.at(x, Index(None, i))),)
+
+    return builder.loop(builder.product(x.shape), flat, [first])[0]
 
 
-def _product(builder: Any, dtype: DType, a: Register, b: Register) -> Register:
-    if isinstance(in_register(dtype), ir.IntType):
-        return builder.ir.mul(a, b)
-    return builder.ir.fmul(a, b, flags=_ANY_ORDER)
+def _level(
+    builder: Builder,
+    x: Value,
+    outer: Sequence[tuple[int, Register]],
+    axes: Sequence[int],
+    carried: Register,
+    both: Callable[[Register, Register], Register],
+) -> Register:
+    """The combination along some axes, at the places `outer` of the others."""
+    if not axes:
+        places = dict(outer)
+        index = Index(tuple([places[axis] for axis in range(len(x.shape))]))
+        return both(carried, builder.at(x, index))
+
+    def body(i: Register, found: Any) -> Sequence[Register]:
+        inner = [*outer, (axes[0], i)]
+        return (_level(builder, x, inner, axes[1:], found[0], both),)
+
+    return builder.loop(x.shape[axes[0]], body, [carried])[0]
+
+
+def _of_rows(
+    step: Step,
+    x: Value,
+    axes: Sequence[int],
+    keepdims: bool,
+    first: Register,
+    both: Callable[[Register, Register], Register],
+) -> Buffer:
+    """The combinations along some of the axes.
+
+    Those at the end are gone through for each element, which lies in a register. Others
+    are gone through outside of the elements behind them, which lie in memory: all that
+    is read next to each other lies there, too.
+    """
+    builder, rank = step.builder, len(x.shape)
+    shape: list[Dim] = [1 if i in axes else dim for i, dim in enumerate(x.shape)]
+    wide = tuple(shape)
+    rest = [i for i in range(rank) if i not in axes]
+    found = step.new_buffer(wide if keepdims else tuple([x.shape[i] for i in rest]))
+    last = max(rest, default=-1)
+    inner = [axis for axis in axes if axis > last]
+    outer = [axis for axis in axes if axis < last]
+    before = [axis for axis in rest if not outer or axis < outer[0]]
+    behind = [axis for axis in rest if axis not in before]
+    if outer:
+        fill_with(builder, found, first)
+
+    def element(places: Sequence[tuple[int, Register]]) -> None:
+        known = {i: at for i, at in places if i not in axes}
+        kept = range(rank) if keepdims else rest
+        index = Index(tuple([known.get(i, number(0)) for i in kept]))
+        begin = builder.load(found, index) if outer else first
+        builder.store(found, index, _level(builder, x, places, inner, begin, both))
+
+    def go(
+        places: Sequence[tuple[int, Register]], left: Sequence[tuple[int, bool]]
+    ) -> None:
+        if not left:
+            element(places)
+            return
+        (axis, is_parallel), *others = left
+
+        def body(i: Register, _: Any) -> Sequence[Register]:
+            go([*places, (axis, i)], others)
+            return ()
+
+        builder.loop(x.shape[axis], body, is_parallel=is_parallel)
+
+    order = [(axis, True) for axis in before]
+    order += [(axis, False) for axis in outer]
+    go((), order + [(axis, True) for axis in behind])
+    return found
+
+
+def _sum(builder: Builder, dtype: DType, a: Register, b: Register) -> Register:
+    if is_float(dtype):
+        return builder.ir.fadd(a, b, flags=_ANY_ORDER)
+    return builder.ir.add(a, b)
+
+
+def _product(builder: Builder, dtype: DType, a: Register, b: Register) -> Register:
+    if is_float(dtype):
+        return builder.ir.fmul(a, b, flags=_ANY_ORDER)
+    return builder.ir.mul(a, b)
+
+
+def _extreme(name: str, sign: str) -> Combine:
+    def combine(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
+        if is_float(dtype):
+            return b.intrinsic(name, x, y)  # NaN if one is
+        compare = b.ir.icmp_signed if is_signed(dtype) else b.ir.icmp_unsigned
+        return b.ir.select(compare(sign, x, y), x, y)
+
+    return combine
 
 
 def _least(dtype: DType) -> Any:
@@ -99,7 +182,115 @@ def _most(dtype: DType) -> Any:
 
 _combines("Sum", lambda dtype: 0, _sum)
 _combines("Prod", lambda dtype: 1, _product)
-_combines("Max", _least, maximum)
-_combines("Min", _most, minimum)
+_combines("Max", _least, _extreme("maximum", ">"))
+_combines("Min", _most, _extreme("minimum", "<"))
 _combines("All", lambda dtype: 1, lambda builder, _, a, b: builder.ir.and_(a, b))
 _combines("Any", lambda dtype: 0, lambda builder, _, a, b: builder.ir.or_(a, b))
+
+
+# --- places of extremes ---------------------------------------------------------------
+
+
+def _finds(op: str, sign: str) -> None:
+    @rule(op)
+    def run(step: Step, x: Value, axis: Any = None, **_: Any) -> Value:
+        (axis,) = _axes(step, x, axis if axis is not None else 0)
+        length = x.shape[axis]
+        if type(length) is not int or length == 0:
+            raise step.refused("an axis whose length is not known, or none")
+        builder, typ = step.builder, in_register(step.dtype)
+        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+
+        def at(axes: Sequence[Register], i: Register) -> Register:
+            return builder.at(x, Index((*axes[:axis], i, *axes[axis:])))
+
+        def place(axes: Sequence[Register]) -> Register:
+            def body(i: Register, carried: Any) -> Sequence[Register]:
+                best, known = carried
+                following = builder.ir.add(i, number(1))
+                value = at(axes, following)
+                better = _is_better(builder, x.dtype, sign, value, best)
+                return (
+                    builder.ir.select(better, value, best),
+                    builder.ir.select(better, following, known),
+                )
+
+            begin = [at(axes, number(0)), number(0)]
+            found = builder.loop(length - 1, body, begin)[1]
+            return found if typ == I64 else builder.ir.trunc(found, typ)
+
+        if not shape:
+            return Scalar(place(()), step.dtype)
+        found = step.new_buffer(shape)
+
+        def element(index: Index) -> None:
+            assert index.axes is not None
+            builder.store(found, index, place(index.axes))
+
+        builder.nest(shape, element)
+        return found
+
+
+def _is_better(
+    b: Builder, dtype: DType, sign: str, value: Register, best: Register
+) -> Register:
+    """Whether a number comes before the best one so far: NaN before all others."""
+    if not is_float(dtype):
+        compare = b.ir.icmp_signed if is_signed(dtype) else b.ir.icmp_unsigned
+        return compare(sign, value, best)
+    is_nan = b.ir.fcmp_unordered("uno", value, value)
+    known = b.ir.fcmp_ordered("ord", best, best)
+    better = b.ir.fcmp_ordered(sign, value, best)
+    return b.ir.or_(better, b.ir.and_(is_nan, known))
+
+
+_finds("ArgMax", ">")
+_finds("ArgMin", "<")
+
+
+# --- running sums ---------------------------------------------------------------------
+
+
+def _scans(op: str, start: int, combine: Combine) -> None:
+    @rule(op)
+    def run(
+        step: Step, x: Value, *, axis: Any, exclusive: bool, reverse: bool
+    ) -> Value:
+        if type(axis) is not int:
+            raise step.refused("the axis is not known")
+        if is_exact(step.node):
+            raise step.refused("a running sum of integers of Python")
+        builder, dtype = step.builder, step.dtype
+        axis = normal_axis(axis, len(x.shape))
+        found, length = step.new_buffer(x.shape), builder.dim(x.shape[axis])
+        first = constant(start, dtype)
+
+        def row(index: Index) -> None:
+            axes = index.axes
+            assert axes is not None
+
+            def body(i: Register, carried: Any) -> Sequence[Register]:
+                at = i
+                if reverse:
+                    at = builder.ir.sub(builder.ir.sub(length, number(1)), i)
+                place = Index((*axes[:axis], at, *axes[axis:]))
+                total = combine(builder, dtype, carried[0], builder.at(x, place))
+                builder.store(found, place, carried[0] if exclusive else total)
+                return (total,)
+
+            builder.loop(x.shape[axis], body, [first])
+
+        builder.nest((*x.shape[:axis], *x.shape[axis + 1 :]), row)
+        return found
+
+
+def _in_order(name: str, of_integers: str) -> Combine:
+    def combine(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
+        found: Register = getattr(b.ir, name if is_float(dtype) else of_integers)(x, y)
+        return found
+
+    return combine
+
+
+_scans("Cumsum", 0, _in_order("fadd", "add"))
+_scans("Cumprod", 1, _in_order("fmul", "mul"))
