@@ -28,6 +28,8 @@ def estimate(graph: Graph) -> float:
 
     Those of functions that are slower than a sum count for more.
     """
+    if graph.is_recursive:
+        return inf
     return sum(_of_node(node) for node in graph.nodes)
 
 
