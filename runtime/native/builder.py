@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import llvmlite.ir as ir
 
@@ -27,13 +28,16 @@ from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Sh
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = ["FAILED", "FULL", "INTERRUPTED", "Builder", "text_of"]
+__all__ = ["FAILED", "FULL", "INTERRUPTED", "OUTSIDE", "Builder", "text_of"]
 
 #: What the function returns where a check does not hold, and where a signal, as that of
 #: Ctrl-C, has raised an exception meanwhile.
 FAILED, INTERRUPTED = 1, 2
 #: What it returns where the stack is too small: see `runtime.native.memory`.
 FULL = 4
+
+#: The first status of accesses outside of arrays: see `Builder.checks_accesses`.
+OUTSIDE = 1000
 
 #: How many elements are computed between looks for signals.
 BETWEEN_POLLS = 10_000_000
@@ -56,6 +60,10 @@ class Builder:
     0, or `FAILED`, or `FULL`.
     """
 
+    #: Whether all accesses to arrays are checked, in what is written from now on. They
+    #: are right unless a rule is wrong, and checks take most of the time: for tests.
+    checks_accesses: ClassVar[bool] = False
+
     def __init__(
         self,
         module: Any,
@@ -70,6 +78,9 @@ class Builder:
         self.lines = lines
         if lines is not None:
             self.ir.debug_metadata = lines.begin(self.function)
+        #: The node that is being written, and those of checked accesses.
+        self.node: Any = None
+        self.accesses: list[Any] = []
         self.arena = Arena()
         #: What further slots are for: an array that the code reads, or what
         #: `runtime.native.memory` names.
@@ -210,11 +221,28 @@ class Builder:
 
     def element_pointer(self, buffer: Buffer, index: Index) -> Register:
         """The pointer to an element."""
+        if self.checks_accesses:
+            self._check_access(buffer.shape, index)
         return self.ir.gep(
             buffer.pointer,
             [self.flat_place(buffer.shape, index)],
             source_etype=in_memory(buffer.dtype),
         )
+
+    def _check_access(self, shape: Shape, index: Index) -> None:
+        """Leave the function where an index is none of the shape."""
+        if index.flat is not None:
+            pairs = [(index.flat, self.count(shape))]
+        else:
+            assert index.axes is not None
+            assert len(index.axes) == len(shape)
+            dims = zip(index.axes, shape)
+            pairs = [(at, self.dim(dim)) for at, dim in dims if dim != 1]
+        if pairs:
+            within = [self.ir.icmp_unsigned("<", at, limit) for at, limit in pairs]
+            all_within = functools.reduce(self.ir.and_, within)
+            self.check(all_within, OUTSIDE + len(self.accesses))
+            self.accesses.append(self.node)
 
     def load(self, buffer: Buffer, index: Index) -> Register:
         """An element of an array in memory."""

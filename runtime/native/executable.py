@@ -11,11 +11,12 @@ from typing import Any
 import llvmlite.ir as ir
 import numpy as np
 
+from runtime.errors import InternalError
 from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.native import entry
 from runtime.native import rules as _rules  # noqa: F401
-from runtime.native.builder import FULL, Builder, text_of
+from runtime.native.builder import FULL, OUTSIDE, Builder, text_of
 from runtime.native.entry import Signature
 from runtime.native.flow import Flow, NotNative
 from runtime.native.homes import Home, ResultHome, Written
@@ -77,6 +78,8 @@ class Program:
             work=builder.arena.size,
             releases=estimate(graph) > SHORT,
         )
+        #: The nodes of accesses that are checked: see `Builder.checks_accesses`.
+        self.accesses = builder.accesses
         #: Whether a call takes or gives more than pointers to arrays of known shapes.
         self.is_open = any(isinstance(home, Home) for home in self._homes) or any(
             isinstance(what, (Given, InputDim, Room)) for what in builder.held
@@ -94,13 +97,19 @@ class Program:
         """Whether nothing but results comes of a call."""
         return not self._locks
 
+    @property
+    def has_entry(self) -> bool:
+        """Whether a built-in function may call the program: see `entry`."""
+        is_plain = self.is_pure and not self.is_open and not self.accesses
+        return is_plain and entry.is_available()
+
     def bind(self, code: Code) -> None:
         """Take the machine code of the module."""
         self._code = code
         self.address = code.address(self._name)
         self._function = _Function(self.address)
         self._enter = self._call_safely
-        if entry.is_available() and not self.is_open:
+        if entry.is_available() and not self.is_open and not self.accesses:
             self._enter = self._entry(self._unfit)
 
     def _entry(self, unfit: Callable[..., Any], always: bool = False) -> Any:
@@ -163,7 +172,17 @@ class Program:
                     words[:] = old
                 continue
             self._work.give(memory)
+            if status >= OUTSIDE:
+                raise self._fault(status)
             return None if status else results
+
+    def _fault(self, status: int) -> InternalError:
+        """The error for an access that a rule got wrong."""
+        node = self.accesses[status - OUTSIDE]
+        where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
+        return InternalError(
+            f"{where}native code of {node.op} reads or writes outside of an array"
+        )
 
     def _call_with(self, given: Sequence[Any], memory: Any) -> tuple[int, list[Any]]:
         """The status of a call, and the results."""
@@ -233,7 +252,7 @@ class Executable:
         self.code = assemble(self.source)
         self._program.bind(self.code)
         self.run = self._run
-        if self._program.is_pure and not self._program.is_open and entry.is_available():
+        if self._program.has_entry:
             self.run = entry.make(
                 self._program.address,
                 self._program.signature,

@@ -113,6 +113,7 @@ class Flow:
     def _at_line(self, node: Node, scope: Scope) -> Sequence[Value]:
         """The results, which remember the line they come from if anybody asks."""
         lines = self.builder.lines
+        self.builder.node = node
         if lines is None:
             return self._results(node, scope)
         line = lines.of(node.location)
