@@ -87,7 +87,7 @@ for name in (NATIVE, WITH_EFFECTS):
             _call,
             _known_already,
             stateful=name == WITH_EFFECTS,
-            family="python",
+            family="structure",
             raises_for_program=True,
             called_attribute="island",
         )

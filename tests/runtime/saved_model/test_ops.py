@@ -65,9 +65,9 @@ def test_a_process_that_loads_knows_all_ops() -> None:
         "before = set(record.names());"
         "[importlib.import_module(m.name)"
         " for m in pkgutil.walk_packages(runtime.__path__, 'runtime.')"
-        # These need JAX, an extra.
+        # These need JAX or llvmlite, extras.
         " if not m.name.startswith(('runtime.keras', 'runtime.__main__',"
-        " 'runtime.distribute', 'runtime.xla'))];"
+        " 'runtime.distribute', 'runtime.native', 'runtime.xla'))];"
         # What calls Python is no data, nor is what devices run (`ReplicaRun`).
         "print(sorted(name for name in set(record.names()) - before"
         " if record.get(name).family not in ('python', 'structure')))"
