@@ -158,7 +158,8 @@ class Block(LoopBlock):
         """Write a region twice: for large arrays in blocks, and as it stands."""
         self.flush_inputs(node.inputs)
         args = self.as_numpy(node, self.take(node.inputs, statement=True))
-        found = self.free_name("found", self.index + 0.5)
+        # The function may be called with what another `found` holds.
+        found = self.free_name("found", self.index)
         self.held[found] = self.index + 0.5
         kept = self._kept()
         body, (live,) = node.attrs["graph"], self.live.bodies[node]

@@ -347,3 +347,18 @@ def test_large_arrays_are_chosen_and_compared_in_the_fast_way(size, monkeypatch)
     found = concrete(x, y)
     for one, other in zip(found, interpreter.run(concrete.graph, [x, y]), strict=True):
         assert bits(one) == bits(other)
+
+
+def test_operands_keep_their_values_where_a_region_turns_out_to_be_small(monkeypatch):
+    """What the function of blocks gave once took the name of an operand."""
+    monkeypatch.setattr(in_blocks, "LARGE", 1 << 17)
+
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def program(x):
+        found = tf.concat([x, x], 0)
+        return tf.tanh(found * 2.0 + 1.0) * found
+
+    assert "found_1 = " in program.get_concrete_function().to_source()
+    x = numbers(3)
+    both = np.concatenate([x, x])
+    np.testing.assert_array_equal(program(x), np.tanh(both * 2 + 1) * both)
