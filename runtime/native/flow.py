@@ -134,17 +134,26 @@ class Flow:
         for tensor in (*node.inputs, *node.outputs):
             if not has_type(tensor.dtype):
                 raise step.refused(f"{tensor.dtype.name} has no native code")
-        if get(node.op).family == "structure":
-            found = run(step, *arguments)
-        else:
-            first = len(arguments) - node.attrs.get("operands", 0)
-            values = [
-                _known(value) if place >= first else value
-                for place, value in enumerate(arguments)
-            ]
-            inputs, attrs = attributes_with_tensors(values, node.attrs)
-            found = run(step, *inputs, **attrs)
+        try:
+            found = _applied(run, step, arguments)
+        except OpError as error:
+            # What is wrong is known already: whoever runs the graph raises it.
+            raise step.refused(error.message) from error
         return found if isinstance(found, (tuple, list)) else (found,)
+
+
+def _applied(run: Rule, step: Step, arguments: list[Any]) -> Any:
+    """What a rule gives for the inputs of its node."""
+    node = step.node
+    if get(node.op).family == "structure":
+        return run(step, *arguments)
+    first = len(arguments) - node.attrs.get("operands", 0)
+    values = [
+        _known(value) if place >= first else value
+        for place, value in enumerate(arguments)
+    ]
+    inputs, attrs = attributes_with_tensors(values, node.attrs)
+    return run(step, *inputs, **attrs)
 
 
 def store_results(

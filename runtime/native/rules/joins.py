@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from runtime.native.flow import Step, rule
 from runtime.native.nests import elementwise, fill, moved
 from runtime.native.rules.picks import widened
-from runtime.native.types import in_register, number
+from runtime.native.types import F64, I64, in_register, number
 from runtime.native.values import (
     Buffer,
     Dim,
@@ -158,10 +159,26 @@ def _pad(step: Step, x: Value, paddings: Any, value: Any = 0, **_: Any) -> Value
 
 @rule("Range")
 def _range(step: Step, start: Any, limit: Any, delta: Any, **_: Any) -> Value:
-    builder, dtype = step.builder, step.dtype
-    if not dtype.is_integer:
-        raise step.refused("a range of floats")
-    first, end, by = (_number(step, part) for part in (start, limit, delta))
+    dtype = step.dtype
+    of_dtype = _range_of_floats if dtype.is_floating else _range_of_integers
+    length, element = of_dtype(step, start, limit, delta)
+    known = step.output.shape.dims
+    if known is not None and known[0] is not None:
+        length = known[0]
+
+    def compute(index: Index) -> Register:
+        return element(index.flat if index.axes is None else index.axes[0])
+
+    return Lazy((length,), dtype, compute, is_flat=True)
+
+
+#: The length of a range, and what gives the number at a place.
+Numbers = tuple[Dim, Callable[[Register], Register]]
+
+
+def _range_of_integers(step: Step, start: Any, limit: Any, delta: Any) -> Numbers:
+    builder = step.builder
+    first, end, by = (_integer(step, part) for part in (start, limit, delta))
     zero = number(0)
     rises = builder.ir.icmp_signed(">", by, zero)
     builder.check(builder.ir.icmp_signed("!=", by, zero))
@@ -178,24 +195,60 @@ def _range(step: Step, start: Any, limit: Any, delta: Any, **_: Any) -> Value:
     before_last = builder.ir.udiv(builder.ir.sub(width, number(1)), size)
     is_empty = builder.ir.icmp_unsigned("==", width, zero)
     following = builder.ir.add(before_last, number(1))
-    count: Dim = builder.ir.select(is_empty, zero, following)
-    known = step.output.shape.dims
-    if known is not None and known[0] is not None:
-        count = known[0]
+    typ = in_register(step.dtype)
 
-    def compute(index: Index) -> Register:
-        at = index.flat if index.axes is None else index.axes[0]
+    def element(at: Register) -> Register:
         value = builder.ir.add(first, builder.ir.mul(at, by))
-        typ = in_register(dtype)
         return value if value.type == typ else builder.ir.trunc(value, typ)
 
-    return Lazy((count,), dtype, compute, is_flat=True)
+    return builder.ir.select(is_empty, zero, following), element
 
 
-def _number(step: Step, part: Any) -> Register:
+def _integer(step: Step, part: Any) -> Register:
     """A part of a range as an integer of 64 bits."""
     if type(part) is int:
         return number(part)
     if not isinstance(part, Scalar) or not part.dtype.is_integer:
         raise step.refused("a range whose ends are no integers")
     return widened(step.builder, part.value, part.dtype)
+
+
+#: Ranges of more floats have no length that a float tells.
+_LONGEST = 2.0**53
+
+
+def _range_of_floats(step: Step, start: Any, limit: Any, delta: Any) -> Numbers:
+    """NumPy counts with float64, and has the second number say what to add."""
+    builder, write, typ = step.builder, step.builder.ir, in_register(step.dtype)
+    first, end, by = (_float(step, part) for part in (start, limit, delta))
+    length = write.fdiv(write.fsub(end, first), by)
+    upwards = write.fcmp_ordered(">=", end, first)
+    downwards = write.fcmp_ordered("<=", end, first)
+    rises = write.fcmp_ordered(">", by, F64(0))
+    builder.check(write.select(rises, upwards, downwards))
+    builder.check(write.fcmp_ordered("<", length, F64(_LONGEST)))
+    count = write.fptosi(builder.intrinsic("ceil", length), I64)
+    begin, following = (
+        value if typ == F64 else write.fptrunc(value, typ)
+        for value in (first, write.fadd(first, by))
+    )
+    distance = write.fsub(following, begin)
+
+    def element(at: Register) -> Register:
+        value = write.fadd(begin, write.fmul(write.sitofp(at, typ), distance))
+        is_second = write.icmp_signed("==", at, number(1))
+        is_first = write.icmp_signed("==", at, number(0))
+        return write.select(is_first, begin, write.select(is_second, following, value))
+
+    return count, element
+
+
+def _float(step: Step, part: Any) -> Register:
+    """A part of a range as a float of 64 bits."""
+    if type(part) in (int, float):
+        return F64(float(part))
+    if not isinstance(part, Scalar) or not part.dtype.is_floating:
+        raise step.refused("a range whose ends are no floats")
+    return (
+        part.value if part.value.type == F64 else step.builder.ir.fpext(part.value, F64)
+    )

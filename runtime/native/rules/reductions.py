@@ -12,7 +12,7 @@ from runtime.native.rules.elementwise import is_float
 from runtime.native.types import I64, constant, in_register, is_signed, number
 from runtime.native.values import Buffer, Dim, Index, Register, Scalar, Value
 from runtime.ops.python_ints import is_exact
-from runtime.ops.shapes import normal_axis
+from runtime.ops.shapes import normal_axes, normal_axis
 from runtime.types.dtypes import DType
 
 __all__: list[str] = []
@@ -47,15 +47,10 @@ def _combines(op: str, start: Callable[[DType], Any], combine: Combine) -> None:
 
 
 def _axes(step: Step, x: Value, axis: Any) -> list[int]:
-    if axis is None:
-        return list(range(len(x.shape)))
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    if not all(type(item) is int for item in axes):
+    if axis is not None and not all(type(item) is int for item in axes):
         raise step.refused("the axis is not known")
-    rank = len(x.shape)
-    if not all(-rank <= item < rank for item in axes):
-        raise step.refused("an axis that is not there")
-    return sorted({item % rank for item in axes})
+    return sorted(normal_axes(axis, len(x.shape)))
 
 
 def _of_all(

@@ -25,7 +25,8 @@ REFUSED = (
     "has no native code",
     "rank",
     "fit",
-    "integers",
+    "out of range",
+    "number of elements",
 )
 
 

@@ -1,0 +1,38 @@
+"""Nodes that have no native code, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.ir as ir
+import numpy as np
+import pytest
+
+import runtime as tf
+from runtime.lowering.prepare import prepare
+from runtime.native.executable import Program
+from runtime.native.flow import NotNative
+from tests.runtime.ops.conftest import traced
+
+
+@pytest.mark.parametrize(
+    ("op", "function"),
+    [
+        ("Cumsum", lambda x: tf.cumsum(x, 2)),
+        ("Sum", lambda x: tf.reduce_sum(x, [0, 2])),
+        ("ReverseV2", lambda x: tf.reverse(x, [2])),
+        ("ConcatV2", lambda x: tf.concat([x, x], 2)),
+        ("GatherV2", lambda x: tf.gather(x, [0], axis=2)),
+    ],
+)
+def test_an_error_that_is_known_already_is_a_refusal(
+    op: str, function: Callable[[Any], Any]
+) -> None:
+    x = np.ones((2, 3))
+    graph = traced(function, [x], "rank unknown")
+    with pytest.raises(NotNative, match=r"axis 2 is outside of") as refusal:
+        Program(ir.Module("one"), "run", prepare(graph, [x.shape]))
+    assert refusal.value.node.op == op
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"axis 2 is outside of"):
+        tf.function(function, executor="native")(tf.constant(x))
