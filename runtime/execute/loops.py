@@ -342,7 +342,8 @@ class LoopBlock(StraightBlock):
             return text
         if shape is None:
             return text
-        name = self.free_name(f"{clean(text.code)}_rows", self.index + 0.5)
+        # What the loop begins with may still be read below.
+        name = self.free_name(f"{clean(text.code)}_rows", self.index)
         self.held[name] = self.index + 0.5
         self.lines.append(Line(f"{name} = np.full({shape}, {text.code})"))
         return _variable(name, "")
