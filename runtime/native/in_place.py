@@ -87,11 +87,12 @@ def overwritten(node: Node) -> dict[int, Chain]:
     return joined
 
 
-def settle(builder: Builder, result: Value, memory: Buffer) -> None:
+def settle(step: Any, result: Value, memory: Buffer) -> None:
     """Have the memory that was overwritten hold a result, wherever this lies."""
     if not (isinstance(result, Buffer) and result.pointer is memory.pointer):
-        assert same_shape(result.shape, memory.shape)
-        fill(builder, [(result, memory)])
+        if not same_shape(result.shape, memory.shape):
+            raise step.refused("arrays of several shapes in one place")
+        fill(step.builder, [(result, memory)])
 
 
 class Scope:

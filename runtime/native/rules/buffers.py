@@ -149,10 +149,11 @@ def _rows_of(step: Step, buffer: Buffer, start: Register, rows: Dim) -> Buffer:
 def _shift(
     step: Step, buffer: Buffer, source: Register, target: Register, end: Register
 ) -> None:
-    """Move the rows from one up to another to a place."""
+    """Move the rows from one up to another to a place; none if that is before it."""
     builder, b = step.builder, step.builder.ir
     size = builder.bytes_of(buffer.shape[1:], buffer.dtype)
-    count = b.mul(b.sub(end, source), size)
+    rows = builder.intrinsic("smax", b.sub(end, source), number(0))
+    count = b.mul(rows, size)
     pointers = [row_of(step, buffer, place).pointer for place in (target, source)]
     move = builder.module.declare_intrinsic("llvm.memmove", [POINTER, POINTER, I64])
     b.call(move, [*pointers, count, BIT(0)])

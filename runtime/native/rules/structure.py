@@ -68,7 +68,7 @@ def _branch(
         with builder.inner_block():
             results = step.flow.run(graph, operands, into, owned)
             for place, memory in granted.items():
-                settle(builder, results[place], memory)
+                settle(step, results[place], memory)
             results = [
                 value if isinstance(value, Scalar) else force(builder, value)
                 for value in results
@@ -168,7 +168,7 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
         builder.ir.position_at_end(inner)
         results = step.flow.run(body, [*now, *captured], into, homes)
         for place, memory in homes.items():
-            settle(builder, results[place], memory)
+            settle(step, results[place], memory)
         if may_be_long(node):
             builder.poll(iteration(test) + iteration(body))
         if mark is not None:

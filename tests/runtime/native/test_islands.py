@@ -116,3 +116,26 @@ def test_values_checked_by_the_program_are_checked_all_the_same():
                 made(x * np.inf, tf.constant(2))
         finally:
             tf.debugging.disable_check_numerics()
+
+
+def test_a_loop_that_puts_several_shapes_into_one_array_is_not_native():
+    def rows(n):
+        return [[y for y in range(x)] for x in range(n)]
+
+    for executor in ("numpy", "native"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="AG210"):
+            tf.function(rows, executor=executor)(tf.constant(3))
+
+
+@pytest.mark.parametrize("key", [0, 2, 3, 99])
+def test_a_key_that_is_not_there_is_not_deleted(key):
+    def popped(n, key):
+        items = {}
+        for i in range(n):
+            items[i] = 2 * i
+        return items.pop(key, -1), items.pop(key, -2), len(items), items.get(2, -3)
+
+    given = tf.constant(3), tf.constant(key)
+    found = tf.function(popped, executor="native")(*given)
+
+    assert found == tf.function(popped, executor="numpy")(*given)
