@@ -10,7 +10,7 @@ import numpy as np
 from runtime.errors import InvalidArgumentError
 from runtime.ops.arguments import axes_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import Operand, bare, code, define, run
+from runtime.ops.define import Operand, bare, define, run
 from runtime.ops.record import AXIS_INPUT, SHAPE_INPUT, Export, Fails
 from runtime.ops.shapes import (
     Unknown,
@@ -240,11 +240,6 @@ def _framed(x: Array, paddings: Any, value: Any) -> Array:
     return result
 
 
-def _pad_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    widths = code(attrs["paddings"], args)
-    return f"np.pad({args[0]}, {widths}, mode={_MODES[attrs['mode']]!r})"
-
-
 define(
     "PadV2",
     _pad,
@@ -258,7 +253,6 @@ define(
     "MirrorPad",
     _pad,
     _infer_pad,
-    source=_pad_source,
     family="movement",
     export=Export(inputs=((-1, "paddings", "paddings"),)),
 )

@@ -286,6 +286,15 @@ def test_errors_eager_and_traced(function: Any, message: str) -> None:
         function()
 
 
+def test_an_axis_of_unknown_length_is_not_padded_by_too_much() -> None:
+    pad = tf.function(lambda x: tf.pad(x, [[2, 0]], "REFLECT"))
+    concrete = pad.get_concrete_function(tf.TensorSpec([None]))
+
+    assert concrete(tf.constant([1.0, 2.0, 3.0])).shape == (5,)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at most 1, not 2"):
+        concrete(tf.constant([1.0, 2.0]))
+
+
 def test_what_tracing_has_to_know() -> None:
     graph = Graph("g")
     with building(graph):
