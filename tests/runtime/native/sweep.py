@@ -1,6 +1,7 @@
 """Run many cases as native code and by the interpreter, and compare.
 
-All cases that are given at once become functions of one module of LLVM.
+All cases that are given at once become functions of one module of LLVM. Each runs as
+programs do, and in memory that ends, and that begins, where nothing may be touched.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from runtime.native.flow import NotNative
 from runtime.native.library import load
 from runtime.native.machine import assemble
 from tests.runtime import sweep
+from tests.runtime.execute.agreement import bits
 from tests.runtime.lowering.comparison import Case
+from tests.runtime.native.guarded import in_guarded_memory
 from tests.runtime.sweep import Outcome, Run
 
 __all__ = ["compare"]
@@ -34,7 +37,8 @@ def outcomes(runs: list[Run]) -> list[Outcome]:
         own = ir.Module("one")
         try:
             Program(own, "run", graph)
-            programs.append(Program(module, f"run{number}", graph))
+            with in_guarded_memory(at_end=number % 2 == 0):
+                programs.append(Program(module, f"run{number}", graph))
         except NotNative as error:
             programs.append(f"{error.node.op}: {error.reason}")
     code = assemble(text_of(module))
@@ -46,6 +50,12 @@ def _outcome(program: Any, code: Any, run: Run) -> Outcome:
         return Outcome([], False, program)
     program.bind(code)
     results = program.call(run.inputs)
+    for at_end in (True, False):
+        with in_guarded_memory(at_end):
+            program.bind(code)
+            others = program.call(run.inputs)
+        assert (results is None) is (others is None), run.note
+        assert [*map(bits, results or [])] == [*map(bits, others or [])], run.note
     return Outcome(results or [], results is None)
 
 
