@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from runtime.graph.context import functions_run_eagerly, run_functions_eagerly
@@ -148,11 +148,13 @@ class threading:  # noqa: N801
     def set_intra_op_parallelism_threads(cls, num_threads: int) -> None:
         """Set how many threads one operation may use; 0 means all processors.
 
-        Elementwise operations on large arrays in a graph are shared between threads;
-        the results do not depend on their number. What NumPy's linear algebra uses is
-        its own affair.
+        Operations on large arrays in a graph are shared between threads; the results
+        do not depend on their number. What NumPy's linear algebra uses is its own
+        affair.
         """
         cls._intra = _count(num_threads)
+        for follow in _followers:
+            follow(cls._intra)
 
     @classmethod
     def get_inter_op_parallelism_threads(cls) -> int:
@@ -166,6 +168,15 @@ class threading:  # noqa: N801
         It is kept, and changes nothing: a graph runs its operations in order.
         """
         cls._inter = _count(num_threads)
+
+
+_followers: list[Callable[[int], object]] = []
+
+
+def on_thread_count(follow: Callable[[int], object]) -> None:
+    """Call a function with the threads that one operation may use, now and later."""
+    _followers.append(follow)
+    follow(threading._intra)
 
 
 def _count(threads: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -13,6 +13,8 @@ import llvmlite.ir as ir
 
 from runtime.native.lines import Lines
 from runtime.native.memory import ALIGNMENT, Arena, Given, InputDim, Room
+from runtime.native.outlined import Loop
+from runtime.native.shared import Sharing, shared_axis
 from runtime.native.types import (
     BIT,
     BYTE,
@@ -101,7 +103,8 @@ class Builder:
         #: The nests around the current block: see `text`.
         self._groups: list[Any] = []
         #: The blocks that return something else than 0.
-        self._exits: dict[int, Any] = {}
+        self.exits: dict[int, Any] = {}
+        self.sharing = Sharing(self)
         #: How much work may be done until signals are looked for.
         self._countdown: Any = None
 
@@ -447,6 +450,8 @@ class Builder:
         elif is_final:
             self._mark_loop(back, "llvm.loop.disable_nonforced")
         self.ir.position_at_end(done)
+        loop = Loop(before, head, done, count, i, again, results, is_parallel)
+        self.sharing.note(loop)
         if isinstance(count, int):
             return results
         found = []
@@ -476,20 +481,24 @@ class Builder:
         *,
         is_flat: bool = False,
         in_order: bool = False,
+        into: Collection[Buffer] = (),
     ) -> None:
         """Run `body` for each index of a shape.
 
-        Iterations do not depend on others unless they are to run `in_order`.
+        Iterations do not depend on others unless they are to run `in_order`. Threads
+        may share them if they store to nothing but the arrays `into`.
         """
+        into = () if in_order else into
         if is_flat:
 
             def step(i: Register, _: Any) -> Sequence[Register]:
                 body(Index(None, i))
                 return ()
 
-            self.loop(self.product(shape), step, is_parallel=not in_order)
+            with self.sharing.of(into):
+                self.loop(self.product(shape), step, is_parallel=not in_order)
         else:
-            self._nest(shape, body, (), in_order)
+            self._nest(shape, body, (), in_order, into)
 
     def _nest(
         self,
@@ -497,16 +506,19 @@ class Builder:
         body: Callable[[Index], None],
         axes: tuple[Register, ...],
         in_order: bool,
+        into: Collection[Buffer],
     ) -> None:
-        if len(axes) == len(shape):
+        axis = len(axes)
+        if axis == len(shape):
             body(Index(axes))
             return
 
         def step(i: Register, _: Any) -> Sequence[Register]:
-            self._nest(shape, body, (*axes, i), in_order)
+            self._nest(shape, body, (*axes, i), in_order, into)
             return ()
 
-        self.loop(shape[len(axes)], step, is_parallel=not in_order)
+        with self.sharing.of(into if axis == shared_axis(shape) else ()):
+            self.loop(shape[axis], step, is_parallel=not in_order)
 
     @contextmanager
     def block(self, name: str) -> Iterator[Any]:
@@ -520,9 +532,9 @@ class Builder:
 
     def check(self, condition: Register, status: int = FAILED) -> None:
         """Leave the function where a condition does not hold: see `FAILED`."""
-        leave = self._exits.get(status)
+        leave = self.exits.get(status)
         if leave is None:
-            leave = self._exits[status] = self.function.append_basic_block("failed")
+            leave = self.exits[status] = self.function.append_basic_block("failed")
             with self.ir.goto_block(leave):
                 self.ir.ret(ir.Constant(I32, status))
         goes_on = self.function.append_basic_block("right")

@@ -76,7 +76,7 @@ class Program:
             outputs=[(home.shape, home.dtype.np_dtype) for home in self._homes],
             held=builder.held,
             work=builder.arena.size,
-            releases=estimate(graph) > SHORT,
+            releases=builder.sharing.is_used or estimate(graph) > SHORT,
         )
         #: The nodes of accesses that are checked: see `Builder.checks_accesses`.
         self.accesses = builder.accesses

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import llvmlite.ir as ir
@@ -73,6 +73,17 @@ class Lines:
         function.set_metadata("dbg", scope)
         self._scope = scope
         return self._location(0)
+
+    def move(self, function: Any, instructions: Iterable[Any]) -> None:
+        """Have instructions keep their lines that have moved to another function."""
+        before = self._scope
+        self.begin(function)
+        for instruction in instructions:
+            old = instruction.metadata.get("dbg")
+            if old is not None:
+                line = dict(old.operands)["line"]
+                instruction.set_metadata("dbg", self._location(line))
+        self._scope = before
 
     def of(self, location: Location | None) -> Any:
         """What instructions have that are of a line."""

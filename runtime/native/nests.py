@@ -178,7 +178,8 @@ def _store(
         for value, (_, into) in zip(values, pairs):
             builder.store(into, index, value)
 
-    builder.nest(shape, body, is_flat=all(value.is_flat for value, _ in pairs))
+    is_flat = all(value.is_flat for value, _ in pairs)
+    builder.nest(shape, body, is_flat=is_flat, into=[into for _, into in pairs])
 
 
 def reduced(

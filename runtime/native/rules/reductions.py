@@ -61,13 +61,16 @@ def _of_all(
 ) -> Register:
     if isinstance(x, Scalar):
         return both(first, x.value)
-    if not x.is_flat:
-        return _level(builder, x, (), range(len(x.shape)), first, both)
 
     def flat(i: Register, carried: Any) -> Sequence[Register]:
         return (both(carried[0], builder.at(x, Index(None, i))),)
 
-    return builder.loop(builder.product(x.shape), flat, [first])[0]
+    def write() -> Register:
+        if not x.is_flat:
+            return _level(builder, x, (), range(len(x.shape)), first, both)
+        return builder.loop(builder.product(x.shape), flat, [first])[0]
+
+    return builder.sharing.total(write, first, both)
 
 
 def _level(
@@ -137,7 +140,9 @@ def _of_rows(
             go([*places, (axis, i)], others)
             return ()
 
-        builder.loop(x.shape[axis], body, is_parallel=is_parallel)
+        dim = x.shape[axis]
+        with builder.sharing.of([found] if is_parallel and dim != 1 else ()):
+            builder.loop(dim, body, is_parallel=is_parallel)
 
     order = [(axis, True) for axis in before]
     order += [(axis, False) for axis in outer]
@@ -222,7 +227,7 @@ def _finds(op: str, sign: str) -> None:
             assert index.axes is not None
             builder.store(found, index, place(index.axes))
 
-        builder.nest(shape, element)
+        builder.nest(shape, element, into=[found])
         return found
 
 
@@ -275,7 +280,8 @@ def _scans(op: str, start: int, combine: Combine) -> None:
 
             builder.loop(x.shape[axis], body, [first])
 
-        builder.nest((*x.shape[:axis], *x.shape[axis + 1 :]), row)
+        rest = (*x.shape[:axis], *x.shape[axis + 1 :])
+        builder.nest(rest, row, into=[found])
         return found
 
 

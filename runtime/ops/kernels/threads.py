@@ -23,12 +23,14 @@ __all__ = ["allowed_threads", "share"]
 
 def _cores() -> int:
     try:
-        return len(os.sched_getaffinity(0))
+        found = len(os.sched_getaffinity(0))
     except AttributeError:  # Not on every system.
-        return os.cpu_count() or 1
+        found = os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return min(found, int(limit)) if limit.isdecimal() and int(limit) else found
 
 
-#: The processors that this process may use.
+#: The processors that this process may use: no more than NumPy's linear algebra does.
 CORES = _cores()
 
 

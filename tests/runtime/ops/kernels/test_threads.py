@@ -55,6 +55,16 @@ def test_shared_work_is_not_split_again():
     assert threads.allowed_threads() == 2
 
 
+@pytest.mark.parametrize(
+    ("limit", "expected"), [("1", 1), ("3", 3), ("99", 4), ("0", 4), ("", 4), ("x", 4)]
+)
+def test_the_environment_says_how_many(monkeypatch, limit, expected):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", limit)
+
+    assert threads._cores() == expected
+
+
 def test_the_program_decides_how_many():
     tf.config.threading.set_intra_op_parallelism_threads(1)
     try:
