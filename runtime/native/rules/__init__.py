@@ -13,6 +13,7 @@ from runtime.native.rules import (  # noqa: F401
     elementwise,
     joins,
     movement,
+    order,
     picks,
     products,
     random,
