@@ -200,8 +200,7 @@ def _sort_by_digits(
 ) -> list[Any]:
     """Where the columns lie in order: in their own memory, or in the other one."""
     b, keys = builder.ir, columns[0]
-    typ = keys.typ
-    digits = max(typ.width // _BITS, 1)
+    digits = keys.typ.width // _BITS
     with b.goto_entry_block():
         table = b.alloca(I64, size=ir.Constant(I32, digits * _DIGITS))
     builder.clear(table, digits * _DIGITS * 8)
@@ -211,15 +210,10 @@ def _sort_by_digits(
         at = b.add(b.mul(digit, number(_DIGITS)), value)
         return b.gep(table, [at], source_etype=I64)
 
-    def digit_of(key: Register, digit: Register) -> Register:
-        wide = key if typ == I64 else b.zext(key, I64)
-        shifted = b.lshr(wide, b.mul(digit, number(_BITS)))
-        return b.and_(shifted, number(_DIGITS - 1))
-
     def tally(i: Register, _: Any) -> Sequence[Register]:
         key = keys.load(i)
         for digit in range(digits):
-            at = entry(number(digit), digit_of(key, number(digit)))
+            at = entry(number(digit), _digit(b, key, number(digit)))
             b.store(b.add(b.load(at, typ=I64), number(1)), at)
         return ()
 
@@ -231,7 +225,7 @@ def _sort_by_digits(
             _Column(builder, column.typ, source, target)
             for column, source, target in zip(columns, pointers, pointers[half:])
         ]
-        first = entry(digit, digit_of(moved[0].load(number(0)), digit))
+        first = entry(digit, _digit(b, moved[0].load(number(0)), digit))
         # One that all keys have in common is left out.
         is_same = b.icmp_unsigned("==", b.load(first, typ=I64), count)
 
@@ -245,7 +239,7 @@ def _sort_by_digits(
         builder.loop(values, start, [number(0)])
 
         def move(i: Register, _: Any) -> Sequence[Register]:
-            at = entry(digit, digit_of(moved[0].load(i), digit))
+            at = entry(digit, _digit(b, moved[0].load(i), digit))
             place = b.load(at, typ=I64)
             b.store(b.add(place, number(1)), at)
             for column in moved:
@@ -259,3 +253,10 @@ def _sort_by_digits(
     begin = [column.source for column in columns]
     begin += [column.target for column in columns]
     return builder.loop(digits, sort_by, begin)[: len(columns)]
+
+
+def _digit(b: Any, key: Register, digit: Register) -> Register:
+    """A digit of a key, the last one being the first."""
+    wide = key if key.type == I64 else b.zext(key, I64)
+    shifted = b.lshr(wide, b.mul(digit, number(_BITS)))
+    return b.and_(shifted, number(_DIGITS - 1))

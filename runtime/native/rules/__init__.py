@@ -20,6 +20,7 @@ from runtime.native.rules import (  # noqa: F401
     reductions,
     scatter,
     shapes,
+    special,
     state,
     structure,
     windows,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.native.flow import Step, rule
-from runtime.native.nests import fill, moved, same_shape
+from runtime.native.nests import fill, force, moved, same_shape
 from runtime.native.rules.movement import widened
+from runtime.native.rules.picks import check_places
+from runtime.native.rules.picks import widened as of_64_bits
 from runtime.native.types import (
     BIT,
     I32,
@@ -26,6 +28,7 @@ from runtime.native.values import (
     Shape,
     Value,
 )
+from runtime.ops.python_ints import is_exact
 from runtime.types import dtypes
 
 __all__: list[str] = []
@@ -213,6 +216,55 @@ def _delete(step: Step, buffer: Value, count: Value, index: Value) -> Value:
     after = step.builder.ir.add(place, number(1))
     found = step.writable(buffer)
     _shift(step, found, after, place, widened(step, count))
+    return found
+
+
+@rule("ListSetRows")
+def _set_rows(step: Step, buffer: Value, places: Value, rows: Value) -> Value:
+    _check_element(step, buffer, Lazy(rows.shape[1:], rows.dtype, _no_element))
+    builder = step.builder
+    count, given = (builder.dim(value.shape[0]) for value in (places, rows))
+    step.check(builder.ir.icmp_unsigned("==", count, given))
+    check_places(step, places, buffer.shape[0])
+    found, rows = step.new_buffer(buffer.shape), force(builder, rows)
+    fill(builder, [(buffer, found)])
+
+    def write(index: Index) -> None:
+        assert index.axes is not None
+        which = builder.at(places, Index(index.axes))
+        row = row_of(step, found, of_64_bits(builder, which, places.dtype))
+        builder.copy(row_of(step, rows, *index.axes), row)
+
+    builder.nest(places.shape, write, in_order=True)
+    return found
+
+
+@rule("ListSum")
+def _sum(step: Step, start: Value, values: Value) -> Value:
+    """Of Python's integers; the interpreter says which sum needs more than 64 bits."""
+    if not is_exact(step.node) or not start.dtype is values.dtype is dtypes.int64:
+        raise step.refused("a sum of other numbers than integers of Python")
+    builder, b, shape = step.builder, step.builder.ir, values.shape[1:]
+    if not same_shape(start.shape, shape) and start.shape:
+        raise step.refused("a sum that begins with another shape")
+
+    def add(index: Index) -> Register:
+        axes = index.axes
+        assert axes is not None
+
+        def body(i: Register, total: Any) -> Any:
+            value = builder.at(values, Index((i, *axes)))
+            both = b.sadd_with_overflow(total[0], value)
+            step.check(b.not_(b.extract_value(both, 1)))
+            return (b.extract_value(both, 0),)
+
+        begin = builder.at(start, index if start.shape else Index(()))
+        return builder.loop(values.shape[0], body, [begin])[0]
+
+    if not shape:
+        return Scalar(add(Index(())), dtypes.int64)
+    found = step.new_buffer(shape)
+    builder.nest(shape, lambda index: builder.store(found, index, add(index)))
     return found
 
 

@@ -14,7 +14,6 @@ from runtime.native.tiles import Level, Sums, add_dots, add_products
 from runtime.native.types import number
 from runtime.native.values import Buffer, Register, Value
 from runtime.native.vectors import lanes_of, shifted, transpose
-from runtime.ops.python_ints import is_exact
 from runtime.types.dtypes import DType
 
 __all__: list[str] = []
@@ -75,8 +74,6 @@ def _matmul(
     transpose_b: bool = False,
     **_: Any,
 ) -> Value:
-    if is_exact(step.node):
-        raise step.refused("integers of Python")
     if min(len(x.shape), len(y.shape)) < 2:
         raise step.refused("a product of vectors")
     if not all(isinstance(dim, int) for dim in (*x.shape, *y.shape)):

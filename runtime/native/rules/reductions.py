@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from runtime.native.nests import fill_with
 from runtime.native.rules.elementwise import is_float
 from runtime.native.types import I64, constant, in_register, is_signed, number
 from runtime.native.values import Buffer, Dim, Index, Register, Scalar, Value
-from runtime.ops.python_ints import is_exact
 from runtime.ops.shapes import normal_axes, normal_axis
 from runtime.types.dtypes import DType
 
@@ -32,8 +32,6 @@ def _combines(op: str, start: Callable[[DType], Any], combine: Combine) -> None:
     def run(
         step: Step, x: Value, axis: Any = None, keepdims: bool = False, **_: Any
     ) -> Value:
-        if is_exact(step.node) and op != "Max" and op != "Min":
-            raise step.refused("a sum or product of integers of Python")
         builder, dtype = step.builder, step.dtype
         first = constant(start(dtype), dtype)
         axes = _axes(step, x, axis)
@@ -251,15 +249,13 @@ _finds("ArgMin", "<")
 # --- running sums ---------------------------------------------------------------------
 
 
-def _scans(op: str, start: int, combine: Combine) -> None:
+def _scans(op: str, start: float, combine: Combine) -> None:
     @rule(op)
     def run(
         step: Step, x: Value, *, axis: Any, exclusive: bool, reverse: bool
     ) -> Value:
         if type(axis) is not int:
             raise step.refused("the axis is not known")
-        if is_exact(step.node):
-            raise step.refused("a running sum of integers of Python")
         builder, dtype = step.builder, step.dtype
         axis = normal_axis(axis, len(x.shape))
         found, length = step.new_buffer(x.shape), builder.dim(x.shape[axis])
@@ -274,7 +270,12 @@ def _scans(op: str, start: int, combine: Combine) -> None:
                 if reverse:
                     at = builder.ir.sub(builder.ir.sub(length, number(1)), i)
                 place = Index((*axes[:axis], at, *axes[axis:]))
-                total = combine(builder, dtype, carried[0], builder.at(x, place))
+                value = builder.at(x, place)
+                total = combine(builder, dtype, carried[0], value)
+                if is_float(dtype):
+                    # The first number is as it is, also -0.0.
+                    is_first = builder.ir.icmp_signed("==", i, number(0))
+                    total = builder.ir.select(is_first, value, total)
                 builder.store(found, place, carried[0] if exclusive else total)
                 return (total,)
 
@@ -293,5 +294,19 @@ def _in_order(name: str, of_integers: str) -> Combine:
     return combine
 
 
+def _logaddexp(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
+    """As in NumPy: the larger number, and what the distance to the other one adds."""
+    distance = b.ir.fsub(x, y)
+    is_larger = b.ir.fcmp_ordered(">", distance, constant(0, dtype))
+    larger = b.ir.select(is_larger, x, y)
+    less = b.ir.fneg(b.intrinsic("fabs", distance))
+    more = b.call_library("log1p", b.intrinsic("exp", less))
+    # Of infinities there is no distance.
+    is_same = b.ir.fcmp_ordered("==", x, y)
+    more = b.ir.select(is_same, constant(math.log(2), dtype), more)
+    return b.ir.fadd(larger, more)
+
+
 _scans("Cumsum", 0, _in_order("fadd", "add"))
 _scans("Cumprod", 1, _in_order("fmul", "mul"))
+_scans("CumulativeLogsumexp", -math.inf, _logaddexp)

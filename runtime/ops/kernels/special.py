@@ -165,7 +165,7 @@ def _polynomial(coefficients: Sequence[float], t: Array) -> Array:
 
 #: ``(-1)**k * (zeta(k) - 1) / k``, the highest k first, down to k = 2 and then that of
 #: k = 1: the Taylor series of ``lgamma(2 + z)`` (Abramowitz and Stegun, 6.1.33).
-_TAYLOR = (
+TAYLOR = (
     *(-2.7595228851242334e-10, 5.731367241678862e-10, -1.1921401405860912e-09),
     *(2.4836745438024785e-09, -5.183475041970047e-09, 1.0838659214896955e-08),
     *(-2.2711094608943164e-08, 4.7698101693639804e-08, -1.0043224823968099e-07),
@@ -178,8 +178,8 @@ _TAYLOR = (
 )
 
 #: From here on the asymptotic series is exact enough (6.1.41), the highest power first.
-_FAR = 8.0
-_STIRLING = (
+FAR = 8.0
+STIRLING = (
     *(-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188),
     *(-1 / 1680, 1 / 1260, -1 / 360, 1 / 12),
 )
@@ -190,7 +190,7 @@ def lgamma(x: Array) -> Array:
     # Those below 1/2 are reflected at it.
     low = x < 0.5
     y = np.where(low, 1 - x, x)
-    near, far = y < _FAR, y >= _FAR
+    near, far = y < FAR, y >= FAR
     result = np.full_like(y, math.nan)
     if near.any():
         result[near] = _lgamma_near(y[near])
@@ -211,9 +211,9 @@ def _lgamma_near(y: Array) -> Array:
     steps = np.floor(y - 1.5)
     z = y - 2 - steps
     factor = np.where(steps < 0, 1 / y, 1)
-    for step in range(int(_FAR - 2)):
+    for step in range(int(FAR - 2)):
         np.multiply(factor, z + (2 + step), out=factor, where=steps > step)
-    value: Array = _polynomial(_TAYLOR, z) * z
+    value: Array = _polynomial(TAYLOR, z) * z
     below = steps < 0
     value[below] -= np.log1p(y[below] - 1)
     value[~below] += np.log(factor[~below])
@@ -222,7 +222,7 @@ def _lgamma_near(y: Array) -> Array:
 
 def _lgamma_far(y: Array) -> Array:
     inverse = 1 / y
-    series: Array = _polynomial(_STIRLING, inverse * inverse) * inverse
+    series: Array = _polynomial(STIRLING, inverse * inverse) * inverse
     series += (math.log(2 * math.pi) - 1) / 2
     series += (y - 0.5) * (np.log(y) - 1)
     return series

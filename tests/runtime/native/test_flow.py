@@ -10,10 +10,31 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from runtime.lowering.lower import kind_of
 from runtime.lowering.prepare import prepare
 from runtime.native.executable import Program
-from runtime.native.flow import NotNative
+from runtime.native.flow import NotNative, has_rule
+from runtime.native.variables import REPLACED
+from runtime.ops import record
 from tests.runtime.ops.conftest import traced
+
+#: The primitives that run in NumPy: what is a call of LAPACK there, what draws one
+#: number from another until one fits, and what is about complex numbers alone.
+IN_NUMPY = """
+Cholesky LogMatrixDeterminant MatrixSolve MatrixTriangularSolve Qr SelfAdjointEigV2 Svd
+
+RandomGamma RandomPoissonV2 StatefulRandomBinomial StatelessRandomBinomial
+StatelessRandomGammaV3 StatelessRandomPoisson
+
+Complex Conj Imag Real
+"""
+
+
+def test_each_primitive_is_native_or_runs_in_numpy() -> None:
+    """A new primitive gets a rule, or its place in the list."""
+    primitives = {op for op in record.names() if kind_of(op) == "primitive"}
+    without = {op for op in primitives - REPLACED if not has_rule(op)}
+    assert without == set(IN_NUMPY.split())
 
 
 @pytest.mark.parametrize(

@@ -158,3 +158,28 @@ def test_room_that_was_enough_is_remembered() -> None:
     program = concrete.executable._program
     (room,) = [w for w in program.signature.held if hasattr(w, "grow")]
     assert 1000 <= room.size <= 4000
+
+
+def test_parts_of_lists_with_gaps() -> None:
+    def changed(n: Any) -> Any:
+        found, rows = [], []
+        for i in range(n):
+            found.append(i)
+            rows.append([i, i + 1])
+        found[::2] = [7, 8, 9]
+        rows[1:6:2] = rows[:3]
+        return found, rows
+
+    check(changed, (6,), (5,), (4,), (7,))
+
+
+def test_sums_of_integers_of_python() -> None:
+    def total(n: Any, one: Any) -> Any:
+        numbers, pairs = [], []
+        for i in range(n):
+            numbers.append(i << 1)
+            pairs.append(-i)
+        large = [2**62, int(one) - 1, 2**62 - 1] * (n // 4)
+        return sum(numbers), sum(pairs, 5), sum(large)
+
+    check(total, (0, 1), (1, 1), (5, 1), (4, 2), (9, 0))

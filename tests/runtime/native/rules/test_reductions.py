@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 import pytest
 
+import runtime as tf
+from tests.runtime.lowering.comparison import Case
 from tests.runtime.native.sweep import compare
 from tests.runtime.sweep import Run
 from tests.turns import EVERYTHING
@@ -13,7 +19,7 @@ pytest.importorskip("jax")  # whose tests have the tables
 from tests.runtime.xla.rules import test_reductions as tables
 
 #: What native code leaves to NumPy: dtypes, and what is not known when it is written.
-REFUSED = ("complex", "float16", "known", "outside of", "CumulativeLogsumexp")
+REFUSED = ("complex", "float16", "known", "outside of")
 
 
 @pytest.mark.parametrize("table", ["of_reductions", "of_places", "of_scans"])
@@ -29,3 +35,17 @@ def test_reductions(table: str) -> None:
         ),
         may_be_refused,
     )
+
+
+def test_a_first_number_stays_as_it_is() -> None:
+    def cases() -> Iterator[Case]:
+        for scan in (tf.cumsum, tf.math.cumprod, tf.math.cumulative_logsumexp):
+            for exclusive in (False, True):
+                for x in ([-0.0, -0.0, 1.0], [-np.inf, -0.0], [np.inf, -np.inf, 3.0]):
+
+                    def function(x: Any, s: Any = scan, e: bool = exclusive) -> Any:
+                        return s(x, exclusive=e)
+
+                    yield Case("Cumsum", function, (np.array(x),))
+
+    compare(cases())
