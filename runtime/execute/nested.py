@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from runtime.execute import in_blocks
+from runtime.execute import blocks
 from runtime.execute.blocks import FUSED, first_array
 from runtime.execute.labels import find_labels
 from runtime.execute.loops import LoopBlock, indented
@@ -171,7 +171,7 @@ class Block(LoopBlock):
         first = args[first_array(body)].code
         size = body.inputs[first_array(body)].shape.num_elements()
         if size is None:
-            call += f" if {first}.size >= {in_blocks.LARGE} else None"
+            call += f" if {first}.size >= {blocks.LARGE} else None"
         inputs = self._captured(body, live, node.inputs)
         forms = self._forms(node, targets)
         child = self._child(body, live, inputs, kept, targets, forms)

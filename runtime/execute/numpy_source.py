@@ -248,7 +248,7 @@ def compile_graph(graph: Graph) -> Executable:
     if program.uses_dtypes:
         head.append("from runtime import dtypes as tf")
     if program.blocks:
-        head.append("from runtime.execute.in_blocks import in_blocks")
+        head.append("from runtime.execute.blocks import in_blocks")
     written = [line.code for _, lines in functions for line in lines]
     written += [line for lines in program.blocks for line in lines]
     called: dict[str, list[str]] = {}

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.execute.blocks import write_blocks
-from runtime.execute.in_blocks import in_blocks
+from runtime.execute.blocks import in_blocks, write_blocks
 from runtime.execute.precedence import ATOM
 from runtime.execute.scalars import Scalars
 from runtime.execute.text import (

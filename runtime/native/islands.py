@@ -22,6 +22,7 @@ import llvmlite.ir as ir
 import numpy as np
 
 from runtime.execute import interpreter
+from runtime.execute.nodes import Copies, copy_inputs, copy_node, cut_out, make_node
 from runtime.execute.prune import CONTROL_FLOW, Effects
 from runtime.graph import Graph, Node
 from runtime.native.builder import Builder, text_of
@@ -33,7 +34,7 @@ from runtime.native.types import I64, has_type, in_register
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import REPLACED
 from runtime.ops.record import Op, register
-from runtime.optimize.editing import bodies_of, make_node, nested_graphs
+from runtime.optimize.editing import bodies_of, nested_graphs
 from runtime.optimize.facts import cannot_fail
 from runtime.tensor import SymbolicTensor
 
@@ -191,14 +192,11 @@ class Islands:
             return self._known[graph]
         new = self._known[graph] = Graph(graph.name, parent)
         new.executor, new.is_recursive = graph.executor, graph.is_recursive
-        values: dict[SymbolicTensor, SymbolicTensor] = {}
-        for tensor in graph.inputs:
-            node = make_node(new, "Placeholder", (), {}, (tensor.spec,), tensor.node)
-            new.inputs.append(node.outputs[0])
-            values[tensor] = node.outputs[0]
+        values = Copies()
+        copy_inputs(graph.inputs, new, values)
         for node in graph.nodes:
             if node.op == "Const":
-                _copied(node, new, node.attrs, values)
+                copy_node(node, node.attrs, new, values)
         runs = self._runs(graph)
         for is_native, nodes in runs:
             outside, inside = nodes, list[Node]()
@@ -210,7 +208,7 @@ class Islands:
                 attrs = node.attrs
                 if node.op in CONTROL_FLOW:
                     attrs = {key: self._attribute(attrs[key], new) for key in attrs}
-                _copied(node, new, attrs, values)
+                copy_node(node, attrs, new, values)
             if inside:
                 self._add_island(graph, inside, new, values)
         new.outputs = [values[tensor] for tensor in graph.outputs]
@@ -288,23 +286,11 @@ class Islands:
         graph: Graph,
         nodes: Sequence[Node],
         new: Graph,
-        values: dict[SymbolicTensor, SymbolicTensor],
+        values: Copies,
     ) -> None:
         """Add a node that stands for some."""
         inputs, outputs = _boundary(graph, nodes)
-        own = Graph(graph.name)
-        inside: dict[SymbolicTensor, SymbolicTensor] = {}
-        for tensor in inputs:
-            node = make_node(own, "Placeholder", (), {}, (tensor.spec,), tensor.node)
-            own.inputs.append(node.outputs[0])
-            inside[tensor] = node.outputs[0]
-        used = {tensor for node in nodes for tensor in node.inputs}
-        for node in graph.nodes:
-            if node.op == "Const" and node.outputs[0] in used:
-                _copied(node, own, node.attrs, inside)
-        for node in nodes:
-            _copied(node, own, node.attrs, inside)
-        own.outputs = [inside[tensor] for tensor in outputs]
+        own = cut_out(graph.name, nodes, inputs, outputs)
         island = Island(f"native_{len(self.islands) + 1}", own, nodes)
         self.islands.append(island)
         op = WITH_EFFECTS if any(map(self._effects.of, nodes)) else NATIVE
@@ -314,20 +300,6 @@ class Islands:
         made.name = island.name
         new.nodes.append(made)
         values.update(zip(outputs, made.outputs))
-
-
-def _copied(
-    node: Node,
-    graph: Graph,
-    attrs: dict[str, Any],
-    values: dict[SymbolicTensor, SymbolicTensor],
-) -> Node:
-    inputs = tuple([values[tensor] for tensor in node.inputs])
-    specs = [tensor.spec for tensor in node.outputs]
-    copy = make_node(graph, node.op, inputs, attrs, specs, node)
-    graph.nodes.append(copy)
-    values.update(zip(node.outputs, copy.outputs))
-    return copy
 
 
 def _boundary(

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runtime.execute.labels import find_labels
+from runtime.execute.nodes import make_node
 from runtime.execute.prune import CONTROL_FLOW
 from runtime.graph import Graph, Node
 from runtime.tensor import SymbolicTensor
@@ -43,36 +44,6 @@ Tensors = Sequence[SymbolicTensor]
 
 
 # --- nodes ----------------------------------------------------------------------------
-
-
-class _Inner(SymbolicTensor):
-    """A tensor that no program gets to see, so that its hash need not ask who does.
-
-    Passes and the executor ask for 20 hashes for each node: a fifth of their time.
-    """
-
-    __slots__ = ()
-    __hash__ = object.__hash__
-
-
-def make_node(
-    graph: Graph,
-    op: str,
-    inputs: tuple[SymbolicTensor, ...],
-    attrs: dict[str, Any],
-    specs: Iterable[TensorSpec],
-    origin: Node,
-) -> Node:
-    """A node of `graph`, not yet among its nodes, that stands for (a part of) `origin`:
-    it has its name, line and device.
-    """
-    node = Node.__new__(Node)
-    node.graph, node.op, node.inputs, node.attrs = graph, op, inputs, attrs
-    node.name, node.location, node.device = origin.name, origin.location, origin.device
-    node.outputs = tuple(
-        [_Inner(graph, node, index, spec) for index, spec in enumerate(specs)]
-    )
-    return node
 
 
 def add_placeholder(graph: Graph, tensor: SymbolicTensor) -> SymbolicTensor:

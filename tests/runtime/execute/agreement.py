@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 
 from runtime.errors import UnsavableError
-from runtime.execute import in_blocks, interpreter, text
+from runtime.execute import blocks, interpreter, text
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.ops.kernels import extremes, select, threads
@@ -33,8 +33,8 @@ Run = Callable[[Sequence[Any]], Sequence[Any]]
 #: Constants that decide by the size of arrays how they are computed, with values for
 #: arrays of a few elements.
 SMALL: list[tuple[ModuleType, str, int]] = [
-    (in_blocks, "LARGE", 8),
-    (in_blocks, "BLOCK", 32),
+    (blocks, "LARGE", 8),
+    (blocks, "BLOCK", 32),
     (text, "FEW", 8),
     (select, "FEW", 8),
     (select, "BLOCK", 8),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runtime as tf
-from runtime.execute import in_blocks, interpreter
+from runtime.execute import blocks, interpreter
 from runtime.execute.numpy_source import compile_graph
 from runtime.ops.kernels import threads
 
@@ -16,8 +16,8 @@ from runtime.ops.kernels import threads
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Small arrays count as large, blocks have few numbers, and two threads work."""
-    monkeypatch.setattr(in_blocks, "LARGE", 1)
-    monkeypatch.setattr(in_blocks, "BLOCK", 32)
+    monkeypatch.setattr(blocks, "LARGE", 1)
+    monkeypatch.setattr(blocks, "BLOCK", 32)
     monkeypatch.setattr(threads, "CORES", 2)
 
 
@@ -132,7 +132,7 @@ def test_rows_columns_and_scalars():
     source = check(
         lambda x, r, c, s: tf.tanh(x * r + r) - c * x + s, x, row, column, scalar
     )
-    assert '"sliced", "shared", "sliced", "shared"' in source
+    assert source.count('"broadcast"') == 3
     # Rows that are longer than a block.
     wide = tf.constant(numbers(3, 100))
     check(lambda x, r: tf.exp(x + r) * r, wide, tf.constant(numbers(100)))
@@ -207,6 +207,24 @@ def test_sizes_that_are_known_when_it_runs():
         np.testing.assert_array_equal(concrete(x, y).numpy(), expected)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Mul"):
         concrete(numbers(3), numbers(20))
+
+
+def test_arrays_of_the_same_rank_that_are_broadcast():
+    spec = tf.TensorSpec([None, None])
+
+    def program(x, y):
+        u = tf.exp(y) * y
+        w = x * 2.0
+        return w, w + u
+
+    concrete = unknown(program, spec, spec)
+    assert "@in_blocks" in concrete.to_source()
+    for dims in ((9, 1), (1, 3), (1, 1)):
+        x, y = numbers(*dims), numbers(9, 3)
+        expected = interpreter.run(concrete.graph, [x, y])
+        for one, other in zip(compile_graph(concrete.graph)([x, y]), expected):
+            assert one.shape == other.shape
+            assert bits(one) == bits(other)
 
 
 def test_strided_and_empty_arrays():
@@ -315,13 +333,13 @@ def test_any_program(choices, rows, length, seed):
 
 def test_one_thread_is_enough(monkeypatch):
     used = set()
-    run = in_blocks.BlockFunction._run
+    run = blocks.BlockFunction._run
 
     def noting(self, *args):
         used.add(threading.current_thread())
         return run(self, *args)
 
-    monkeypatch.setattr(in_blocks.BlockFunction, "_run", noting)
+    monkeypatch.setattr(blocks.BlockFunction, "_run", noting)
     before = tf.config.threading.get_intra_op_parallelism_threads()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     try:
@@ -336,7 +354,7 @@ def test_one_thread_is_enough(monkeypatch):
 
 @pytest.mark.parametrize("size", [8, None, 1 << 14])
 def test_large_arrays_are_chosen_and_compared_in_the_fast_way(size, monkeypatch):
-    monkeypatch.setattr(in_blocks, "LARGE", 1 << 17)
+    monkeypatch.setattr(blocks, "LARGE", 1 << 17)
     spec = tf.TensorSpec([size])
     concrete = unknown(lambda x, y: (tf.where(x > y, x, y), tf.nn.relu(x)), spec, spec)
     source = concrete.to_source()
@@ -351,7 +369,7 @@ def test_large_arrays_are_chosen_and_compared_in_the_fast_way(size, monkeypatch)
 
 def test_operands_keep_their_values_where_a_region_turns_out_to_be_small(monkeypatch):
     """What the function of blocks gave once took the name of an operand."""
-    monkeypatch.setattr(in_blocks, "LARGE", 1 << 17)
+    monkeypatch.setattr(blocks, "LARGE", 1 << 17)
 
     @tf.function(input_signature=[tf.TensorSpec([None])])
     def program(x):

@@ -23,7 +23,7 @@ from tests.runtime.execute import agreement
 
 #: Constants that only choose names, lines, memory or threads, or that bound a cache.
 ELSEWHERE = {
-    *("blocks.WIDTH", "numpy_source.WIDTH"),
+    "numpy_source.WIDTH",
     *("buffers.CONSTANTS", "buffers.LIMIT", "buffers.LINE", "buffers.SPARE"),
     # Kernels that generated code and the interpreter call alike; tests of the ops pass
     # these.
@@ -60,8 +60,8 @@ def numbers(*shape: int, seed: int = 0) -> Any:
 
 #: How many elements of float32 each is.
 ELEMENTS = {
-    "in_blocks.LARGE": 1,
-    "in_blocks.BLOCK": 4,
+    "blocks.LARGE": 1,
+    "blocks.BLOCK": 4,
     "statements.LARGE": 1,
     "loop_arrays.WIDE": 1,
     "text.FEW": 1,
@@ -131,7 +131,7 @@ def repeated(count: int) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
 def test_few_statements_and_many(known: bool) -> None:
-    limit, size = constant("blocks.MANY"), constant("in_blocks.LARGE")
+    limit, size = constant("blocks.MANY"), constant("blocks.LARGE")
     for count in range(1, limit + 2):
         run(repeated(count), numbers(size), known=known)
 
