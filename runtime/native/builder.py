@@ -542,13 +542,14 @@ class Builder:
         branch.set_weights([1_000_000, 1])
         self.ir.position_at_end(goes_on)
 
-    def poll(self, work: int) -> None:
-        """Look for signals now and then; `work` elements were computed since."""
+    def poll(self, work: Register) -> None:
+        """Look for signals now and then; so many elements were computed since."""
         if self._countdown is None:
             with self.ir.goto_block(self.function.entry_basic_block):
                 self._countdown = self.ir.alloca(I64)
                 self.ir.store(number(BETWEEN_POLLS), self._countdown)
-        left = self.ir.sub(self.ir.load(self._countdown, typ=I64), number(work))
+        left = self.ir.load(self._countdown, typ=I64)
+        left = self.ir.sub(left, work, flags=("nsw",))
         self.ir.store(left, self._countdown)
         is_due = self.ir.icmp_signed("<", left, number(0))
         with self.ir.if_then(is_due, likely=False):
@@ -557,8 +558,7 @@ class Builder:
                 self.module, ir.FunctionType(I32, []), "native_poll"
             )
             raised = self.ir.icmp_signed("!=", self.ir.call(poll, []), I32(0))
-            with self.ir.if_then(raised, likely=False):
-                self.ir.ret(ir.Constant(I32, INTERRUPTED))
+            self.check(self.ir.not_(raised), INTERRUPTED)
 
     def intrinsic(self, name: str, *values: Register) -> Register:
         """A function of LLVM, as ``llvm.sqrt``, of numbers of one type."""

@@ -28,7 +28,15 @@ __all__ = ["GROWERS", "WRITERS", "Chain", "Scope", "overwritten", "settle"]
 GROWERS = frozenset({"ListAppend", "ListExtend", "ListInsert", "TensorArrayGrowV3"})
 
 #: The ops whose first result is their first input with other elements.
-WRITERS = GROWERS | {"ListDelete", "ListSet", "TensorArrayWriteV3"}
+WRITERS = GROWERS | {
+    "ListDelete",
+    "ListSet",
+    "TensorArrayWriteV3",
+    "TensorScatterAdd",
+    "TensorScatterMax",
+    "TensorScatterMin",
+    "TensorScatterUpdate",
+}
 
 
 class Chain(NamedTuple):

@@ -7,6 +7,8 @@ from typing import Any
 
 from runtime.graph import Graph, Node
 from runtime.lowering.loops import ATTRIBUTE
+from runtime.native.in_place import WRITERS
+from runtime.ops.record import get
 
 __all__ = ["SHORT", "estimate", "iteration", "may_be_long"]
 
@@ -21,6 +23,9 @@ _OPEN = 1000
 
 #: Ops that compute a sum of products for each element, over this input's elements.
 _PRODUCTS = frozenset({"MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Convolution"})
+
+#: The families of ops that read no more elements than they give.
+_PICKS = frozenset({"movement", "buffer"})
 
 
 def estimate(graph: Graph) -> float:
@@ -51,6 +56,10 @@ def _of_node(node: Node) -> float:
     if inner:
         return max(inner)
     sizes = [_elements(tensor) for tensor in (*node.inputs, *node.outputs)]
+    if node.op in WRITERS:
+        return sum(sizes[1 : len(node.inputs)])
+    if get(node.op).family in _PICKS:
+        return sum(sizes[len(node.inputs) :])
     if node.op in _PRODUCTS:
         # The elements of a result, each the sum of a row of products.
         return prod(sizes) ** 0.5 / 4 if all(sizes) else 0
@@ -67,4 +76,5 @@ def _count(node: Node) -> float:
 
 def _elements(tensor: Any) -> int:
     dims = tensor.shape.dims
-    return prod([_OPEN if dim is None else dim for dim in dims or (None,)])
+    dims = (None,) if dims is None else dims
+    return prod([_OPEN if dim is None else dim for dim in dims])

@@ -12,6 +12,7 @@ from runtime.native.rules import (  # noqa: F401
     division,
     elementwise,
     joins,
+    loops,
     movement,
     order,
     picks,

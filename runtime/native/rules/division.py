@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from llvmlite.ir.instructions import SelectInstr
+
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.rules.elementwise import applied, check, is_float
-from runtime.native.types import BIT, I64, constant, is_signed
-from runtime.native.values import Register, Value
+from runtime.native.types import BIT, I32, I64, constant, is_signed
+from runtime.native.values import Register, Scalar, Value
 from runtime.ops.python_ints import is_exact
 from runtime.types.dtypes import DType
 
@@ -33,10 +35,26 @@ def _divides(op: str, of_integers: Function, of_floats: Function) -> None:
     def run(step: Step, x: Value, y: Value) -> Value:
         if is_float(step.dtype):
             return applied(step, of_floats, x, y)
-        if is_exact(step.node):
+        # A number that does not fit is left to the interpreter: to go on without it is
+        # faster than to have another divisor. An array may well have some.
+        is_number = isinstance(x, Scalar) and isinstance(y, Scalar)
+        if is_exact(step.node) or (is_number and is_signed(step.dtype)):
             check(step, _quotient_fits, x, y)
         check(step, _is_divisor, x, y)
-        return applied(step, of_integers, x, y)
+        found = applied(step, of_integers, x, y)
+        if isinstance(found, Scalar) and isinstance(found.value, SelectInstr):
+            # Numbers are mostly not negative: processors guess a branch right.
+            weights = ["branch_weights", I32(1), I32(1000)]
+            found.value.set_metadata("prof", step.builder.module.add_metadata(weights))
+        return found
+
+
+def _bits_of(y: Register) -> int | None:
+    """The exponent of a divisor that is known to be a power of 2."""
+    known = getattr(y, "constant", None)
+    if isinstance(known, int) and known > 0 and known & (known - 1) == 0:
+        return known.bit_length() - 1
+    return None
 
 
 def _is_divisor(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
@@ -68,6 +86,8 @@ def _moves(b: Builder, dtype: DType, rest: Register, y: Register) -> Register:
 
 
 def _floor_mod(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
+    if _bits_of(y) is not None:
+        return b.ir.and_(x, constant(y.constant - 1, dtype))
     safe = _safe(b, dtype, x, y)
     if not is_signed(dtype):
         return b.ir.urem(x, safe)
@@ -78,6 +98,9 @@ def _floor_mod(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
 
 
 def _floor_div(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
+    bits = _bits_of(y)
+    if bits is not None and is_signed(dtype):
+        return b.ir.ashr(x, constant(bits, dtype))
     safe = _safe(b, dtype, x, y)
     if not is_signed(dtype):
         return b.ir.udiv(x, safe)

@@ -31,9 +31,7 @@ def _add(b: Builder, dtype: DType, old: Register, new: Register) -> Register:
 def _writes(op: str, combine: Combine) -> None:
     @rule(op)
     def run(step: Step, x: Value, indices: Value, updates: Value, **_: Any) -> Value:
-        found = step.new_buffer(x.shape)
-        fill(step.builder, [(x, found)])
-        return _written(step, found, indices, updates, combine)
+        return _written(step, step.writable(x), indices, updates, combine)
 
 
 _writes("TensorScatterAdd", _add)
