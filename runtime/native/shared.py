@@ -23,12 +23,12 @@ from runtime.native.values import Dim, Register, Shape
 
 __all__ = ["Loop", "Sharing", "shared_axis"]
 
-#: The work of a chunk in nanoseconds, and how many chunks a loop has at least, if it
-#: is shared, and at most. To wake a thread that sleeps takes about 15 microseconds; one
-#: that looks for work makes a loop of 10 microseconds faster already (1.4 times, and
-#: 1.8 times for 40: a chain of 60 operations on two cores of an AMD EPYC).
-CHUNK_WORK = 10_000
-FEWEST, MOST = 5, 128
+#: The work in nanoseconds of loops that are shared, and of a chunk, and how many chunks
+#: there are at most. To wake a thread that sleeps takes about 15 microseconds; one that
+#: looks for work makes a loop of 10 microseconds faster already (1.4 times, and 1.8
+#: times for 40: a chain of 60 operations on two cores of an AMD EPYC).
+SHARED_WORK, CHUNK_WORK = 50_000, 10_000
+MOST = 128
 
 #: Chunks of elements that lie next to each other are multiples of this, so that few
 #: lines of the cache are written to by two threads.
@@ -143,8 +143,9 @@ class Sharing:
 
         Gives how many chunks there are, and the memory that has what each carries on.
         """
-        smallest, step = self._smallest(loop)
-        if isinstance(loop.count, int) and loop.count < FEWEST * smallest:
+        work, step = self._work(loop), STEP if _is_simple(loop.head) else 1
+        least = max(2, ceil(SHARED_WORK / work))
+        if isinstance(loop.count, int) and loop.count < least:
             return None
         builder, outlined = self._builder, Outlined(self._builder, loop)
         if not outlined.is_possible(into):
@@ -154,7 +155,8 @@ class Sharing:
         here = builder.ir.block
         builder.ir.position_at_end(loop.before)
         builder.ir.remove(loop.before.terminator)
-        chunk = _chunk(builder, loop.count, smallest, step)
+        smallest = ceil(CHUNK_WORK / work / step) * step
+        chunk = _chunk(builder, loop.count, least, smallest, step)
         count, parts = _ceil_div(builder, loop.count, chunk), None
         if loop.results:
             parts = builder.cell(ir.ArrayType(loop.results[0].type, MOST))
@@ -163,13 +165,11 @@ class Sharing:
         builder.ir.position_at_end(here)
         return count, parts
 
-    def _smallest(self, loop: Loop) -> tuple[int, int]:
-        """The fewest iterations of a chunk, and what they are to be a multiple of."""
+    def _work(self, loop: Loop) -> float:
+        """The nanoseconds that an iteration takes, roughly."""
         work = sum(self._times[id(block)] * _work(block) for block in loop.blocks)
         # The loop itself is one of those that run the blocks.
-        work /= loop.count if isinstance(loop.count, int) else UNKNOWN
-        step = STEP if _is_simple(loop.head) else 1
-        return ceil(CHUNK_WORK / work / step) * step, step
+        return work / (loop.count if isinstance(loop.count, int) else UNKNOWN)
 
 
 def _gives(loop: Loop, value: Register) -> bool:
@@ -180,14 +180,14 @@ def _gives(loop: Loop, value: Register) -> bool:
     return value is (behind[0] if behind else loop.results[0])
 
 
-def _chunk(builder: Any, count: Dim, smallest: int, step: int) -> Dim:
+def _chunk(builder: Any, count: Dim, least: int, smallest: int, step: int) -> Dim:
     """The iterations of a chunk: all of them where there are few."""
     if isinstance(count, int):
         return max(smallest, ceil(count / MOST / step) * step)
     parts = _ceil_div(builder, count, MOST * step)
     chunk = builder.ir.mul(parts, number(step))
     chunk = builder.intrinsic("smax", chunk, number(smallest))
-    is_short = builder.ir.icmp_signed("<", count, number(FEWEST * smallest))
+    is_short = builder.ir.icmp_signed("<", count, number(least))
     chunk = builder.ir.select(is_short, count, chunk)
     return builder.intrinsic("smax", chunk, number(1))
 

@@ -70,6 +70,22 @@ declare void @llvm.aarch64.hint(i32)
 ; Call ``i32 body(ptr context, i64 from, i64 to)`` until all of `count` is done, by all
 ; threads that are free, and return what is not 0 of what it returns.
 define i32 @native_share(ptr %body, ptr %context, i64 %count, i64 %chunk) {
+  %is.one = icmp sle i64 %count, %chunk
+  br i1 %is.one, label %one, label %several
+one:
+  %is.none = icmp sle i64 %count, 0
+  br i1 %is.none, label %nothing, label %whole
+nothing:
+  ret i32 0
+whole:
+  %found = tail call i32 %body(ptr %context, i64 0, i64 %count)
+  ret i32 %found
+several:
+  %all = tail call i32 @share(ptr %body, ptr %context, i64 %count, i64 %chunk)
+  ret i32 %all
+}
+
+define internal i32 @share(ptr %body, ptr %context, i64 %count, i64 %chunk) noinline {
   %job = alloca %job, align 64
   store %job zeroinitializer, ptr %job
   store ptr %body, ptr %job
@@ -168,7 +184,19 @@ ask:
   %following = add i64 %number, 1
   store atomic i64 %following, ptr NUMBER release, align 8
   call i32 @pthread_mutex_unlock(ptr MUTEX)
+  %all = load i64, ptr WORKERS
+  %some = icmp slt i64 %helpers, %all
+  br i1 %some, label %wake, label %wake.all
+wake:
+  %k = phi i64 [ 0, %ask ], [ %k.next, %wake ]
+  call i32 @pthread_cond_signal(ptr WAKE)
+  %k.next = add i64 %k, 1
+  %more = icmp slt i64 %k.next, %helpers
+  br i1 %more, label %wake, label %done
+wake.all:
   call i32 @pthread_cond_broadcast(ptr WAKE)
+  br label %done
+done:
   ret void
 }
 

@@ -262,7 +262,7 @@ def _search(
         place = builder.loop(steps, halve, [number(0), length])[0]
         builder.store(found, index, place if typ == I64 else b.trunc(place, typ))
 
-    builder.nest(values.shape, search)
+    builder.nest(values.shape, search, into=[found])
     return found
 
 

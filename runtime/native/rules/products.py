@@ -111,7 +111,8 @@ def _matmul(
         ]
         product.write(builder, *pointers)
 
-    _each(builder, batch, matrix)
+    with builder.sharing.of([found]):
+        _each(builder, batch, matrix)
     return found
 
 
@@ -193,6 +194,6 @@ def _each(builder: Builder, shape: Sequence[int], body: Any) -> None:
             level((*places, i))
             return ()
 
-        builder.loop(shape[len(places)], step)
+        builder.loop(shape[len(places)], step, is_parallel=True)
 
     level(())

@@ -274,7 +274,7 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
                 shifted(builder, into, dtype, (at, each)),
             )
 
-        builder.nest((parts,), part)
+        builder.nest((parts,), part, into=[found])
 
     _each_image(builder, images, found, image)
     return found
@@ -296,7 +296,10 @@ def _each_image(
         write(place, images.at(place), into)
         return ()
 
-    builder.loop(found.shape[0], step)
+    # Images with a border are put together one after the other.
+    is_parallel = not images.has_border
+    with builder.sharing.of([found] if is_parallel and found.shape[0] != 1 else ()):
+        builder.loop(found.shape[0], step, is_parallel=is_parallel)
 
 
 # --- gradients ------------------------------------------------------------------------
@@ -395,7 +398,7 @@ def _back(
                     shifted(builder, into, dtype, (begin[2], 1), (at, width)),
                 )
 
-        builder.nest((inside // max(width, 1),), strip)
+        builder.nest((inside // max(width, 1),), strip, into=[found])
 
     _each_image(builder, images, found, image)
     return found
@@ -486,7 +489,8 @@ def _by_channel(
                 lambda total: finish(total, at),
             )
 
-        builder.nest(tuple([axis.windows for axis in axes]), window)
+        windows = tuple([axis.windows for axis in axes])
+        builder.nest(windows, window, into=[found])
 
     _each_image(builder, images, found, image)
     return found

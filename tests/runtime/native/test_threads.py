@@ -26,6 +26,7 @@ MANY, FEW = 20_000, 200
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
     monkeypatch.setattr(shared, "CHUNK_WORK", 100)
+    monkeypatch.setattr(shared, "SHARED_WORK", 500)
     yield
     tf.config.threading.set_intra_op_parallelism_threads(0)
 
@@ -162,7 +163,7 @@ def several(x, y):
 
 
 def numbers(count, dtype=np.float32):
-    return np.random.default_rng(0).normal(size=count).astype(dtype)
+    return np.asarray(np.random.default_rng(0).normal(size=count), dtype)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +180,7 @@ def numbers(count, dtype=np.float32):
         (lambda x: tf.reduce_max(x, axis=0), [numbers((4, 10_000))]),
         (lambda x: tf.reduce_max(x, axis=1), [numbers((1, 4, 10_000))]),
         (lambda x: tf.argmax(x, axis=1), [numbers((200, 101))]),
+        (lambda x: tf.searchsorted(tf.sort(x), x), [numbers(2000)]),
         (lambda x: x // 3, [np.arange(-MANY, MANY)]),
         (lambda x: x % 7 == 3, [np.arange(-MANY, MANY)]),
     ],
@@ -232,6 +234,34 @@ def test_a_reduction_of_nothing():
     )
 
     assert [native(tf.ones([n])).numpy() for n in (0, 1, 3)] == [0, 2, 6]
+
+
+PRODUCTS = {
+    "batch": (tf.matmul, [(20, 8, 12), (20, 12, 9)]),
+    "images": (
+        lambda x, w: tf.nn.conv2d(x, w, 1, "VALID"),
+        [(6, 9, 8, 3), (3, 3, 3, 10)],
+    ),
+    "images with borders": (
+        lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"),
+        [(2, 20, 18, 3), (3, 3, 3, 10)],
+    ),
+    "pools": (lambda x, _: tf.nn.max_pool2d(x, 2, 2, "VALID"), [(6, 8, 8, 20), ()]),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_shared_products_give_the_same(name):
+    function, shapes = PRODUCTS[name]
+    arrays = [numbers(shape) for shape in shapes]
+
+    found, count = by_threads(executable(function, *arrays), arrays)
+
+    assert count >= 1
+    (expected,) = executable_of_numpy(function, arrays)
+    for results in found:
+        np.testing.assert_array_equal(results[0], found[0][0])
+        np.testing.assert_allclose(results[0], expected, rtol=1e-4, atol=1e-4)
 
 
 def test_short_loops_are_not_shared():
