@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 
 from runtime.native import cache as disk
 
-__all__ = ["Code", "assemble"]
+__all__ = ["Code", "assemble", "has_fma"]
 
 #: Code that takes longer to make, in seconds, is kept on disk.
 WORTH_KEEPING = 0.005
@@ -71,6 +71,12 @@ def _processor() -> tuple[str, str]:
     # same: loops of numbers are all that runs here.
     features = llvm.get_host_cpu_features().flatten() + ",-prefer-256-bit"
     return llvm.get_host_cpu_name(), features
+
+
+def has_fma() -> bool:
+    """Whether the processor multiplies and adds in one rounding."""
+    is_arm = llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    return is_arm or "+fma" in _processor()[1].split(",")
 
 
 def _target() -> Any:

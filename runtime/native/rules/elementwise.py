@@ -9,6 +9,7 @@ import llvmlite.ir as ir
 
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
+from runtime.native.maths import functions
 from runtime.native.nests import broadcast_shape, elementwise
 from runtime.native.types import constant, in_register, is_signed
 from runtime.native.values import Register, Value
@@ -211,21 +212,16 @@ def _intrinsic(op: str, name: str) -> None:
 
 for _op, _name in {
     "Ceil": "ceil",
-    "Cos": "cos",
-    "Exp": "exp",
     "Floor": "floor",
-    "Log": "log",
     "Rint": "rint",
-    "Sin": "sin",
     "Sqrt": "sqrt",
-    "Tanh": "tanh",
 }.items():
     _intrinsic(_op, _name)
 
 
-def _library(op: str, name: str) -> None:
-    """A function of the C library."""
-    applies(op, lambda b, dtype, *numbers: b.call_library(name, *numbers))
+def _function(op: str, name: str) -> None:
+    """A function of the C library, or one that is computed as it."""
+    applies(op, lambda b, dtype, *numbers: functions.call(b, name, *numbers))
 
 
 for _op, _name in {
@@ -236,16 +232,21 @@ for _op, _name in {
     "Atan": "atan",
     "Atan2": "atan2",
     "Atanh": "atanh",
+    "Cos": "cos",
     "Cosh": "cosh",
     "Erf": "erf",
     "Erfc": "erfc",
+    "Exp": "exp",
     "Expm1": "expm1",
+    "Log": "log",
     "Log1p": "log1p",
     "NextAfter": "nextafter",
+    "Sin": "sin",
     "Sinh": "sinh",
     "Tan": "tan",
+    "Tanh": "tanh",
 }.items():
-    _library(_op, _name)
+    _function(_op, _name)
 
 
 def _is_finite(b: Builder, dtype: DType, x: Register) -> Register:

@@ -1,0 +1,270 @@
+"""How exact the functions of native code are, and how fast.
+
+    python -m benchmarks.accuracy [--quick] [--peers] [names]
+
+The largest error of each function, in units in the last place (ulp) of the exact
+result: of all float32, and of 10**8 float64, half of which are of any size and half in
+the usual range (with `--quick`: a thousandth). float32 is compared with float64; of
+float64 the worst are sought with the long double of the C library, where that is more,
+and are compared with mpmath. `--peers` measures NumPy and JAX, too. The status is 1
+where an error is above its limit. The time is that of an element of an array that fits
+the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import mpmath
+import numpy as np
+
+import runtime as tf
+
+__all__ = ["FUNCTIONS", "Function", "largest_error", "main", "native", "of_any_size"]
+
+Array = np.ndarray[Any, Any]
+
+BLOCK = 1 << 20
+#: How many of the float64 that seem worst are compared with mpmath.
+CANDIDATES = 20
+DIGITS = 60
+DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of native code, its limit in ulp, and what it is compared with."""
+
+    name: str
+    limit: float
+    low: float
+    high: float
+    #: The names in NumPy, and in mpmath.
+    numpy: str = ""
+    exact: Any = None
+    count: int = 1
+
+
+FUNCTIONS = {
+    each.name: each
+    for each in (
+        Function("exp", 2, -100, 100, "exp", mpmath.exp),
+        Function("expm1", 6, -5, 5, "expm1", mpmath.expm1),
+        Function("log", 2, 0, 10, "log", mpmath.log),
+        Function("log1p", 6, -1, 10, "log1p", mpmath.log1p),
+        Function("sin", 2, -10, 10, "sin", mpmath.sin),
+        Function("cos", 2, -10, 10, "cos", mpmath.cos),
+        Function("tan", 6, -10, 10, "tan", mpmath.tan),
+        Function("tanh", 6, -10, 10, "tanh", mpmath.tanh),
+    )
+}
+
+
+class Found(NamedTuple):
+    """The largest error, and the arguments that have it."""
+
+    ulps: float
+    at: tuple[Any, ...]
+
+
+class Library(NamedTuple):
+    """A function of a library, and what makes arguments of arrays for it."""
+
+    function: Callable[..., Any]
+    prepare: Callable[[Array], Any] = np.asarray
+
+    def __call__(self, *x: Array) -> Array:
+        return np.asarray(self.function(*map(self.prepare, x)))
+
+
+def native(name: str, dtype: Any) -> Library:
+    """The function as native code."""
+    spec = [tf.TensorSpec([None], dtype)] * FUNCTIONS[name].count
+    function = tf.function(getattr(tf.math, name), jit_compile=True)
+    return Library(function.get_concrete_function(*spec), tf.constant)
+
+
+def of_numpy(name: str) -> Library | None:
+    """NumPy's function."""
+    found = FUNCTIONS[name].numpy
+    return Library(getattr(np, found)) if found else None
+
+
+def of_jax(name: str) -> Library | None:
+    """That of JAX, if it is installed."""
+    try:
+        import jax
+    except ImportError:
+        return None
+    jax.config.update("jax_enable_x64", True)
+    for module in (jax.numpy, jax.scipy.special, jax.nn):
+        for own in (name, FUNCTIONS[name].numpy):
+            if hasattr(module, own):
+                return Library(_waiting(jax, getattr(module, own)), jax.numpy.asarray)
+    return None
+
+
+def _waiting(jax: Any, function: Any) -> Callable[..., Any]:
+    compiled = jax.jit(function)
+    return lambda *x: jax.block_until_ready(compiled(*x))
+
+
+# --- errors ---------------------------------------------------------------------------
+
+
+def apart(found: Array, expected: Array) -> Array:
+    """By how many units in the last place numbers differ from wider, exact ones.
+
+    An infinite number is the next one behind the largest.
+    """
+    info, wide = np.finfo(found.dtype), expected.dtype.type
+    beyond = wide(2) ** info.maxexp
+    one, other = (np.clip(x.astype(wide), -beyond, beyond) for x in (found, expected))
+    size = np.minimum(np.abs(expected), wide(info.max)).astype(found.dtype)
+    error = np.abs(one - other) / np.spacing(size).astype(wide)
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    return np.where(same, 0, np.where(np.isnan(error), math.inf, error)).astype(float)
+
+
+def largest_error(name: str, function: Library, x: tuple[Array, ...]) -> Found:
+    """The largest error of a function of arrays of one dtype."""
+    with np.errstate(all="ignore"):
+        found = function(*x)
+        errors = apart(found, _expected(name, x))
+    if x[0].dtype == np.float32:
+        worst = int(np.argmax(errors))
+        return Found(errors[worst], tuple(each[worst] for each in x))
+    places = np.argsort(errors)[-CANDIDATES:]
+    return max(_exact_error(name, found[i], tuple(e[i] for e in x)) for i in places)
+
+
+def _expected(name: str, x: tuple[Array, ...]) -> Array:
+    """What is nearly exact: of wider numbers, where there are any."""
+    wide = np.float64 if x[0].dtype == np.float32 else np.longdouble
+    known, wider = FUNCTIONS[name], [each.astype(wide) for each in x]
+    if known.numpy:
+        return np.asarray(getattr(np, known.numpy)(*wider))
+    if wide is np.float64:
+        return native(name, np.float64)(*wider)
+    function = np.frompyfunc(getattr(math, name), len(x), 1)
+    return function(*x).astype(wide)
+
+
+def _exact_error(name: str, found: Any, x: tuple[Any, ...]) -> Found:
+    """The error of one number."""
+    if not all(map(np.isfinite, x)):
+        found, expected = np.array([found]), _expected(name, tuple(map(np.array, x)))
+        return Found(apart(found, np.atleast_1d(expected))[0], x)
+    with mpmath.workdps(DIGITS):
+        try:
+            exact = FUNCTIONS[name].exact(*map(mpmath.mpf, map(float, x)))
+        except (ValueError, ZeroDivisionError):
+            exact = mpmath.nan
+        if isinstance(exact, mpmath.mpc):
+            exact = mpmath.nan
+        beyond = mpmath.mpf(2) ** 1024
+        exact = max(-beyond, min(beyond, exact)) if not mpmath.isnan(exact) else exact
+        given = mpmath.mpf(float(found))
+        given = max(-beyond, min(beyond, given)) if not np.isnan(found) else given
+        if mpmath.isnan(exact) or mpmath.isnan(given):
+            same = mpmath.isnan(exact) and mpmath.isnan(given)
+            return Found(0 if same else math.inf, x)
+        size = min(abs(exact), mpmath.mpf(sys.float_info.max))
+        return Found(float(abs(given - exact) / float(np.spacing(float(size)))), x)
+
+
+# --- arguments ------------------------------------------------------------------------
+
+
+def all_singles(step: int) -> Iterator[tuple[Array, ...]]:
+    """All float32 in blocks, or one of `step`."""
+    for start in range(0, 1 << 32, BLOCK * step):
+        bits = start + step * np.arange(BLOCK, dtype=np.uint64)
+        yield (bits[bits < 1 << 32].astype(np.uint32).view(np.float32),)
+
+
+def of_any_size(random: Any, dtype: Any, count: int) -> Array:
+    """Numbers whose exponents are equally likely."""
+    bits = random.integers(0, 1 << 8 * dtype.itemsize, count, f"u{dtype.itemsize}")
+    return np.asarray(bits.view(dtype))
+
+
+def arguments(name: str, dtype: Any, quick: bool) -> Iterator[tuple[Array, ...]]:
+    """What a function is measured with, in blocks."""
+    known, part = FUNCTIONS[name], 1000 if quick else 1
+    if dtype == np.float32 and known.count == 1:
+        # A step that has no divisor in common with those of the numbers' patterns.
+        yield from all_singles(1009 if quick else 1)
+        return
+    random = np.random.default_rng(1)
+    for _ in range(max(1, 10**8 // part // BLOCK)):
+        for half in (0, 1):
+            yield tuple(
+                random.uniform(known.low, known.high, BLOCK // 2).astype(dtype)
+                if half
+                else of_any_size(random, dtype, BLOCK // 2)
+                for _ in range(known.count)
+            )
+
+
+# --- the table ------------------------------------------------------------------------
+
+
+def seconds(library: Library, name: str, dtype: Any) -> float:
+    """The time of an element in the usual range."""
+    known, random = FUNCTIONS[name], np.random.default_rng(0)
+    shape = known.count, 1 << 16
+    x = random.uniform(known.low, known.high, shape).astype(dtype)
+    prepared, times = [library.prepare(each) for each in x], []
+    with np.errstate(all="ignore"):
+        for _ in range(50):
+            start = perf_counter()
+            library.function(*prepared)
+            times.append(perf_counter() - start)
+    return min(times) / x.shape[1]
+
+
+def measured(
+    name: str, dtype: Any, quick: bool, function: Library
+) -> tuple[Found, float]:
+    """The largest error, and the time of an element."""
+    blocks = arguments(name, dtype, quick)
+    worst = max((largest_error(name, function, x) for x in blocks), key=lambda e: e[0])
+    return worst, seconds(function, name, dtype)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Print a line for each function and dtype."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(FUNCTIONS)}")
+    parser.add_argument("--quick", action="store_true", help="a thousandth of them")
+    parser.add_argument("--peers", action="store_true", help="NumPy and JAX, too")
+    options = parser.parse_args(given)
+    is_above = False
+    print(f"{'function':9} {'dtype':8} {'of':7} {'ulp':>9} {'ns':>7}  at")
+    for name in options.names or FUNCTIONS:
+        for dtype in DTYPES:
+            makers: dict[str, Library | None] = {"native": native(name, dtype)}
+            if options.peers:
+                makers |= {"NumPy": of_numpy(name), "JAX": of_jax(name)}
+            for of, function in makers.items():
+                if function is None:
+                    continue
+                worst, time = measured(name, dtype, options.quick, function)
+                at = ", ".join(map(str, worst.at))
+                above = of == "native" and worst.ulps > FUNCTIONS[name].limit
+                is_above |= above
+                numbers = f"{worst.ulps:9.4g} {time * 1e9:7.2f}  {at}"
+                print(f"{name:9} {dtype.name:8} {of:7} {numbers}", end="")
+                print("  ABOVE THE LIMIT" * above, flush=True)
+    return int(is_above)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

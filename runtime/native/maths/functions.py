@@ -1,0 +1,52 @@
+"""The table of functions, and calls of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.ir as ir
+
+from runtime.native import machine
+from runtime.native.builder import Builder
+from runtime.native.maths import angles, exponentials
+from runtime.native.maths.expressions import Number
+from runtime.native.types import F32
+from runtime.native.values import Register
+
+__all__ = ["FUNCTIONS", "call"]
+
+#: By their names in the C library.
+FUNCTIONS: dict[str, Callable[..., Number]] = {
+    "cos": angles.cos,
+    "exp": exponentials.exp,
+    "expm1": exponentials.expm1,
+    "log": exponentials.log,
+    "log1p": exponentials.log1p,
+    "sin": angles.sin,
+    "tan": angles.tan,
+    "tanh": exponentials.tanh,
+}
+
+
+def call(builder: Builder, name: str, *values: Register) -> Register:
+    """A function of floats of one type, by its name in the C library."""
+    if name not in FUNCTIONS or not machine.has_fma():
+        return builder.call_library(name, *values)
+    return builder.ir.call(_function(builder.module, name, values[0].type), values)
+
+
+def _function(module: Any, name: str, typ: Any) -> Any:
+    """A function of the table, which the module has once."""
+    write = FUNCTIONS[name]
+    name = f"maths.{name}{'f' if typ == F32 else ''}"
+    found = module.globals.get(name)
+    if found is None:
+        count = write.__code__.co_argcount
+        found = ir.Function(module, ir.FunctionType(typ, [typ] * count), name)
+        found.linkage = "internal"
+        found.attributes.add("alwaysinline")
+        builder = ir.IRBuilder(found.append_basic_block("entry"))
+        result = write(*[Number(builder, argument) for argument in found.args])
+        builder.ret(result.value)
+    return found
