@@ -49,6 +49,12 @@ class Function:
     numpy: str = ""
     exact: Any = None
     count: int = 1
+    #: What computes it of long double, where NumPy has no function.
+    wide: Any = None
+
+
+def _of_each(function: Any) -> Any:
+    return np.frompyfunc(function, 1, 1)
 
 
 FUNCTIONS = {
@@ -62,6 +68,34 @@ FUNCTIONS = {
         Function("cos", 2, -10, 10, "cos", mpmath.cos),
         Function("tan", 6, -10, 10, "tan", mpmath.tan),
         Function("tanh", 6, -10, 10, "tanh", mpmath.tanh),
+        Function(
+            "sigmoid",
+            6,
+            -20,
+            20,
+            exact=lambda x: 1 / (1 + mpmath.exp(-x)),
+            wide=lambda x: 1 / (1 + np.exp(-x)),
+        ),
+        Function(
+            "softplus",
+            6,
+            -20,
+            20,
+            exact=lambda x: mpmath.log1p(mpmath.exp(x)),
+            wide=lambda x: np.logaddexp(0, x),
+        ),
+        Function("erf", 6, -4, 4, exact=mpmath.erf, wide=_of_each(math.erf)),
+        Function("erfc", 6, -6, 10, exact=mpmath.erfc, wide=_of_each(math.erfc)),
+        Function("pow", 6, 0, 20, "power", mpmath.power, count=2),
+        Function("asin", 6, -1, 1, "arcsin", mpmath.asin),
+        Function("acos", 6, -1, 1, "arccos", mpmath.acos),
+        Function("atan", 6, -10, 10, "arctan", mpmath.atan),
+        Function("atan2", 6, -10, 10, "arctan2", mpmath.atan2, count=2),
+        Function("sinh", 6, -10, 10, "sinh", mpmath.sinh),
+        Function("cosh", 6, -10, 10, "cosh", mpmath.cosh),
+        Function("asinh", 6, -10, 10, "arcsinh", mpmath.asinh),
+        Function("acosh", 6, 1, 10, "arccosh", mpmath.acosh),
+        Function("atanh", 6, -1, 1, "arctanh", mpmath.atanh),
     )
 }
 
@@ -152,8 +186,7 @@ def _expected(name: str, x: tuple[Array, ...]) -> Array:
         return np.asarray(getattr(np, known.numpy)(*wider))
     if wide is np.float64:
         return native(name, np.float64)(*wider)
-    function = np.frompyfunc(getattr(math, name), len(x), 1)
-    return function(*x).astype(wide)
+    return np.asarray(known.wide(*wider)).astype(wide)
 
 
 def _exact_error(name: str, found: Any, x: tuple[Any, ...]) -> Found:

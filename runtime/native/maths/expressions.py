@@ -85,6 +85,10 @@ class Number:
             value = self.format.rounded(value)
         return ir.Constant(self.value.type, value)
 
+    def number(self, value: float) -> Number:
+        """A constant of this one's type."""
+        return Number(self.ir, self.like(value))
+
     def _written(self, floats: str, integers: str, other: Any, swap: bool) -> Number:
         pair = [self.value, self.like(other)]
         name = floats if self.is_float else integers

@@ -9,7 +9,7 @@ import llvmlite.ir as ir
 
 from runtime.native import machine
 from runtime.native.builder import Builder
-from runtime.native.maths import angles, exponentials
+from runtime.native.maths import angles, error_function, exponentials, powers
 from runtime.native.maths.expressions import Number
 from runtime.native.types import F32
 from runtime.native.values import Register
@@ -18,12 +18,24 @@ __all__ = ["FUNCTIONS", "call"]
 
 #: By their names in the C library.
 FUNCTIONS: dict[str, Callable[..., Number]] = {
+    "acos": angles.acos,
+    "acosh": exponentials.acosh,
+    "asin": angles.asin,
+    "asinh": exponentials.asinh,
+    "atan": angles.atan,
+    "atan2": angles.atan2,
+    "atanh": exponentials.atanh,
     "cos": angles.cos,
+    "cosh": exponentials.cosh,
+    "erf": error_function.erf,
+    "erfc": error_function.erfc,
     "exp": exponentials.exp,
     "expm1": exponentials.expm1,
     "log": exponentials.log,
     "log1p": exponentials.log1p,
+    "pow": powers.pow,
     "sin": angles.sin,
+    "sinh": exponentials.sinh,
     "tan": angles.tan,
     "tanh": exponentials.tanh,
 }
