@@ -30,7 +30,8 @@ __all__ = ["FUNCTIONS", "Function", "largest_error", "main", "native", "of_any_s
 
 Array = np.ndarray[Any, Any]
 
-BLOCK = 1 << 20
+#: Small enough for the cache.
+BLOCK = 1 << 16
 #: How many of the float64 that seem worst are compared with mpmath.
 CANDIDATES = 20
 DIGITS = 60

@@ -30,7 +30,15 @@ from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Sh
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = ["FAILED", "FULL", "INTERRUPTED", "OUTSIDE", "Builder", "text_of"]
+__all__ = [
+    "FAILED",
+    "FULL",
+    "INTERRUPTED",
+    "OUTSIDE",
+    "Builder",
+    "library_function",
+    "text_of",
+]
 
 #: What the function returns where a check does not hold, and where a signal, as that of
 #: Ctrl-C, has raised an exception meanwhile.
@@ -570,16 +578,22 @@ class Builder:
 
     def call_library(self, name: str, *values: Register) -> Register:
         """A function of the C library, as ``tan``, of floats of one type."""
-        typ = values[0].type
-        name = f"{name}f" if typ == F32 else name
-        function = self.module.globals.get(name) or ir.Function(
-            self.module, ir.FunctionType(typ, [v.type for v in values]), name
-        )
+        function = library_function(self.module, name, *[v.type for v in values])
         return self.ir.call(function, values)
 
     def end(self) -> None:
         """Return from the function: all went well."""
         self.ir.ret(ir.Constant(I32, 0))
+
+
+def library_function(module: Any, name: str, *types: Any) -> Any:
+    """A function of the C library that depends on its arguments alone."""
+    name = f"{name}f" if types[0] == F32 else name
+    found = module.globals.get(name)
+    if found is None:
+        found = ir.Function(module, ir.FunctionType(types[0], types), name)
+        found.attributes.update(("nounwind", "readnone"))
+    return found
 
 
 def text_of(module: Any) -> str:

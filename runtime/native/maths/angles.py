@@ -189,7 +189,7 @@ def atan2(y: Number, x: Number) -> Number:
     is_steep = high > wide
     t = select(is_steep, wide, high) / select(is_steep, high, wide)
     t = select(high.equals(wide), 1, t)  # Also of what is infinite.
-    found = _atan_to_1(select(high.equals(0), high, t))
+    found = _atan_to_1(select(high.equals(0) & (wide >= 0), high, t))
     found = select(is_steep, _less(found, 1), found)
     return select(x.bits < 0, _less(found, 2), found).with_sign(y)
 

@@ -13,6 +13,7 @@ from typing import Any
 import llvmlite.ir as ir
 import numpy as np
 
+from runtime.native.builder import library_function
 from runtime.native.types import F32, F64, I32, I64
 
 __all__ = ["DOUBLE", "SINGLE", "Format", "Number", "below", "polynomial", "select"]
@@ -229,11 +230,9 @@ def below(limit: float, x: Number, found: Number, name: str) -> Number:
     be computed at all. It has them by their names in an attribute.
     """
     module, form = found.ir.module, found.format
-    name = f"{name}f" if form.is_single else name
-    one = module.globals.get(f"below.{name}")
+    library = library_function(module, name, form.typ)
+    one = module.globals.get(f"below.{library.name}")
     if one is None:
-        library = ir.Function(module, ir.FunctionType(form.typ, [form.typ]), name)
-        library.attributes.update(("readnone", "nounwind"))
         one = _below(module, limit, library, form, 1)
         widest = 512 // form.width
         variants = []

@@ -40,10 +40,20 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
     "tanh": exponentials.tanh,
 }
 
+#: Those that take no longer than in the C library, even of a number alone: it branches
+#: to what a number needs, while these compute all that any number may need.
+_ALONE = {"cosh", "expm1", "sinh", "tan", "tanh"}
 
-def call(builder: Builder, name: str, *values: Register) -> Register:
-    """A function of floats of one type, by its name in the C library."""
-    if name not in FUNCTIONS or not machine.has_fma():
+
+def call(
+    builder: Builder, name: str, *values: Register, alone: bool = False
+) -> Register:
+    """A function of floats of one type, by its name in the C library.
+
+    `alone`: these are no elements of arrays.
+    """
+    known = _ALONE if alone else FUNCTIONS
+    if name not in known or not machine.has_fma():
         return builder.call_library(name, *values)
     return builder.ir.call(_function(builder.module, name, values[0].type), values)
 

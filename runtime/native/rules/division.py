@@ -9,8 +9,7 @@ from llvmlite.ir.instructions import SelectInstr
 
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.maths import functions
-from runtime.native.rules.elementwise import applied, check, is_float
+from runtime.native.rules.elementwise import applied, call_function, check, is_float
 from runtime.native.types import BIT, I32, I64, constant, is_signed
 from runtime.native.values import Register, Scalar, Value
 from runtime.ops.python_ints import is_exact
@@ -160,7 +159,7 @@ _divides("TruncateMod", _truncate_mod, lambda b, dtype, x, y: b.ir.frem(x, y))
 @rule("Pow")
 def _pow(step: Step, x: Value, y: Value, **_: Any) -> Value:
     if is_float(step.dtype):
-        return applied(step, lambda b, _, p, q: functions.call(b, "pow", p, q), x, y)
+        return call_function(step, "pow", x, y)
     if is_signed(step.dtype):
         check(step, _is_exponent, x, y)
     if is_exact(step.node):

@@ -12,12 +12,20 @@ from runtime.native.flow import Step, rule
 from runtime.native.maths import functions
 from runtime.native.nests import broadcast_shape, elementwise
 from runtime.native.types import constant, in_register, is_signed
-from runtime.native.values import Register, Value
+from runtime.native.values import Register, Scalar, Value
 from runtime.ops.python_ints import is_exact
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = ["applied", "applies", "check", "is_float", "maximum", "minimum"]
+__all__ = [
+    "applied",
+    "applies",
+    "call_function",
+    "check",
+    "is_float",
+    "maximum",
+    "minimum",
+]
 
 #: Computes one number: of the builder, the dtype of the operands, and these.
 Function = Callable[..., Register]
@@ -219,9 +227,18 @@ for _op, _name in {
     _intrinsic(_op, _name)
 
 
+def call_function(step: Step, name: str, *values: Value) -> Value:
+    """A function of floats, by its name in the C library."""
+    alone = all(isinstance(value, Scalar) for value in values)
+
+    def of_numbers(b: Builder, dtype: DType, *numbers: Register) -> Register:
+        return functions.call(b, name, *numbers, alone=alone)
+
+    return applied(step, of_numbers, *values)
+
+
 def _function(op: str, name: str) -> None:
-    """A function of the C library, or one that is computed as it."""
-    applies(op, lambda b, dtype, *numbers: functions.call(b, name, *numbers))
+    rule(op)(lambda step, *values: call_function(step, name, *values))
 
 
 for _op, _name in {
