@@ -18,7 +18,6 @@ from runtime.native.shared import Sharing, shared_axis
 from runtime.native.types import (
     BIT,
     BYTE,
-    F32,
     I32,
     I64,
     POINTER,
@@ -36,7 +35,6 @@ __all__ = [
     "INTERRUPTED",
     "OUTSIDE",
     "Builder",
-    "library_function",
     "text_of",
 ]
 
@@ -576,24 +574,9 @@ class Builder:
         )
         return self.ir.call(function, values)
 
-    def call_library(self, name: str, *values: Register) -> Register:
-        """A function of the C library, as ``tan``, of floats of one type."""
-        function = library_function(self.module, name, *[v.type for v in values])
-        return self.ir.call(function, values)
-
     def end(self) -> None:
         """Return from the function: all went well."""
         self.ir.ret(ir.Constant(I32, 0))
-
-
-def library_function(module: Any, name: str, *types: Any) -> Any:
-    """A function of the C library that depends on its arguments alone."""
-    name = f"{name}f" if types[0] == F32 else name
-    found = module.globals.get(name)
-    if found is None:
-        found = ir.Function(module, ir.FunctionType(types[0], types), name)
-        found.attributes.update(("nounwind", "readnone"))
-    return found
 
 
 def text_of(module: Any) -> str:

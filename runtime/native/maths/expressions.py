@@ -13,10 +13,18 @@ from typing import Any
 import llvmlite.ir as ir
 import numpy as np
 
-from runtime.native.builder import library_function
 from runtime.native.types import F32, F64, I32, I64
 
-__all__ = ["DOUBLE", "SINGLE", "Format", "Number", "below", "polynomial", "select"]
+__all__ = [
+    "DOUBLE",
+    "SINGLE",
+    "Format",
+    "Number",
+    "below",
+    "library_function",
+    "polynomial",
+    "select",
+]
 
 
 @dataclass(frozen=True)
@@ -220,6 +228,16 @@ def select(condition: Number, first: Any, second: Any) -> Number:
         condition.value, number.like(first), number.like(second)
     )
     return Number(condition.ir, found)
+
+
+def library_function(module: Any, name: str, *types: Any) -> Any:
+    """A function of the C library that depends on its arguments alone."""
+    name = f"{name}f" if types[0] == F32 else name
+    found = module.globals.get(name)
+    if found is None:
+        found = ir.Function(module, ir.FunctionType(types[0], types), name)
+        found.attributes.update(("nounwind", "readnone"))
+    return found
 
 
 def below(limit: float, x: Number, found: Number, name: str) -> Number:

@@ -10,7 +10,7 @@ import llvmlite.ir as ir
 from runtime.native import machine
 from runtime.native.builder import Builder
 from runtime.native.maths import angles, error_function, exponentials, powers
-from runtime.native.maths.expressions import Number
+from runtime.native.maths.expressions import Number, library_function
 from runtime.native.types import F32
 from runtime.native.values import Register
 
@@ -54,8 +54,10 @@ def call(
     """
     known = _ALONE if alone else FUNCTIONS
     if name not in known or not machine.has_fma():
-        return builder.call_library(name, *values)
-    return builder.ir.call(_function(builder.module, name, values[0].type), values)
+        function = library_function(builder.module, name, *[v.type for v in values])
+    else:
+        function = _function(builder.module, name, values[0].type)
+    return builder.ir.call(function, values)
 
 
 def _function(module: Any, name: str, typ: Any) -> Any:

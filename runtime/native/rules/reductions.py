@@ -8,6 +8,7 @@ from typing import Any
 
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
+from runtime.native.maths import functions
 from runtime.native.nests import fill_with
 from runtime.native.rules.elementwise import is_float
 from runtime.native.types import I64, constant, in_register, is_signed, number
@@ -300,7 +301,8 @@ def _logaddexp(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
     is_larger = b.ir.fcmp_ordered(">", distance, constant(0, dtype))
     larger = b.ir.select(is_larger, x, y)
     less = b.ir.fneg(b.intrinsic("fabs", distance))
-    more = b.call_library("log1p", b.intrinsic("exp", less))
+    power = functions.call(b, "exp", less, alone=True)
+    more = functions.call(b, "log1p", power, alone=True)
     # Of infinities there is no distance.
     is_same = b.ir.fcmp_ordered("==", x, y)
     more = b.ir.select(is_same, constant(math.log(2), dtype), more)

@@ -8,6 +8,7 @@ from typing import Any
 
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
+from runtime.native.maths import functions
 from runtime.native.rules.elementwise import applied
 from runtime.native.types import F32, F64
 from runtime.native.values import Register, Value
@@ -47,7 +48,9 @@ class _Double:
         return self.ir.select(test, self.of(x), self.of(y))
 
     def call(self, name: str, x: Register) -> Register:
-        """A function of LLVM."""
+        """A function of the C library, or of LLVM."""
+        if name in functions.FUNCTIONS:
+            return functions.call(self.builder, name, x)
         return self.builder.intrinsic(name, x)
 
     def polynomial(self, coefficients: Sequence[float], t: Register) -> Register:
@@ -140,7 +143,7 @@ def _digamma(d: _Double, x: Register) -> Register:
     series = d.times(w, series)
     half = d.over(1, d.times(2, z))
     result = d.sum(d.minus(d.minus(d.call("log", z), half), series), total)
-    tangent = d.builder.call_library("tan", d.times(math.pi, x))
+    tangent = d.call("tan", d.times(math.pi, x))
     mirrored = d.minus(result, d.over(math.pi, tangent))
     return d.select(is_pole, math.nan, d.select(is_negative, mirrored, result))
 
@@ -181,7 +184,7 @@ def _erfinv(d: _Double, x: Register) -> Register:
     def improve(_: Register, near: Any) -> Sequence[Register]:
         (near,) = near
         slope = d.times(d.call("exp", d.times(near, near)), math.sqrt(math.pi) / 2)
-        distance = d.minus(d.builder.call_library("erf", near), x)
+        distance = d.minus(d.call("erf", near), x)
         return (d.minus(near, d.times(distance, slope)),)
 
     (small,) = d.builder.loop(2, improve, [begin])
