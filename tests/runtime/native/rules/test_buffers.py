@@ -180,6 +180,6 @@ def test_sums_of_integers_of_python() -> None:
             numbers.append(i << 1)
             pairs.append(-i)
         large = [2**62, int(one) - 1, 2**62 - 1] * (n // 4)
-        return sum(numbers), sum(pairs, 5), sum(large)
+        return sum(numbers), sum(pairs, 5), sum(large) // 2**40
 
     check(total, (0, 1), (1, 1), (5, 1), (4, 2), (9, 0))
