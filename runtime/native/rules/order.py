@@ -30,7 +30,7 @@ from runtime.types.dtypes import DType
 __all__: list[str] = []
 
 #: So many of the largest elements are kept in order while the others are looked at.
-FEW_LARGEST = 64
+FEW_LARGEST = 16
 
 
 def _element(buffer: Buffer, place: Register) -> tuple[Buffer, Index]:
@@ -244,20 +244,17 @@ def _search(
         outer, value = index.axes[:-1], builder.at(values, index)
 
         def halve(_: Register, ends: Any) -> Sequence[Register]:
+            # Of what is left the larger half goes, or what is behind the smaller one.
             start, left = ends
-            half = b.lshr(left, number(1))
-            middle = b.add(start, half)
-            # Where nothing is left, any element will do.
-            inside = builder.intrinsic("umin", middle, b.sub(length, number(1)))
-            other = builder.load(rows, Index((*outer, inside)))
+            half = b.lshr(b.add(left, number(1)), number(1))
+            after = b.add(start, half)
+            middle = b.sub(after, number(1))
+            other = builder.load(rows, Index((*outer, middle)))
             if side == "left":
                 is_before = _is_less(builder, rows.dtype, other, value)
             else:
                 is_before = b.not_(_is_less(builder, rows.dtype, value, other))
-            is_before = b.and_(is_before, b.icmp_unsigned("!=", left, number(0)))
-            rest = b.sub(b.sub(left, half), number(1))
-            after = b.add(middle, number(1))
-            return b.select(is_before, after, start), b.select(is_before, rest, half)
+            return b.select(is_before, after, start), b.sub(left, half)
 
         place = builder.loop(steps, halve, [number(0), length])[0]
         builder.store(found, index, place if typ == I64 else b.trunc(place, typ))

@@ -11,7 +11,7 @@ from runtime.native.flow import Step, rule
 from runtime.native.maths import functions
 from runtime.native.nests import fill_with
 from runtime.native.rules.elementwise import is_float
-from runtime.native.types import I64, constant, in_register, is_signed, number
+from runtime.native.types import BIT, I64, constant, in_register, is_signed, number
 from runtime.native.values import Buffer, Dim, Index, Register, Scalar, Value
 from runtime.ops.shapes import normal_axes, normal_axis
 from runtime.types.dtypes import DType
@@ -257,34 +257,100 @@ def _scans(op: str, start: float, combine: Combine) -> None:
     ) -> Value:
         if type(axis) is not int:
             raise step.refused("the axis is not known")
-        builder, dtype = step.builder, step.dtype
         axis = normal_axis(axis, len(x.shape))
-        found, length = step.new_buffer(x.shape), builder.dim(x.shape[axis])
-        first = constant(start, dtype)
+        scan = _Scan(step, x, axis, reverse, combine, constant(start, step.dtype))
 
-        def row(index: Index) -> None:
-            axes = index.axes
-            assert axes is not None
+        def along(index: Index) -> None:
+            assert index.axes is not None
+            if axis == len(x.shape) - 1:
+                scan.along_row(index.axes, exclusive)
+            else:
+                scan.along_rows(index.axes, exclusive)
 
-            def body(i: Register, carried: Any) -> Sequence[Register]:
-                at = i
-                if reverse:
-                    at = builder.ir.sub(builder.ir.sub(length, number(1)), i)
-                place = Index((*axes[:axis], at, *axes[axis:]))
-                value = builder.at(x, place)
-                total = combine(builder, dtype, carried[0], value)
-                if is_float(dtype):
-                    # The first number is as it is, also -0.0.
-                    is_first = builder.ir.icmp_signed("==", i, number(0))
-                    total = builder.ir.select(is_first, value, total)
-                builder.store(found, place, carried[0] if exclusive else total)
-                return (total,)
+        step.builder.nest(x.shape[:axis], along, into=[scan.found])
+        return scan.found
 
-            builder.loop(x.shape[axis], body, [first])
 
-        rest = (*x.shape[:axis], *x.shape[axis + 1 :])
-        builder.nest(rest, row, into=[found])
-        return found
+class _Scan:
+    """Running sums along an axis. They begin with the first number as it is."""
+
+    def __init__(
+        self,
+        step: Step,
+        x: Value,
+        axis: int,
+        reverse: bool,
+        combine: Combine,
+        start: Register,
+    ) -> None:
+        self._builder, self._dtype = step.builder, step.dtype
+        self._x, self._length, self._inner = x, x.shape[axis], x.shape[axis + 1 :]
+        self._reverse, self._combine, self._start = reverse, combine, start
+        self.found = step.new_buffer(x.shape)
+
+    def along_row(self, outer: Sequence[Register], exclusive: bool) -> None:
+        """Along the last axis, with the sum in a register."""
+        builder = self._builder
+
+        def body(i: Register, carried: Any) -> Sequence[Register]:
+            place = self._index(outer, i)
+            value = builder.at(self._x, place)
+            total = self._added(
+                carried[0], value, builder.ir.icmp_signed("==", i, number(0))
+            )
+            builder.store(self.found, place, carried[0] if exclusive else total)
+            return (total,)
+
+        builder.loop(self._length, body, [self._start])
+
+    def along_rows(self, outer: Sequence[Register], exclusive: bool) -> None:
+        """Along another axis: row by row, since the elements of one lie together."""
+        builder = self._builder
+
+        def begin(i: Register, _: Any) -> Sequence[Register]:
+            def element(index: Index) -> None:
+                here = self._index(outer, i, index)
+                value = self._start if exclusive else builder.at(self._x, here)
+                builder.store(self.found, here, value)
+
+            builder.nest(self._inner, element)
+            return ()
+
+        def go_on(i: Register, _: Any) -> Sequence[Register]:
+            following = builder.ir.add(i, number(1))
+
+            def element(index: Index) -> None:
+                before = self._index(outer, i, index)
+                here = self._index(outer, following, index)
+                value = builder.at(self._x, before if exclusive else here)
+                total = builder.load(self.found, before)
+                is_first = builder.ir.icmp_signed("==", i, number(0))
+                is_first = is_first if exclusive else BIT(0)
+                builder.store(self.found, here, self._added(total, value, is_first))
+
+            builder.nest(self._inner, element)
+            return ()
+
+        builder.loop(builder.combine_dims("smin", self._length, 1), begin)
+        rest = builder.combine_dims("sub", self._length, 1)
+        builder.loop(builder.combine_dims("smax", rest, 0), go_on)
+
+    def _index(
+        self, outer: Sequence[Register], i: Register, inner: Index | None = None
+    ) -> Index:
+        """The index of what comes after so many others."""
+        b = self._builder.ir
+        if self._reverse:
+            last = b.sub(self._builder.dim(self._length), number(1))
+            i = b.sub(last, i)
+        return Index((*outer, i, *((inner and inner.axes) or ())))
+
+    def _added(self, total: Register, value: Register, is_first: Register) -> Register:
+        found = self._combine(self._builder, self._dtype, total, value)
+        # Of integers it is the same, and of floats but for -0.0.
+        if not is_float(self._dtype):
+            return found
+        return self._builder.ir.select(is_first, value, found)
 
 
 def _in_order(name: str, of_integers: str) -> Combine:

@@ -47,5 +47,6 @@ def test_a_first_number_stays_as_it_is() -> None:
                         return s(x, exclusive=e)
 
                     yield Case("Cumsum", function, (np.array(x),))
+                    yield Case("Cumsum", function, (np.array([x, x[::-1]]).T,))
 
     compare(cases())
