@@ -51,6 +51,7 @@ fuzz: .venv/.ready
 	$(BIN)/python -m tests.number_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.edge_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.effect_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
+	$(BIN)/python -m tests.native_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 
 keras: .venv/.ready
 	$(BIN)/python -m tests.keras_suite $(FOLDERS)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from runtime.native import cache as disk
 
-__all__ = ["Code", "assemble", "has_fma"]
+__all__ = ["Code", "Processor", "assemble", "has_fma", "processor"]
 
 #: Code that takes longer to make, in seconds, is kept on disk.
 WORTH_KEEPING = 0.005
@@ -64,32 +64,50 @@ def assemble(text: str) -> Code:
     return Code(text, engine, native_object)
 
 
+class Processor(NamedTuple):
+    """What code is made for."""
+
+    name: str
+    #: What it has, or has not, beside what all of its name have.
+    features: dict[str, bool]
+
+    @property
+    def options(self) -> str:
+        """The features as LLVM takes them."""
+        pairs = sorted(self.features.items())
+        return ",".join(f"{'+' if has else '-'}{name}" for name, has in pairs)
+
+
 @cache
-def _processor() -> tuple[str, str]:
-    """The name of this processor, and what it has."""
+def processor() -> Processor:
+    """The one at hand."""
     # A machine that prefers vectors of 32 bytes is asked for its widest ones all the
     # same: loops of numbers are all that runs here.
-    features = llvm.get_host_cpu_features().flatten() + ",-prefer-256-bit"
-    return llvm.get_host_cpu_name(), features
+    features = {**llvm.get_host_cpu_features(), "prefer-256-bit": False}
+    return Processor(llvm.get_host_cpu_name(), features)
 
 
 def has_fma() -> bool:
     """Whether the processor multiplies and adds in one rounding."""
     is_arm = llvm.get_process_triple().startswith(("aarch64", "arm64"))
-    return is_arm or "+fma" in _processor()[1].split(",")
+    return is_arm or bool(processor().features.get("fma"))
 
 
 def _target() -> Any:
-    processor, features = _processor()
+    made_for = processor()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=processor, features=features, opt=LEVEL
+        cpu=made_for.name, features=made_for.options, opt=LEVEL
     )
 
 
 def _dependencies() -> list[str]:
     """What the machine code of a text depends on."""
     versions = [llvmlite.__version__, *map(str, llvm.llvm_version_info)]
-    return [_VERSION, str(LEVEL), *versions, llvm.get_process_triple(), *_processor()]
+    made_for = processor()
+    return [
+        *(_VERSION, str(LEVEL), *versions, llvm.get_process_triple()),
+        *(made_for.name, made_for.options),
+    ]
 
 
 def _optimized(text: str, target: Any) -> Any:
@@ -101,4 +119,15 @@ def _optimized(text: str, target: Any) -> Any:
     options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
     passes = llvm.create_pass_builder(target, options).getModulePassManager()
     passes.run(module, llvm.create_pass_builder(target, options))
+    _free(passes)
     return module
+
+
+def _free(passes: Any) -> None:
+    """Free the memory of passes, which llvmlite keeps: 50 kB for each module.
+
+    They have two base classes, and the first one's `_dispose` does nothing.
+    """
+    kept, freed = llvm.ffi.ObjectRef, llvm.newpassmanagers.NewPassManager
+    if type(passes)._dispose is kept._dispose:
+        freed._dispose(passes)

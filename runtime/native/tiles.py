@@ -204,10 +204,14 @@ def _done(builder: Builder, tile: Register, size: int, count: int) -> Register:
     return builder.ir.select(is_last, number(-count % size), number(0))
 
 
-@cache
 def _size_of_tile(rows: int, vectors: int) -> tuple[int, int]:
     """The rows and vectors of a tile for which the processor needs the least time."""
-    most, _ = registers()
+    return _quickest_tile(rows, vectors, registers()[0])
+
+
+@cache
+def _quickest_tile(rows: int, vectors: int, most: int) -> tuple[int, int]:
+    """The same for a processor that holds `most` vectors."""
 
     def time(high: int, wide: int) -> int:
         # Two products are begun at once, and ready 4 cycles later; so are two loads.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import chain
 from math import prod
 from typing import Any
 
-import llvmlite.binding as llvm
 import llvmlite.ir as ir
 
+from runtime.native import machine
 from runtime.native.builder import Builder
 from runtime.native.types import I32, in_memory, number, size_of
 from runtime.native.values import Buffer, Register
@@ -36,10 +35,9 @@ _SUMMED = ("reassoc", "contract")
 # --- vectors --------------------------------------------------------------------------
 
 
-@cache
 def registers() -> tuple[int, int]:
     """How many vectors the processor holds in registers, and how many bytes in each."""
-    has = llvm.get_host_cpu_features()
+    has = machine.processor().features
     if has.get("avx512f"):
         return 32, 64
     if has.get("avx"):

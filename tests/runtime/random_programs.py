@@ -18,12 +18,13 @@ import numpy as np
 import runtime as tf
 from runtime.errors import UnimplementedError
 from runtime.types import nest
+from tests import array_programs
 from tests.edge_programs import random_edge_program
 from tests.number_programs import random_number_program
 from tests.tensor_programs import random_tensor_program
 from tests.turns import EVERYTHING
 
-__all__ = ["MAKERS", "SEEDS", "Program", "differences"]
+__all__ = ["MAKERS", "SEEDS", "Program", "arrays", "differences"]
 
 SEEDS = range(400) if EVERYTHING else range(3)
 NUMBERS = (0, 1, 3)
@@ -69,6 +70,13 @@ def tensors(seed: int) -> Program:
     return define, [tuple(map(tf.constant, row)) for row in rows]
 
 
+def arrays(seed: int) -> Program:
+    """Its first run has known shapes, the others any: see `differences`."""
+    runs = [tuple(map(tf.constant, run)) for run in array_programs.inputs(seed)]
+    text = array_programs.random_array_program(seed)
+    return defined(text, f"array program {seed}"), runs
+
+
 def outcome(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -82,7 +90,10 @@ def outcome(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 def differences(program: Program, executor: str) -> Iterator[str]:
     """What an executor gives otherwise."""
     define, runs = program
-    plain, compiled = tf.function(define()), tf.function(define(), executor=executor)
+    plain, compiled = (
+        tf.function(define(), executor=each, reduce_retracing=True)
+        for each in ("numpy", executor)
+    )
     for inputs in runs:
         expected, found = outcome(plain, inputs), outcome(compiled, inputs)
         if not isinstance(found, UnimplementedError) and not same(found, expected):

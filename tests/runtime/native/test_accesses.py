@@ -14,7 +14,7 @@ from runtime.native.flow import Step, rule
 from runtime.native.nests import moved
 from runtime.native.types import number
 from tests.runtime.gradients.models import MODELS, check, gradients
-from tests.runtime.random_programs import MAKERS, SEEDS, Program, differences
+from tests.runtime.random_programs import MAKERS, SEEDS, Program, arrays, differences
 from tests.turns import by_turns
 
 
@@ -40,7 +40,7 @@ def test_an_access_outside_of_an_array_says_where(
         function(tf.constant(np.zeros(100, np.float32)))
 
 
-@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("make", [*MAKERS, arrays])
 def test_random_programs(make: Callable[[int], Program]) -> None:
     found = {seed: list(differences(make(seed), "native")) for seed in SEEDS}
     assert not {seed: texts for seed, texts in found.items() if texts}

@@ -121,11 +121,15 @@ def test_the_environment_switches_it_off(folder, made, monkeypatch):
 
 def test_another_processor_has_code_of_its_own(folder, made, monkeypatch):
     machine.assemble(TEXT)
-    name, features = machine._processor()
-    monkeypatch.setattr(machine, "_processor", lambda: (name, features + ",-avx512f"))
-    machine.assemble(TEXT)
+    name, features = machine.processor()
+    for other in (
+        machine.Processor(name, {**features, "avx512f": False, "sse4.1": False}),
+        machine.Processor("generic", features),
+    ):
+        monkeypatch.setattr(machine, "processor", lambda other=other: other)
+        machine.assemble(TEXT)
 
-    assert len(made) == 2
+    assert len(made) == 3
 
 
 def test_old_files_go(folder, monkeypatch):
