@@ -49,7 +49,7 @@ def _written(graph: Graph) -> tuple[str, Lines]:
     if divided is None:
         raise ValueError(
             f"nothing of {graph.name}() is native code: "
-            "get_concrete_function(...).explain() says why"
+            "explain() of its concrete function says why, as --explain does"
         )
     _, text, found = divided
     assert found is not None

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from runtime.errors import OpError
+from runtime.config import get_executor, set_executor
+from runtime.errors import OpError, UnimplementedError
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.show import traced
 from runtime.saved_model.functions import LoadedFunction
@@ -163,9 +164,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     views.add_argument(
         "--source", action="store_true", help="the Python source that runs the graph"
     )
+    views.add_argument("--llvm", action="store_true", help="its native code, for LLVM")
+    views.add_argument("--asm", action="store_true", help="for the processor")
+    views.add_argument(
+        "--explain", action="store_true", help="what of it is no native code, and why"
+    )
     options = parser.parse_args(arguments)
     try:
-        print(_view(options))
+        print(_view(options), flush=True)
+    except BrokenPipeError:
+        # The reader has seen enough: Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (OpError, ModuleNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -174,9 +184,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _view(options: argparse.Namespace) -> str:
     if "(" in options.target and not os.path.isdir(options.target):
-        concrete = traced(options.target)
-        text = concrete.to_source() if options.source else str(concrete.graph)
-        return text.rstrip("\n")
+        return _view_of_function(options).rstrip("\n")
     if options.json:
         return json.dumps(describe(options.target), indent=2)
     return show(options.target)
+
+
+def _view_of_function(options: argparse.Namespace) -> str:
+    concrete = traced(options.target)
+    if options.source:
+        return concrete.to_source()
+    if options.explain:
+        before = get_executor()
+        set_executor("native")
+        try:
+            return concrete.explain()
+        finally:
+            set_executor(before)
+    if not (options.llvm or options.asm):
+        return str(concrete.graph)
+    try:
+        return concrete.llvm_ir() if options.llvm else concrete.asm()
+    except ValueError as error:
+        raise UnimplementedError(str(error)) from error

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,42 @@ def test_graph_and_source(module: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "def clip(x):" in source
     assert "5.0" in source
     assert "3.0" not in source
+
+
+def test_native_code(module: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("llvmlite")
+    code = CODE + "\n\ndef told(x):\n    tf.print(x)\n"
+    module.write_text(code)
+    expected = {
+        "--llvm": ("define ", "; shown_clip.py:5:     if x > limit:"),
+        "--asm": ("run:", "# shown_clip.py:5:     if x > limit:"),
+        "--explain": ("clip() runs as native code.",),
+    }
+    for view, texts in expected.items():
+        assert main(["show", "shown_clip.py::clip(float32[])", view]) == 0
+        found = capsys.readouterr().out
+        assert all(text in found for text in texts), found
+
+    assert main(["show", "shown_clip.py::told(float32[])", "--explain"]) == 0
+    assert "PrintV2 has no native code" in capsys.readouterr().out
+    assert main(["show", "shown_clip.py::told(float32[])", "--llvm"]) == 1
+    assert "nothing of told() is native code" in capsys.readouterr().err
+    assert tf.config.get_executor() == "numpy"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a shell of POSIX")
+def test_a_reader_that_stops(module: Path) -> None:
+    command = f"{sys.executable} -m runtime show 'shown_clip.py::clip(float32[])'"
+    path = os.pathsep.join([os.getcwd(), *sys.path])
+    done = subprocess.run(
+        ["sh", "-c", f"{command} | true"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
+    )
+
+    assert done.stderr == ""
 
 
 def test_modules_and_members(module: Path) -> None:
