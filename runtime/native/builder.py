@@ -101,7 +101,7 @@ class Builder:
         self._stack: tuple[Any, Any] | None = None
         #: The slots of rooms, by the ids of the registers (kept alive).
         self._rooms: dict[int, tuple[Register, int]] = {}
-        self._slots = self.function.args[0]
+        self.slots = self.function.args[0]
         self._arena = self.slot(0)
         #: What was computed in the blocks that enclose the current one, by array and
         #: index. (These are kept alive: they are known by their ids.)
@@ -111,7 +111,6 @@ class Builder:
         #: The blocks that return something else than 0.
         self.exits: dict[int, Any] = {}
         self.sharing = Sharing(self)
-        #: How much work may be done until signals are looked for.
         self._countdown: Any = None
 
     # --- memory -----------------------------------------------------------------------
@@ -119,7 +118,7 @@ class Builder:
     def slot(self, place: int, typ: Any = POINTER) -> Register:
         """What the caller put into a slot."""
         return self.ir.load(
-            self.ir.gep(self._slots, [number(place)], source_etype=I64), typ=typ
+            self.ir.gep(self.slots, [number(place)], source_etype=I64), typ=typ
         )
 
     def hold(self, what: Any) -> int:
@@ -136,7 +135,7 @@ class Builder:
 
     def write_slot(self, place: int, value: Register) -> None:
         """Give the caller a number or a pointer."""
-        at = self.ir.gep(self._slots, [number(place)], source_etype=I64)
+        at = self.ir.gep(self.slots, [number(place)], source_etype=I64)
         self.ir.store(value, at)
 
     def new_buffer(self, shape: Shape, dtype: DType) -> Buffer:
@@ -548,18 +547,25 @@ class Builder:
         branch.set_weights([1_000_000, 1])
         self.ir.position_at_end(goes_on)
 
-    def poll(self, work: Register) -> None:
-        """Look for signals now and then; so many elements were computed since."""
+    @property
+    def countdown(self) -> Register:
+        """Where it says how much work may be done until signals are looked for."""
         if self._countdown is None:
             with self.ir.goto_block(self.function.entry_basic_block):
                 self._countdown = self.ir.alloca(I64)
+                self._countdown.type = POINTER
                 self.ir.store(number(BETWEEN_POLLS), self._countdown)
-        left = self.ir.load(self._countdown, typ=I64)
+        return self._countdown
+
+    def poll(self, work: Register) -> None:
+        """Look for signals now and then; so many elements were computed since."""
+        countdown = self.countdown
+        left = self.ir.load(countdown, typ=I64)
         left = self.ir.sub(left, work, flags=("nsw",))
-        self.ir.store(left, self._countdown)
+        self.ir.store(left, countdown)
         is_due = self.ir.icmp_signed("<", left, number(0))
         with self.ir.if_then(is_due, likely=False):
-            self.ir.store(number(BETWEEN_POLLS), self._countdown)
+            self.ir.store(number(BETWEEN_POLLS), countdown)
             poll = self.module.globals.get("native_poll") or ir.Function(
                 self.module, ir.FunctionType(I32, []), "native_poll"
             )

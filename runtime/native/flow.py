@@ -18,7 +18,7 @@ from runtime.native.builder import Builder
 from runtime.native.homes import Home
 from runtime.native.in_place import Scope
 from runtime.native.nests import fill, reduced
-from runtime.native.types import BIT, has_type
+from runtime.native.types import BIT, I32, has_type
 from runtime.native.values import Buffer, Lazy, Scalar, Shape, Value
 from runtime.ops.define import attributes_with_tensors
 from runtime.ops.random.state import STATE_WORDS, RandomState
@@ -68,6 +68,9 @@ class Flow:
         self.builder = builder
         #: Where the words of random states are held.
         self._states: dict[int, tuple[int, Any, Any]] = {}
+        #: The functions of graphs that call themselves, and how deep this one is.
+        self.functions: dict[Graph, Any] = {}
+        self.depth: Any = I32(0)
 
     def held_array(self, array: Any, spec: Any) -> Buffer:
         """An array of the host, that the code may read."""

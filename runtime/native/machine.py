@@ -18,7 +18,7 @@ WORTH_KEEPING = 0.005
 
 #: How hard LLVM tries, as the options ``-O1`` to ``-O3`` say, and with them the names
 #: of the cache: to be counted up with changes of `_optimized`.
-LEVEL = 3
+LEVEL = 2
 _VERSION = "1"
 
 

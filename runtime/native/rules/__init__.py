@@ -18,6 +18,7 @@ from runtime.native.rules import (  # noqa: F401
     picks,
     products,
     random,
+    recursion,
     reductions,
     scatter,
     shapes,

@@ -1,4 +1,4 @@
-"""Branches and calls."""
+"""Branches."""
 
 from __future__ import annotations
 
@@ -113,14 +113,3 @@ def _joined(step: Step, dtype: Any, choices: Sequence[tuple[Any, Any]]) -> Value
         for dims in zip(*[value.shape for value in values])
     ]
     return Buffer(tuple(shape), dtype, joined([value.pointer for value in values]))
-
-
-# --- calls ----------------------------------------------------------------------------
-
-
-@rule("PartitionedCall")
-def _call(step: Step, *inputs: Value) -> Sequence[Value]:
-    graph = step.node.attrs["graph"]
-    if graph.is_recursive:
-        raise step.refused(f"{graph.name}() calls itself")
-    return step.flow.run(graph, inputs)

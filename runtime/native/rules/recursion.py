@@ -1,0 +1,138 @@
+"""Calls; functions that call themselves become functions of LLVM.
+
+One takes the slots of the program, how long it is until it looks for signals, how deep
+it was called, its inputs, and pointers to where its results go: numbers, and arrays of
+known shapes. It returns a status, as the program does. Its own arrays are on the stack
+of the processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import llvmlite.ir as ir
+
+from runtime.graph import Graph
+from runtime.native.builder import Builder
+from runtime.native.flow import Step, rule
+from runtime.native.memory import ALIGNMENT, Arena
+from runtime.native.nests import force
+from runtime.native.shared import Sharing
+from runtime.native.types import (
+    BYTE,
+    I32,
+    POINTER,
+    in_memory,
+    in_register,
+    number,
+)
+from runtime.native.values import Buffer, Scalar, Value
+from runtime.native.work import iteration
+
+__all__: list[str] = []
+
+#: Calls within calls that are deeper are left to the interpreter, which says whether
+#: they are too deep, and the bytes of arrays that each may have: threads have stacks of
+#: half a megabyte at least.
+DEEPEST, _LARGEST = 1000, 256
+
+
+class _Function(Builder):
+    """A function that others of the program call."""
+
+    def __init__(self, outer: Builder, name: str, types: Sequence[Any]) -> None:
+        vars(self).update(vars(outer))
+        typ = ir.FunctionType(I32, [POINTER, POINTER, I32, *types])
+        name = self.module.get_unique_name(name)
+        self.function = ir.Function(self.module, typ, name)
+        self.function.linkage = "internal"
+        self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.slots, self._countdown, self.depth, *_ = self.function.args
+        # Of the lines of the user, only those of the program itself are shown.
+        self.lines = None
+        self.exits = {}
+        self.sharing = Sharing(self)
+        self.arena = Arena()
+        self._arena = self.ir.alloca(BYTE, size=1)
+        self._arena.align, self._arena.type = ALIGNMENT, POINTER
+        self._stack, self._memo, self._groups = None, [{}], []
+
+    def end(self) -> None:
+        """Return from the function: all went well."""
+        self._arena.operands[0] = I32(max(1, self.arena.size))
+        super().end()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the stack of the processor has room for many calls of it."""
+        return self._stack is None and self.arena.size <= _LARGEST
+
+
+@rule("PartitionedCall")
+def _call(step: Step, *inputs: Value) -> Sequence[Value]:
+    graph, builder = step.node.attrs["graph"], step.builder
+    if not graph.is_recursive:
+        return step.flow.run(graph, inputs)
+    function = step.flow.functions.get(graph) or _write(step, graph)
+    given = [
+        value.value if isinstance(value, Scalar) else force(builder, value).pointer
+        for value in inputs
+    ]
+    results = [
+        step.new_buffer(output=place)
+        if tensor.shape.rank
+        else Buffer((), tensor.dtype, _cell(builder, tensor.dtype))
+        for place, tensor in enumerate(step.node.outputs)
+    ]
+    pointers = [result.pointer for result in results]
+    head = builder.slots, builder.countdown, step.flow.depth
+    status = builder.ir.call(function, [*head, *given, *pointers])
+    failed = builder.ir.icmp_signed("!=", status, I32(0))
+    with builder.ir.if_then(failed, likely=False):
+        builder.ir.ret(status)
+    return [
+        result if result.shape else Scalar(builder.load_only(result), result.dtype)
+        for result in results
+    ]
+
+
+def _cell(builder: Builder, dtype: Any) -> Any:
+    found = builder.cell(in_memory(dtype))
+    found.type = POINTER
+    return found
+
+
+def _write(step: Step, graph: Graph) -> Any:
+    """The function of a graph that calls itself, which is known while it is written."""
+    types = [
+        POINTER if step.shape_of(tensor) else in_register(tensor.dtype)
+        for tensor in graph.inputs
+    ]
+    types += [POINTER for _ in graph.outputs]
+    builder = _Function(
+        step.builder, f"{step.builder.function.name}.{graph.name}", types
+    )
+    flow = copy(step.flow)
+    flow.functions[graph] = builder.function
+    flow.builder = builder
+    builder.check(builder.ir.icmp_signed("<", builder.depth, I32(DEEPEST)))
+    flow.depth = builder.ir.add(builder.depth, I32(1))
+    builder.poll(number(iteration(graph)))
+    arguments = iter(builder.function.args[3:])
+    inputs = [
+        Buffer(shape, tensor.dtype, next(arguments))
+        if (shape := step.shape_of(tensor))
+        else Scalar(next(arguments), tensor.dtype)
+        for tensor in graph.inputs
+    ]
+    into = [
+        Buffer(step.shape_of(tensor), tensor.dtype, next(arguments))
+        for tensor in graph.outputs
+    ]
+    flow.run(graph, inputs, into)
+    if not builder.is_small:
+        raise step.refused(f"{graph.name}() calls itself with large arrays")
+    builder.end()
+    return builder.function
