@@ -20,6 +20,9 @@ _PLAIN = frozenset(
     insertelement shufflevector""".split()  # noqa: SIM905
 )
 
+#: Functions of LLVM that write to where their first argument points.
+_WRITERS = ("llvm.memcpy", "llvm.memset")
+
 
 class Loop(NamedTuple):
     """A loop that has been written."""
@@ -75,15 +78,16 @@ class Outlined:
         )
 
     def _is_plain(self, instruction: Any, pointers: Collection[int]) -> bool:
-        if instruction.opname == "store":
-            begin = _begin_of(instruction.operands[1], pointers)
-            return id(begin) in pointers or _is_cell(begin)
-        if instruction.opname == "call":
+        name = instruction.opname
+        if name == "call" and not instruction.callee.name.startswith(_WRITERS):
             # A function of numbers, as those of LLVM and of the C library.
             _, *given = instruction.operands
             types = {type(value.type) for value in [instruction, *given]}
             return bool(given) and not types & {ir.PointerType, ir.VoidType}
-        return instruction.opname in _PLAIN
+        if name != "call" and name != "store":
+            return name in _PLAIN
+        begin = _begin_of(instruction.operands[1], pointers)
+        return id(begin) in pointers or _is_cell(begin)
 
     def _may_need(self, operand: Any) -> bool:
         """Whether the loop may use what is not its own: if so, it is noted."""

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import llvmlite.ir as ir
 
 from runtime.native import threads
+from runtime.native.memory import ALIGNMENT
 from runtime.native.outlined import Loop, Outlined
-from runtime.native.types import POINTER, number
-from runtime.native.values import Dim, Register, Shape
+from runtime.native.types import POINTER, in_memory, number, size_of
+from runtime.native.values import Buffer, Dim, Register, Shape
+from runtime.types.dtypes import DType
 
 __all__ = ["Loop", "Sharing", "shared_axis"]
 
@@ -64,8 +66,23 @@ class Sharing:
         self._is_on = False
         #: The loop that was written last.
         self._last: Loop | None = None
+        #: The bytes that are left for arrays on the stack of the processor.
+        self._room = 1 << 17
         #: How often blocks run in the loops around them, by their ids.
         self._times: dict[int, int] = {}
+
+    def own_buffer(self, shape: tuple[int, ...], dtype: DType) -> Buffer | None:
+        """An array that each iteration of a loop has for itself; None if it is large.
+
+        It is memory of the function until the loop moves.
+        """
+        size = prod(shape) * size_of(dtype)
+        if not threads.is_available() or size > self._room:
+            return None
+        self._room -= size
+        pointer = self._builder.cell(ir.ArrayType(in_memory(dtype), prod(shape)))
+        pointer.align, pointer.type = ALIGNMENT, POINTER
+        return Buffer(shape, dtype, pointer)
 
     @contextmanager
     def of(self, into: Collection[Any]) -> Iterator[None]:

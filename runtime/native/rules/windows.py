@@ -16,12 +16,21 @@ import numpy as np
 from runtime.errors import OpError
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.nests import fill, force, moved
+from runtime.native.images import (
+    Images,
+    Rows,
+    add_images,
+    each_image,
+    each_row,
+    merged,
+    strides_of,
+)
+from runtime.native.nests import force, moved
 from runtime.native.rules.elementwise import maximum
 from runtime.native.rules.movement import widened
 from runtime.native.tiles import Level, Sums, add_lanes, add_products, strip_of
 from runtime.native.types import constant, number, size_of
-from runtime.native.values import Buffer, Index, Lazy, Register, Scalar, Value
+from runtime.native.values import Buffer, Index, Register, Scalar, Value
 from runtime.native.vectors import added_product, repeated, shifted, transpose
 from runtime.ops.nn.windows import paddings, places
 from runtime.types.dtypes import DType
@@ -43,14 +52,6 @@ class _Axis(NamedTuple):
     pads: tuple[int, int]
 
 
-class _Rows(NamedTuple):
-    """Rows of results: how many, and how far one is from the next in both arrays."""
-
-    times: int
-    left: int
-    into: int
-
-
 def _axes(
     step: Step, shape: Sequence[int], sizes: Sequence[int], attrs: dict[str, Any]
 ) -> list[_Axis]:
@@ -68,98 +69,6 @@ def _axes(
             shape[1:-1], sizes, apart[1:-1], attrs["strides"][1:-1], counts, pads
         )
     ]
-
-
-def _strides(shape: Sequence[int]) -> list[int]:
-    """How far the elements along each axis are from each other."""
-    return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-
-
-def _merged(levels: Sequence[Any]) -> list[Any]:
-    """Loops, those as one that go on where the next inner one ends."""
-    found: list[Any] = []
-    for times, *steps in reversed(levels):
-        if times == 1:
-            continue
-        if found:
-            inner, *inner_steps = found[0]
-            if all(a == b * inner for a, b in zip(steps, inner_steps)):
-                found[0] = (times * inner, *inner_steps)
-                continue
-        found.insert(0, (times, *steps))
-    return found or [(1, *levels[-1][1:])]
-
-
-# --- images ---------------------------------------------------------------------------
-
-
-class _Images:
-    """The images of a batch, one at a time, with what is added around them.
-
-    `pads` are given for each axis of space; `value` is what is added.
-    """
-
-    def __init__(
-        self,
-        builder: Builder,
-        x: Buffer,
-        pads: Sequence[tuple[int, int]],
-        value: Any = 0,
-    ) -> None:
-        self._builder = builder
-        self._x = x
-        self._pads = pads
-        lengths = [n + sum(pad) for n, pad in zip(x.shape[1:-1], pads)]
-        self.count = x.shape[0]
-        #: The shape of each.
-        self.shape = (*lengths, x.shape[-1])
-        self.has_border = any(map(any, pads))
-        if self.has_border:
-            self._scratch = builder.new_buffer(self.shape, x.dtype)
-            added = constant(value, x.dtype)
-            border = Lazy(self.shape, x.dtype, lambda index: added, is_flat=True)
-            fill(builder, [(border, self._scratch)])
-
-    def at(self, place: Register) -> Register:
-        """The pointer to an image."""
-        builder, x = self._builder, self._x
-        image = shifted(builder, x.pointer, x.dtype, (place, prod(x.shape[1:])))
-        if not self.has_border:
-            return image
-        sources, targets = _strides(x.shape[1:]), _strides(self.shape)
-        inner = sum(pad[0] * step for pad, step in zip(self._pads, targets))
-        begin = shifted(builder, self._scratch.pointer, x.dtype, (inner, 1))
-        size = number(prod(x.shape[-2:]) * size_of(x.dtype))
-
-        def row(index: Index) -> None:
-            assert index.axes is not None
-            source = shifted(builder, image, x.dtype, *zip(index.axes, sources))
-            target = shifted(builder, begin, x.dtype, *zip(index.axes, targets))
-            builder.copy_bytes(source, target, size)
-
-        builder.nest(x.shape[1:-2], row)
-        return self._scratch.pointer
-
-
-def _each_row(
-    builder: Builder,
-    dtype: DType,
-    rows: Sequence[_Rows],
-    left: Register,
-    into: Register,
-    write: Callable[[Register, Register], None],
-) -> None:
-    """Write what is in front of the last axis of rows, from its two pointers on."""
-
-    def body(index: Index) -> None:
-        assert index.axes is not None
-        pairs = list(zip(index.axes, rows))
-        write(
-            shifted(builder, left, dtype, *[(at, each.left) for at, each in pairs]),
-            shifted(builder, into, dtype, *[(at, each.into) for at, each in pairs]),
-        )
-
-    builder.nest(tuple([each[0] for each in rows]), body)
 
 
 # --- convolutions ---------------------------------------------------------------------
@@ -193,7 +102,7 @@ class _Convolution(NamedTuple):
 
     dtype: DType
     #: The loops over the windows of an image, and over the elements of each.
-    rows: Sequence[_Rows]
+    rows: Sequence[Rows]
     levels: Sequence[Level]
     columns: int
 
@@ -203,14 +112,14 @@ class _Convolution(NamedTuple):
         """Write the results for an image."""
         if not prod(each[0] for each in self.rows):
             return
-        *outer, inner = [_Rows(*each) for each in _merged(self.rows)]
-        levels = [Level(*level) for level in _merged(self.levels)]
+        *outer, inner = [Rows(*each) for each in merged(self.rows)]
+        levels = [Level(*level) for level in merged(self.levels)]
         sums = Sums(self.dtype, inner.times, self.columns, *inner[1:], levels)
 
         def row(left: Register, into: Register) -> None:
             add_products(builder, sums, left, right, into)
 
-        _each_row(builder, self.dtype, outer, left, into, row)
+        each_row(builder, self.dtype, outer, left, into, row)
 
 
 def _in_strips(builder: Builder, filters: Buffer) -> tuple[Buffer, int]:
@@ -246,15 +155,15 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     packed, width = force(builder, filters), outside
     if groups == 1:
         packed, width = _in_strips(builder, packed)
-    images = _Images(builder, source, [axis.pads for axis in axes])
-    lefts, intos = _strides(images.shape), _strides(found.shape[1:])
-    rights = _strides((*sizes, inside, width))
+    images = Images(builder, source, [axis.pads for axis in axes])
+    lefts, intos = strides_of(images.shape), strides_of(found.shape[1:])
+    rights = strides_of((*sizes, inside, width))
     taps = [
         Level(axis.size, axis.apart * left, right)
         for axis, left, right in zip(axes, lefts, rights)
     ]
     rows = [
-        _Rows(axis.windows, axis.stride * left, into)
+        Rows(axis.windows, axis.stride * left, into)
         for axis, left, into in zip(axes, lefts, intos)
     ]
     each = width // groups
@@ -276,33 +185,8 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
 
         builder.nest((parts,), part, into=[found])
 
-    _each_image(builder, images, found, image)
+    each_image(builder, images, found, image)
     return found
-
-
-def _each_image(
-    builder: Builder,
-    images: _Images,
-    found: Buffer,
-    write: Callable[[Register, Register, Register], None],
-) -> None:
-    """Run ``write(place, image, result)`` for the pointers of each image."""
-    if not prod(found.shape[1:]):
-        return
-
-    def step(place: Register, _: Any) -> Sequence[Register]:
-        target = (place, prod(found.shape[1:]))
-        into = shifted(builder, found.pointer, found.dtype, target)
-        write(place, images.at(place), into)
-        return ()
-
-    # Images with a border are put together one after the other.
-    is_parallel = not images.has_border
-    with builder.sharing.of([found] if is_parallel and found.shape[0] != 1 else ()):
-        builder.loop(found.shape[0], step, is_parallel=is_parallel)
-
-
-# --- gradients ------------------------------------------------------------------------
 
 
 class _Phase(NamedTuple):
@@ -364,9 +248,9 @@ def _back(
     packed, width = _in_strips(builder, turned)
     phases = [list(_phases(axis)) for axis in axes]
     reaches = [_reach(*pair) for pair in zip(axes, phases)]
-    images = _Images(builder, force(builder, y), reaches)
-    lefts, intos = _strides(images.shape), _strides(shape[1:])
-    rights = _strides((*sizes, outside, width))
+    images = Images(builder, force(builder, y), reaches)
+    lefts, intos = strides_of(images.shape), strides_of(shape[1:])
+    rights = strides_of((*sizes, outside, width))
     if any(
         sum(phase.elements for phase in each) < axis.length
         for axis, each in zip(axes, phases)
@@ -384,7 +268,7 @@ def _back(
                 rows, levels, begin = [], [], [0, 0, 0]
                 for i, phase in enumerate(chosen):
                     stride = axes[i].stride
-                    rows.append(_Rows(phase.elements, lefts[i], stride * intos[i]))
+                    rows.append(Rows(phase.elements, lefts[i], stride * intos[i]))
                     back = -phase.back * lefts[i]
                     levels.append(Level(phase.times, back, phase.apart * rights[i]))
                     begin[0] += (phase.window + reaches[i][0]) * lefts[i]
@@ -400,7 +284,7 @@ def _back(
 
         builder.nest((inside // max(width, 1),), strip, into=[found])
 
-    _each_image(builder, images, found, image)
+    each_image(builder, images, found, image)
     return found
 
 
@@ -418,35 +302,34 @@ def _filters(
     _check_same(step, x.shape[0], y.shape[0])
     builder, found, dtype = step.builder, step.new_buffer(), step.dtype
     given = force(builder, y)
-    images = _Images(builder, force(builder, x), [axis.pads for axis in axes])
-    lefts, rights = _strides(images.shape), _strides(y.shape[1:])
-    intos = _strides(shape)
+    images = Images(builder, force(builder, x), [axis.pads for axis in axes])
+    lefts, rights = strides_of(images.shape), strides_of(y.shape[1:])
+    intos = strides_of(shape)
     taps = [
-        _Rows(axis.size, axis.apart * left, into)
+        Rows(axis.size, axis.apart * left, into)
         for axis, left, into in zip(axes, lefts, intos)
     ]
     windows = [
         Level(axis.windows, axis.stride * left, right)
         for axis, left, right in zip(axes, lefts, rights)
     ]
-    builder.clear(found.pointer, prod(shape) * size_of(dtype))
     if not prod(shape) or not prod(counts):
+        builder.clear(found.pointer, prod(shape) * size_of(dtype))
         return found
-    *outer, inner = [_Rows(*r) for r in _merged([*taps, _Rows(inside, 1, outside)])]
-    levels = [Level(*level) for level in _merged(windows)]
+    *outer, inner = [Rows(*r) for r in merged([*taps, Rows(inside, 1, outside)])]
+    levels = [Level(*level) for level in merged(windows)]
     sums = Sums(dtype, inner.times, outside, *inner[1:], levels, adds=True)
 
-    def image(place: Register, _: Any) -> Sequence[Register]:
+    def image(place: Register, into: Register) -> None:
         at = (place, prod(y.shape[1:]))
         right = shifted(builder, given.pointer, dtype, at)
 
         def row(left: Register, into: Register) -> None:
             add_products(builder, sums, left, right, into)
 
-        _each_row(builder, dtype, outer, images.at(place), found.pointer, row)
-        return ()
+        each_row(builder, dtype, outer, images.at(place), into, row)
 
-    builder.loop(x.shape[0], image)
+    add_images(builder, found, images, image, prod(shape) * prod(counts[:-1]))
     return found
 
 
@@ -455,7 +338,7 @@ def _filters(
 
 def _by_channel(
     step: Step,
-    images: _Images,
+    images: Images,
     axes: Sequence[_Axis],
     start: Any,
     combine: Callable[[Any, Any, Any], Any],
@@ -466,8 +349,8 @@ def _by_channel(
     builder, dtype, channels = step.builder, step.dtype, images.shape[-1]
     shape = (images.count, *[axis.windows for axis in axes], channels)
     found = step.new_buffer(shape)
-    lefts, intos = _strides(images.shape), _strides(shape[1:])
-    rights = _strides((*[axis.size for axis in axes], channels))
+    lefts, intos = strides_of(images.shape), strides_of(shape[1:])
+    rights = strides_of((*[axis.size for axis in axes], channels))
     levels = [
         Level(axis.size, axis.apart * left, right)
         for axis, left, right in zip(axes, lefts, rights)
@@ -492,7 +375,7 @@ def _by_channel(
         windows = tuple([axis.windows for axis in axes])
         builder.nest(windows, window, into=[found])
 
-    _each_image(builder, images, found, image)
+    each_image(builder, images, found, image)
     return found
 
 
@@ -511,7 +394,7 @@ def _depthwise(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
             return (*at[:-1], builder.ir.udiv(at[-1], number(times)))
 
         x = moved(builder, shape, x, place)
-    images = _Images(builder, force(builder, x), [axis.pads for axis in axes])
+    images = Images(builder, force(builder, x), [axis.pads for axis in axes])
 
     def combine(total: Any, x: Any, y: Any) -> Any:
         return added_product(builder, total, x, y, dtype)
@@ -528,7 +411,7 @@ def _max_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     axes = _axes(step, x.shape, ksize[1:-1], attrs)
     least = -np.inf if dtype.is_floating else dtype.min
     pads = [axis.pads for axis in axes]
-    images = _Images(builder, force(builder, x), pads, least)
+    images = Images(builder, force(builder, x), pads, least)
 
     def combine(total: Any, x: Any, _: Any) -> Any:
         return maximum(builder, dtype, total, x)
@@ -541,7 +424,7 @@ def _avg_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     _check_floats(step, len(ksize), x)
     builder, dtype = step.builder, step.dtype
     axes = _axes(step, x.shape, ksize[1:-1], attrs)
-    images = _Images(builder, force(builder, x), [axis.pads for axis in axes])
+    images = Images(builder, force(builder, x), [axis.pads for axis in axes])
     counts = None
     if images.has_border:
         # What was added around does not count.
