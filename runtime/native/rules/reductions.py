@@ -250,7 +250,9 @@ _finds("ArgMin", "<")
 # --- running sums ---------------------------------------------------------------------
 
 
-def _scans(op: str, start: float, combine: Combine) -> None:
+def _scans(
+    op: str, start: float, combine: Combine, of_vectors: Combine | None = None
+) -> None:
     @rule(op)
     def run(
         step: Step, x: Value, *, axis: Any, exclusive: bool, reverse: bool
@@ -258,11 +260,13 @@ def _scans(op: str, start: float, combine: Combine) -> None:
         if type(axis) is not int:
             raise step.refused("the axis is not known")
         axis = normal_axis(axis, len(x.shape))
-        scan = _Scan(step, x, axis, reverse, combine, constant(start, step.dtype))
+        in_row = axis == len(x.shape) - 1
+        one = combine if in_row else of_vectors or combine
+        scan = _Scan(step, x, axis, reverse, one, constant(start, step.dtype))
 
         def along(index: Index) -> None:
             assert index.axes is not None
-            if axis == len(x.shape) - 1:
+            if in_row:
                 scan.along_row(index.axes, exclusive)
             else:
                 scan.along_rows(index.axes, exclusive)
@@ -361,20 +365,27 @@ def _in_order(name: str, of_integers: str) -> Combine:
     return combine
 
 
-def _logaddexp(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
-    """As in NumPy: the larger number, and what the distance to the other one adds."""
-    distance = b.ir.fsub(x, y)
-    is_larger = b.ir.fcmp_ordered(">", distance, constant(0, dtype))
-    larger = b.ir.select(is_larger, x, y)
-    less = b.ir.fneg(b.intrinsic("fabs", distance))
-    power = functions.call(b, "exp", less, alone=True)
-    more = functions.call(b, "log1p", power, alone=True)
-    # Of infinities there is no distance.
-    is_same = b.ir.fcmp_ordered("==", x, y)
-    more = b.ir.select(is_same, constant(math.log(2), dtype), more)
-    return b.ir.fadd(larger, more)
+def _logaddexp(alone: bool) -> Combine:
+    """As in NumPy: the larger number, and what the distance to the other one adds.
+
+    `alone`: see `runtime.native.maths.functions.call`.
+    """
+
+    def combine(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
+        distance = b.ir.fsub(x, y)
+        is_larger = b.ir.fcmp_ordered(">", distance, constant(0, dtype))
+        larger = b.ir.select(is_larger, x, y)
+        less = b.ir.fneg(b.intrinsic("fabs", distance))
+        power = functions.call(b, "exp", less, alone=alone)
+        more = functions.call(b, "log1p", power, alone=alone)
+        # Of infinities there is no distance.
+        is_same = b.ir.fcmp_ordered("==", x, y)
+        more = b.ir.select(is_same, constant(math.log(2), dtype), more)
+        return b.ir.fadd(larger, more)
+
+    return combine
 
 
 _scans("Cumsum", 0, _in_order("fadd", "add"))
 _scans("Cumprod", 1, _in_order("fmul", "mul"))
-_scans("CumulativeLogsumexp", -math.inf, _logaddexp)
+_scans("CumulativeLogsumexp", -math.inf, _logaddexp(True), _logaddexp(False))
