@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import operator
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from math import prod
 from typing import Any, ClassVar
 
 import llvmlite.ir as ir
 
 from runtime.native.lines import Lines
+from runtime.native.memo import Memo
 from runtime.native.memory import ALIGNMENT, Arena, Given, InputDim, Room
 from runtime.native.outlined import Loop
 from runtime.native.shared import Sharing, shared_axis
@@ -29,14 +30,7 @@ from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Sh
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
-__all__ = [
-    "FAILED",
-    "FULL",
-    "INTERRUPTED",
-    "OUTSIDE",
-    "Builder",
-    "text_of",
-]
+__all__ = ["FAILED", "FULL", "INTERRUPTED", "OUTSIDE", "Builder"]
 
 #: What the function returns where a check does not hold, and where a signal, as that of
 #: Ctrl-C, has raised an exception meanwhile.
@@ -103,9 +97,9 @@ class Builder:
         self._rooms: dict[int, tuple[Register, int]] = {}
         self.slots = self.function.args[0]
         self._arena = self.slot(0)
-        #: What was computed in the blocks that enclose the current one, by array and
-        #: index. (These are kept alive: they are known by their ids.)
-        self._memo: list[dict[tuple[int, int], tuple[Any, Any, Register]]] = [{}]
+        self.memo = Memo()
+        #: What the nest that is being written stores on the way.
+        self.plan: Any = None
         #: The nests around the current block: see `text`.
         self._groups: list[Any] = []
         #: The blocks that return something else than 0.
@@ -213,6 +207,14 @@ class Builder:
             self.ir.position_at_start(self.ir.block)
             return self.ir.alloca(typ)
 
+    def new_row(self, shape: Shape, dtype: DType) -> Buffer:
+        """A small array that the iterations of the loops around share."""
+        pointer = self.cell(ir.ArrayType(in_memory(dtype), prod(shape)))
+        pointer.align, pointer.type = ALIGNMENT, POINTER
+        found = Buffer(shape, dtype, pointer)
+        found.shared_by = len(self._groups)
+        return found
+
     def _stack_cells(self) -> tuple[Register, Register]:
         """Where the number is how far the stack is used, and where the stack ends."""
         if self._stack is None:
@@ -256,7 +258,7 @@ class Builder:
         """An element of an array in memory."""
         typ = in_memory(buffer.dtype)
         value = self.ir.load(self.element_pointer(buffer, index), typ=typ)
-        self._note_access(value)
+        self._note_access(value, buffer)
         if buffer.dtype is dtypes.bool:
             return self.ir.icmp_unsigned("!=", value, ir.Constant(BYTE, 0))
         return value
@@ -269,7 +271,8 @@ class Builder:
         """Write an element of an array."""
         if buffer.dtype is dtypes.bool:
             value = self.ir.zext(value, BYTE)
-        self._note_access(self.ir.store(value, self.element_pointer(buffer, index)))
+        stored = self.ir.store(value, self.element_pointer(buffer, index))
+        self._note_access(stored, buffer)
 
     def copy(self, source: Buffer, target: Buffer) -> None:
         """Copy all elements of an array to another one of its shape."""
@@ -287,9 +290,9 @@ class Builder:
         clear = self.module.declare_intrinsic("llvm.memset", [POINTER, I64])
         self.ir.call(clear, [pointer, BYTE(0), size, BIT(0)])
 
-    def _note_access(self, instruction: Any) -> None:
-        if self._groups:
-            groups = self._groups
+    def _note_access(self, instruction: Any, buffer: Buffer) -> None:
+        groups = self._groups[buffer.shared_by :]
+        if groups:
             access = groups[0] if len(groups) == 1 else self.module.add_metadata(groups)
             instruction.set_metadata("llvm.access.group", access)
 
@@ -369,15 +372,15 @@ class Builder:
         """The element of a value at an index of its shape, computed once in a block."""
         if isinstance(value, Scalar):
             return value.value
-        key = id(value), id(index)
-        for known in reversed(self._memo):
-            if key in known:
-                return known[key][2]
+        known = self.memo.element(value, index)
+        if known is not None:
+            return known
         if isinstance(value, Lazy):
-            found = self._computed(value, index)
+            stored = self.memo.stored(value, index)
+            found = self.load(*stored) if stored else self._computed(value, index)
         else:
             found = self.load(value, index)
-        self._memo[-1][key] = value, index, found
+        self.memo.keep(value, index, found)
         return found
 
     def _computed(self, value: Lazy, index: Index) -> Register:
@@ -395,14 +398,9 @@ class Builder:
         finally:
             self.ir.debug_metadata = before
 
-    @contextmanager
-    def inner_block(self) -> Iterator[None]:
+    def inner_block(self) -> AbstractContextManager[None]:
         """What is computed in the block is not known after it."""
-        self._memo.append({})
-        try:
-            yield
-        finally:
-            self._memo.pop()
+        return self.memo.block()
 
     # --- loops and branches -----------------------------------------------------------
 
@@ -414,11 +412,13 @@ class Builder:
         *,
         is_parallel: bool = False,
         is_final: bool = False,
+        is_row: bool = False,
     ) -> list[Register]:
         """Run ``body(i, carried)``, which gives what is carried on, `count` times.
 
         `is_parallel` promises that no iteration reads or writes what another writes.
         `is_final`: the loop is to stay as it is written, and takes LLVM little time.
+        `is_row`: its iterations are not to be made vectors.
         """
         if isinstance(count, int) and count == 0:
             return list(begin)
@@ -451,9 +451,12 @@ class Builder:
         back = self.ir.cbranch(again, head, done)
         if group is not None:
             self._groups.pop()
-            self._mark_loop(back, "llvm.loop.parallel_accesses", group)
+            parts = [["llvm.loop.parallel_accesses", group]]
+            if is_row:
+                parts.append(["llvm.loop.vectorize.enable", BIT(0)])
+            self._mark_loop(back, *parts)
         elif is_final:
-            self._mark_loop(back, "llvm.loop.disable_nonforced")
+            self._mark_loop(back, ["llvm.loop.disable_nonforced"])
         self.ir.position_at_end(done)
         loop = Loop(before, head, done, count, i, again, results, is_parallel)
         self.sharing.note(loop)
@@ -472,11 +475,11 @@ class Builder:
         self._groups.append(group)
         return group
 
-    def _mark_loop(self, back: Any, *parts: Any) -> None:
+    def _mark_loop(self, back: Any, *parts: list[Any]) -> None:
         """Say something of the loop that a branch closes."""
         module = self.module
-        told = module.add_metadata(list(parts))
-        loop = module.add_metadata([f"loop {len(module.metadata)}", told])
+        told = [module.add_metadata(part) for part in parts]
+        loop = module.add_metadata([f"loop {len(module.metadata)}", *told])
         back.set_metadata("llvm.loop", loop)
 
     def nest(
@@ -487,43 +490,46 @@ class Builder:
         is_flat: bool = False,
         in_order: bool = False,
         into: Collection[Buffer] = (),
+        enter: Callable[[tuple[Register, ...]], None] | None = None,
+        is_of_rows: bool = False,
     ) -> None:
         """Run `body` for each index of a shape.
 
         Iterations do not depend on others unless they are to run `in_order`. Threads
-        may share them if they store to nothing but the arrays `into`.
+        may share them if they store to nothing but the arrays `into`. What `enter`
+        writes comes before the loop within the axes that it is given, or the body.
+        Vectors are to be parts of rows, however short these are, if it `is_of_rows`.
         """
         into = () if in_order else into
-        if is_flat:
+
+        def level(axes: tuple[Register, ...]) -> None:
+            if enter is not None:
+                enter(axes)
+            axis = len(axes)
+            if axis == len(shape):
+                body(Index(axes))
+                return
 
             def step(i: Register, _: Any) -> Sequence[Register]:
-                body(Index(None, i))
+                level((*axes, i))
                 return ()
 
-            with self.sharing.of(into):
-                self.loop(self.product(shape), step, is_parallel=not in_order)
-        else:
-            self._nest(shape, body, (), in_order, into)
+            is_row = is_of_rows and axis < len(shape) - 1
+            with self.sharing.of(into if axis == shared_axis(shape) else ()):
+                self.loop(shape[axis], step, is_parallel=not in_order, is_row=is_row)
 
-    def _nest(
-        self,
-        shape: Shape,
-        body: Callable[[Index], None],
-        axes: tuple[Register, ...],
-        in_order: bool,
-        into: Collection[Buffer],
-    ) -> None:
-        axis = len(axes)
-        if axis == len(shape):
-            body(Index(axes))
+        if not is_flat:
+            level(())
             return
+        if enter is not None:
+            enter(())
 
         def step(i: Register, _: Any) -> Sequence[Register]:
-            self._nest(shape, body, (*axes, i), in_order, into)
+            body(Index(None, i))
             return ()
 
-        with self.sharing.of(into if axis == shared_axis(shape) else ()):
-            self.loop(shape[axis], step, is_parallel=not in_order)
+        with self.sharing.of(into):
+            self.loop(self.product(shape), step, is_parallel=not in_order)
 
     @contextmanager
     def block(self, name: str) -> Iterator[Any]:
@@ -572,25 +578,16 @@ class Builder:
             raised = self.ir.icmp_signed("!=", self.ir.call(poll, []), I32(0))
             self.check(self.ir.not_(raised), INTERRUPTED)
 
-    def intrinsic(self, name: str, *values: Register) -> Register:
+    def intrinsic(
+        self, name: str, *values: Register, flags: Sequence[str] = ()
+    ) -> Register:
         """A function of LLVM, as ``llvm.sqrt``, of numbers of one type."""
         typ = values[0].type
         function = self.module.declare_intrinsic(
             f"llvm.{name}", [typ], ir.FunctionType(typ, [v.type for v in values])
         )
-        return self.ir.call(function, values)
+        return self.ir.call(function, values, fastmath=flags)
 
     def end(self) -> None:
         """Return from the function: all went well."""
         self.ir.ret(ir.Constant(I32, 0))
-
-
-def text_of(module: Any) -> str:
-    """A module as text.
-
-    llvmlite cannot say that a node of metadata is unlike all others, which those of
-    loops and of their accesses have to be: they have names, which go here.
-    """
-    text = str(module)
-    text = re.sub(r'= !\{ !"accesses \d+" \}', "= distinct !{}", text)
-    return re.sub(r'(!\d+) = !\{ !"loop \d+",', r"\1 = distinct !{ \1,", text)

@@ -16,12 +16,12 @@ from runtime.execute import interpreter
 from runtime.graph import Graph
 from runtime.native import entry
 from runtime.native import rules as _rules  # noqa: F401
-from runtime.native.builder import FULL, OUTSIDE, Builder, text_of
+from runtime.native.builder import FULL, OUTSIDE, Builder
 from runtime.native.entry import Signature
 from runtime.native.flow import Flow, NotNative
 from runtime.native.homes import Home, ResultHome, Written
 from runtime.native.lines import Lines
-from runtime.native.machine import Code, assemble
+from runtime.native.machine import Code, assemble, text_of
 from runtime.native.memory import (
     Given,
     InputDim,

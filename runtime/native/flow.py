@@ -17,7 +17,8 @@ from runtime.graph import Graph, Node
 from runtime.native.builder import Builder
 from runtime.native.homes import Home
 from runtime.native.in_place import Scope
-from runtime.native.nests import fill, reduced
+from runtime.native.nests import fill, force, reduced
+from runtime.native.plans import EXPENSIVE
 from runtime.native.types import BIT, I32, has_type
 from runtime.native.values import Buffer, Lazy, Scalar, Shape, Value
 from runtime.ops.define import attributes_with_tensors
@@ -31,6 +32,32 @@ __all__ = ["Flow", "NotNative", "Step", "has_rule", "refusal", "rule"]
 Rule = Callable[..., Any]
 
 _RULES: dict[str, Rule] = {}
+
+#: The families of ops whose rules read an element once, or plan their loops.
+_READ_ONCE = {
+    "buffer",
+    "check",
+    "contraction",
+    "creation",
+    "elementwise",
+    "movement",
+    "reduction",
+    "state",
+    "structure",
+}
+
+#: What a function of numbers costs above an addition, which is 1.
+_COSTS = {
+    "FloorDiv": 6,
+    "FloorMod": 6,
+    "Pow": 40,
+    "RealDiv": 4,
+    "Rsqrt": 6,
+    "Sqrt": 4,
+    **dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh"), 30),
+    **dict.fromkeys(("Cos", "Cosh", "Erf", "Erfc", "Exp", "Expm1", "Log", "Log1p"), 16),
+    **dict.fromkeys(("Sin", "Sinh", "Tan", "Tanh"), 16),
+}
 
 
 class NotNative(Exception):
@@ -105,9 +132,11 @@ class Flow:
         """
         scope = Scope(self.builder, graph, inputs, into, owned)
         values = scope.values
+        scope.note(graph.inputs)
         for number, node in enumerate(scope.nodes):
             scope.number = number
             values.update(zip(node.outputs, self._at_line(node, scope)))
+            scope.note(node.outputs)
         results = [values[tensor] for tensor in graph.outputs]
         if not into:
             return results
@@ -137,12 +166,25 @@ class Flow:
         for tensor in (*node.inputs, *node.outputs):
             if not has_type(tensor.dtype):
                 raise step.refused(f"{tensor.dtype.name} has no native code")
+        if get(node.op).family not in _READ_ONCE:
+            arguments = [_cheap(self.builder, value) for value in arguments]
         try:
             found = _applied(run, step, arguments)
         except OpError as error:
             # What is wrong is known already: whoever runs the graph raises it.
             raise step.refused(error.message) from error
-        return found if isinstance(found, (tuple, list)) else (found,)
+        results = found if isinstance(found, (tuple, list)) else (found,)
+        for value in results:
+            if isinstance(value, Lazy) and not value.uses:
+                value.cost += _COSTS.get(node.op, 0)
+        return results
+
+
+def _cheap(builder: Builder, value: Any) -> Any:
+    """The value, in memory if its elements take long to compute."""
+    if isinstance(value, Lazy) and max(value.cost, value.hardest) >= EXPENSIVE:
+        return force(builder, value)
+    return value
 
 
 def _applied(run: Rule, step: Step, arguments: list[Any]) -> Any:
@@ -172,13 +214,14 @@ def store_results(
             found.append(value)
             continue
         if isinstance(at, Home):
+            value = builder.memo.whole(value) or value
             if isinstance(value, Buffer) and at.adopt(value):
                 found.append(value)
                 continue
             at = at.take(value.shape)
         pending.append((value, at))
         found.append(at)
-    fill(builder, pending)
+    fill(builder, pending, is_known=True)
     return found
 
 

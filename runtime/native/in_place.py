@@ -10,6 +10,7 @@ What was computed of the old elements and is not stored yet is stored before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -125,11 +126,32 @@ class Scope:
             if place is not None:
                 self.wanted.setdefault(tensor, place)
         self._last = _last_uses(graph, self.nodes)
+        self._uses = Counter(
+            id(tensor)
+            for tensors in (*[node.inputs for node in self.nodes], graph.outputs)
+            for tensor in tensors
+        )
         self._owned = {id(graph.inputs[place]) for place in owned}
         #: The number of the node that is being written.
         self.number = 0
         #: The memory that it may write to, for which of its results.
         self.granted: dict[int, Buffer] = {}
+
+    def note(self, tensors: Sequence[SymbolicTensor]) -> None:
+        """Tell arrays that are not stored who reads them and where they are wanted."""
+        for tensor in tensors:
+            value = self.values[tensor]
+            if not isinstance(value, Lazy):
+                continue
+            count = self._uses[id(tensor)]
+            if value.uses:
+                # It is that of another tensor as well, which this one counts as a use.
+                value.uses += max(count - 1, 0)
+                continue
+            value.uses = count
+            home = self.wanted.get(tensor)
+            if isinstance(home, Buffer) and same_shape(home.shape, value.shape):
+                value.home = home
 
     def own(self, tensor: SymbolicTensor) -> None:
         """Note that no other tensor has the memory of this one."""

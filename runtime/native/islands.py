@@ -25,11 +25,12 @@ from runtime.execute import interpreter
 from runtime.execute.nodes import Copies, copy_inputs, copy_node, cut_out, make_node
 from runtime.execute.prune import CONTROL_FLOW, Effects
 from runtime.graph import Graph, Node
-from runtime.native.builder import Builder, text_of
+from runtime.native.builder import Builder
 from runtime.native.executable import Program
 from runtime.native.flow import Flow, NotNative, has_rule
 from runtime.native.in_place import Scope
 from runtime.native.lines import Lines
+from runtime.native.machine import text_of
 from runtime.native.types import I64, has_type, in_register
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import REPLACED

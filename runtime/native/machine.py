@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ import llvmlite.binding as llvm
 
 from runtime.native import cache as disk
 
-__all__ = ["Code", "Processor", "assemble", "has_fma", "processor"]
+__all__ = ["Code", "Processor", "assemble", "has_fma", "processor", "text_of"]
 
 #: Code that takes longer to make, in seconds, is kept on disk.
 WORTH_KEEPING = 0.005
@@ -44,6 +45,17 @@ class Code:
         """The module in the language of the processor."""
         target = _target()
         return str(target.emit_assembly(_optimized(self._text, target)))
+
+
+def text_of(module: Any) -> str:
+    """A module as text.
+
+    llvmlite cannot say that a node of metadata is unlike all others, which those of
+    loops and of their accesses have to be: they have names, which go here.
+    """
+    text = str(module)
+    text = re.sub(r'= !\{ !"accesses \d+" \}', "= distinct !{}", text)
+    return re.sub(r'(!\d+) = !\{ !"loop \d+",', r"\1 = distinct !{ \1,", text)
 
 
 def assemble(text: str) -> Code:

@@ -7,9 +7,9 @@ arrays have in common once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from runtime.native.builder import Builder
+from runtime.native.plans import reduced, store, store_all
 from runtime.native.types import number
 from runtime.native.values import (
     Buffer,
@@ -20,6 +20,7 @@ from runtime.native.values import (
     Scalar,
     Shape,
     Value,
+    same_shape,
 )
 from runtime.types.dtypes import DType
 
@@ -38,14 +39,6 @@ __all__ = [
 #: Arrays that are computed of so many others, one of the next, are stored: each is a
 #: few calls of Python deep while code is written.
 _DEEPEST = 60
-
-
-def same_shape(one: Shape, other: Shape) -> bool:
-    """Whether two shapes are known to be the same."""
-    return len(one) == len(other) and all(
-        a == b if isinstance(a, int) and isinstance(b, int) else a is b
-        for a, b in zip(one, other)
-    )
 
 
 def broadcast_shape(builder: Builder, shapes: Sequence[Shape]) -> Shape:
@@ -85,16 +78,17 @@ def elementwise(
         depth = 1
         values = [force(builder, v) if _depth(v) > 1 else v for v in values]
 
+    def places(index: Index) -> Sequence[Index]:
+        return [_broadcast(v.shape, shape, index) for v in values]
+
     def compute(index: Index) -> Register:
-        return function(
-            *[builder.at(v, _broadcast(builder, v.shape, shape, index)) for v in values]
-        )
+        return function(*map(builder.at, values, places(index)))
 
     is_flat = all(
         value.is_flat and (not value.shape or same_shape(value.shape, shape))
         for value in values
     )
-    lazy = Lazy(shape, dtype, compute, is_flat)
+    lazy = Lazy(shape, dtype, compute, is_flat, values, places)
     lazy.depth = depth
     return lazy
 
@@ -103,7 +97,7 @@ def _depth(value: Value) -> int:
     return value.depth if isinstance(value, Lazy) else 0
 
 
-def _broadcast(builder: Builder, own: Shape, shape: Shape, index: Index) -> Index:
+def _broadcast(own: Shape, shape: Shape, index: Index) -> Index:
     """The index in an array of shape `own`, of one in what it is broadcast to."""
     if not own or same_shape(own, shape):
         return index
@@ -125,86 +119,86 @@ def moved(
     """An array whose element at an index is that of `value` at another one."""
     key = object()
 
-    def compute(index: Index) -> Register:
+    def places(index: Index) -> Sequence[Index]:
         assert index.axes is not None
         if key not in index.derived:
             index.derived[key] = Index(place(index.axes))
-        return builder.at(value, index.derived[key])
+        return [index.derived[key]]
+
+    def compute(index: Index) -> Register:
+        return builder.at(value, places(index)[0])
 
     if not shape:
         return Scalar(compute(Index(())), value.dtype)
-    lazy = Lazy(shape, value.dtype, compute)
+    lazy = Lazy(shape, value.dtype, compute, False, [value], places)
     lazy.depth = 1 + _depth(value)
     return lazy
 
 
 def force(builder: Builder, value: Value, into: Buffer | None = None) -> Buffer:
-    """The value in memory: in `into`, or where it is."""
-    if isinstance(value, Buffer) and into is None:
-        return value
+    """The value in memory: in `into`, or where it is.
+
+    Nobody writes to what is not `into`: others may read the value there.
+    """
+    if into is None:
+        if isinstance(value, Buffer):
+            return value
+        if isinstance(value, Lazy):
+            return store(builder, value)
     into = into or builder.new_buffer(value.shape, value.dtype)
     fill(builder, [(value, into)])
     return into
 
 
-def fill(builder: Builder, pairs: Sequence[tuple[Value, Buffer]]) -> None:
-    """Store values, each in an array of its shape."""
+def fill(
+    builder: Builder,
+    pairs: Sequence[tuple[Value, Buffer]],
+    *,
+    is_known: bool = False,
+) -> None:
+    """Store values, each in an array of its shape.
+
+    They can be read from there if `is_known`: nobody writes to the arrays any more.
+    """
     nests: list[tuple[Shape, list[tuple[Value, Buffer]]]] = []
     for value, into in pairs:
-        if isinstance(value, Buffer):
-            if value.pointer is not into.pointer:
-                builder.copy(value, into)
+        found = value if isinstance(value, Buffer) else builder.memo.whole(value)
+        if found is not None:
+            _copy(builder, found, into)
             continue
-        for shape, found in nests:
+        for shape, members in nests:
             if same_shape(shape, value.shape):
-                found.append((value, into))
+                members.append((value, into))
                 break
         else:
             nests.append((value.shape, [(value, into)]))
-    for shape, found in nests:
-        _store(builder, shape, found)
+    # Those of more axes store what they compute for others on the way.
+    for shape, members in sorted(nests, key=lambda nest: -len(nest[0])):
+        _store(builder, shape, members, is_known)
+
+
+def _store(
+    builder: Builder,
+    shape: Shape,
+    pairs: Sequence[tuple[Value, Buffer]],
+    is_known: bool,
+) -> None:
+    left = []
+    for value, into in pairs:
+        found = builder.memo.whole(value)
+        if found is None:
+            left.append((value, into))
+        else:
+            _copy(builder, found, into)
+    if left:
+        store_all(builder, shape, left, is_known=is_known)
+
+
+def _copy(builder: Builder, source: Buffer, target: Buffer) -> None:
+    if source.pointer is not target.pointer:
+        builder.copy(source, target)
 
 
 def fill_with(builder: Builder, into: Buffer, value: Register) -> None:
     """Store a number as all elements of an array."""
     fill(builder, [(Lazy(into.shape, into.dtype, lambda index: value, True), into)])
-
-
-def _store(
-    builder: Builder, shape: Shape, pairs: Sequence[tuple[Value, Buffer]]
-) -> None:
-    def body(index: Index) -> None:
-        values = [builder.at(value, index) for value, _ in pairs]
-        for value, (_, into) in zip(values, pairs):
-            builder.store(into, index, value)
-
-    is_flat = all(value.is_flat for value, _ in pairs)
-    builder.nest(shape, body, is_flat=is_flat, into=[into for _, into in pairs])
-
-
-def reduced(
-    builder: Builder,
-    value: Value,
-    start: Register,
-    combine: Callable[[Register, Register], Register],
-) -> Register:
-    """The combination of all elements, in any order."""
-    if isinstance(value, Scalar):
-        return combine(start, value.value)
-
-    def level(axes: tuple[Any, ...], carried: Register) -> Register:
-        if len(axes) == len(value.shape):
-            return combine(carried, builder.at(value, Index(axes)))
-
-        def step(i: Register, carried: Any) -> Sequence[Register]:
-            return (level((*axes, i), carried[0]),)
-
-        return builder.loop(value.shape[len(axes)], step, [carried])[0]
-
-    if not value.is_flat:
-        return level((), start)
-
-    def flat(i: Register, carried: Any) -> Sequence[Register]:
-        return (combine(carried[0], builder.at(value, Index(None, i))),)
-
-    return builder.loop(builder.product(value.shape), flat, [start])[0]

@@ -105,11 +105,12 @@ class Sharing:
         write: Callable[[], Register],
         first: Register,
         both: Callable[[Register, Register], Register],
+        into: Collection[Any] = (),
     ) -> Register:
         """What `write` gives: the one number that the one loop that it writes carries.
 
         The loop begins with `first`, which changes nothing: the combinations of chunks
-        are combined in their order.
+        are combined in their order. It stores to nothing but the arrays `into`.
         """
         with self._one() as is_on:
             found = write()
@@ -118,7 +119,7 @@ class Sharing:
             return found
         if not _gives(loop, found):
             return found
-        shared = self._share(loop, ())
+        shared = self._share(loop, into)
         if shared is None:
             return found
         count, parts = shared

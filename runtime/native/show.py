@@ -7,12 +7,11 @@ import llvmlite.ir as ir
 from runtime.graph import Graph
 from runtime.lowering.prepare import prepare
 from runtime.native import entry
-from runtime.native.builder import text_of
 from runtime.native.executable import Program
 from runtime.native.flow import NotNative
 from runtime.native.islands import divide, has_rules, refusals_of
 from runtime.native.lines import Lines
-from runtime.native.machine import assemble
+from runtime.native.machine import assemble, text_of
 
 __all__ = ["asm", "llvm_ir"]
 

@@ -9,17 +9,44 @@ Dimensions are ints, or registers of 64 bits where the program decides them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import prod
 from typing import Any
 
 from runtime.types.dtypes import DType
 
-__all__ = ["Array", "Buffer", "Dim", "Index", "Lazy", "Scalar", "Shape", "Value"]
+__all__ = [
+    "Array",
+    "Buffer",
+    "Dim",
+    "Index",
+    "Lazy",
+    "Scalar",
+    "Shape",
+    "Value",
+    "length_of",
+    "same_shape",
+]
 
 #: A register, or a constant, of LLVM.
 Register = Any
 Dim = Any
 Shape = tuple[Dim, ...]
+
+#: The most that an operand adds to what an element costs.
+_DEAREST = 1e9
+
+#: How long axes are taken for whose lengths the program knows.
+_OPEN = 1 << 10
+
+
+def same_shape(one: Shape, other: Shape) -> bool:
+    """Whether two shapes are known to be the same."""
+    return len(one) == len(other) and all(
+        a == b if isinstance(a, int) and isinstance(b, int) else a is b
+        for a, b in zip(one, other)
+    )
 
 
 class Index:
@@ -35,6 +62,27 @@ class Index:
         self.flat = flat
         #: Indices that were made of this one, by whoever made them.
         self.derived: dict[Any, Any] = {}
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """What indices of the same numbers have in common."""
+        if self.axes is None:
+            return "flat", _key_of(self.flat)
+        return tuple([_key_of(at) for at in self.axes])
+
+    def behind(self, count: int) -> Index:
+        """The index without the first axes."""
+        assert self.axes is not None
+        key = "behind", count
+        if key not in self.derived:
+            self.derived[key] = Index(self.axes[count:])
+        found: Index = self.derived[key]
+        return found
+
+
+def _key_of(register: Register) -> Any:
+    constant = getattr(register, "constant", None)
+    return (constant,) if isinstance(constant, int) else id(register)
 
 
 class Scalar:
@@ -70,10 +118,24 @@ class Lazy(Array):
         dtype: DType,
         compute: Callable[[Index], Register],
         is_flat: bool = False,
+        operands: Sequence[Value] = (),
+        places: Callable[[Index], Sequence[Index]] | None = None,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
         self.compute = compute
+        #: What elements are computed of, and the indices in these for one of its own.
+        self.operands = operands
+        self.places = places
+        #: How much work an element is, where an addition is 1, if what it reads for
+        #: many elements is computed once.
+        self.cost = 1.0 + sum([_cost(value, shape) for value in operands])
+        #: The most work that an element of what it is made of is.
+        self.hardest = max([_hardest(value) for value in operands], default=0.0)
+        #: How many nodes read it, if it is the result of one, and outputs of graphs.
+        self.uses = 0
+        #: Where the array is wanted, if it is stored.
+        self.home: Buffer | None = None
         #: The line that elements are computed for: see `runtime.native.lines`.
         self.line: Any = None
         self.is_flat = is_flat
@@ -90,6 +152,25 @@ class Buffer(Array):
         self.shape = shape
         self.dtype = dtype
         self.pointer = pointer
+        #: How many of the loops around it share the memory among their iterations.
+        self.shared_by = 0
 
 
 Value = Scalar | Lazy | Buffer
+
+
+def length_of(dim: Dim) -> int:
+    """How long an axis is, or is taken to be."""
+    return dim if isinstance(dim, int) else _OPEN
+
+
+def _cost(value: Value, shape: Shape) -> float:
+    """What an element of an operand adds to one of an array of a shape."""
+    if not isinstance(value, Lazy):
+        return float(isinstance(value, Buffer))
+    sizes = [prod(map(length_of, dims)) for dims in (value.shape, shape)]
+    return min(value.cost * min(sizes[0] / max(sizes[1], 1), 1), _DEAREST)
+
+
+def _hardest(value: Value) -> float:
+    return max(value.cost, value.hardest) if isinstance(value, Lazy) else 0.0

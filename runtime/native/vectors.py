@@ -125,10 +125,10 @@ def each_row(
 # --- transposed matrices --------------------------------------------------------------
 
 
-def transpose(builder: Builder, x: Buffer) -> Buffer:
-    """The matrices of a batch, each transposed, in memory."""
+def transpose(builder: Builder, x: Buffer, into: Buffer | None = None) -> Buffer:
+    """The matrices of a batch, each transposed, in memory: in `into`, or anywhere."""
     *batch, rows, columns = x.shape
-    found = builder.new_buffer((*batch, columns, rows), x.dtype)
+    found = into or builder.new_buffer((*batch, columns, rows), x.dtype)
     size = min(lanes_of(x.dtype), 8)
 
     def matrix(place: Register, _: Any) -> Sequence[Register]:

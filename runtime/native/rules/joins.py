@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.native.flow import Step, rule
 from runtime.native.nests import elementwise, fill, moved
+from runtime.native.plans import visit
 from runtime.native.rules.picks import widened
 from runtime.native.types import F64, I64, in_register, number
 from runtime.native.values import (
@@ -112,7 +113,7 @@ def _write_part(
         at[axis] = builder.ir.add(at[axis], start)
         builder.store(into, Index(tuple(at)), builder.at(value, index))
 
-    builder.nest(value.shape, body)
+    visit(builder, value.shape, [value], body)
 
 
 @rule("PadV2")
@@ -150,7 +151,7 @@ def _pad(step: Step, x: Value, paddings: Any, value: Any = 0, **_: Any) -> Value
         ]
         builder.store(found, Index(tuple(at)), builder.at(x, index))
 
-    builder.nest(x.shape, body)
+    visit(builder, x.shape, [x], body)
     return found
 
 

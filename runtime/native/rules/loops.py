@@ -242,7 +242,7 @@ def _carried(step: Step, value: Value, is_open: bool) -> list[Register]:
     if isinstance(value, Scalar):
         return [value.value]
     builder = step.builder
-    first = force(builder, value)
+    first = _own_memory(builder, value)
     if is_open:
         nowhere, none = ir.Constant(POINTER, None), number(0)
         dims = [builder.dim(dim) for dim in first.shape]
@@ -252,6 +252,15 @@ def _carried(step: Step, value: Value, is_open: bool) -> list[Register]:
     if first is value:
         third = builder.new_buffer(value.shape, value.dtype)
     return [first.pointer, second.pointer, third.pointer]
+
+
+def _own_memory(builder: Builder, value: Value) -> Buffer:
+    """An array in memory: its own, to which the loop writes later, if it was lazy."""
+    if isinstance(value, Buffer):
+        return value
+    found = builder.new_buffer(value.shape, value.dtype)
+    fill(builder, [(value, found)])
+    return found
 
 
 def _state(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from runtime.native.flow import Step, rule
-from runtime.native.nests import elementwise, moved, same_shape
+from runtime.native.nests import elementwise, force, moved, same_shape
 from runtime.native.rules.shapes import asked_shape, bounds, widened
 from runtime.native.types import constant, number
-from runtime.native.values import Register, Scalar, Value
+from runtime.native.values import Buffer, Register, Scalar, Value
+from runtime.native.vectors import transpose
 from runtime.ops.define import Slice
 
 __all__ = ["widened"]
@@ -47,6 +50,16 @@ def _transpose(
     if type(order) is not tuple or not all(type(axis) is int for axis in order):
         raise step.refused("the order of axes is not known")
 
+    groups = _turned(x, order)
+    if groups is not None:
+        source = force(step.builder, x)
+        turned = step.new_buffer(tuple([x.shape[axis] for axis in order]))
+        flat = Buffer(groups, x.dtype, source.pointer)
+        *batch, rows, columns = groups
+        into = Buffer((*batch, columns, rows), x.dtype, turned.pointer)
+        transpose(step.builder, flat, into)
+        return turned
+
     def place(axes: tuple[Register, ...]) -> tuple[Register, ...]:
         found: list[Any] = [None] * rank
         for at, axis in zip(axes, order):
@@ -54,6 +67,25 @@ def _transpose(
         return tuple(found)
 
     return moved(step.builder, tuple([x.shape[axis] for axis in order]), x, place)
+
+
+#: From so many elements on arrays are transposed in squares.
+_LARGE = 1 << 12
+
+
+def _turned(x: Value, order: Sequence[int]) -> tuple[int, ...] | None:
+    """The batch, rows and columns of a large array two parts of whose axes change."""
+    rank = len(order)
+    start = next((i for i in range(rank) if order[i] % rank != i), rank)
+    middle = order[start] % rank if start < rank else 0
+    turned = [*range(start), *range(middle, rank), *range(start, middle)]
+    if start == rank or [axis % rank for axis in order] != turned:
+        return None
+    if not all(isinstance(dim, int) for dim in x.shape) or x.dtype.is_bool:
+        return None
+    parts = (0, start), (start, middle), (middle, rank)
+    found = tuple([prod(x.shape[begin:end]) for begin, end in parts])
+    return found if prod(found) >= _LARGE and min(found[1:]) >= 8 else None
 
 
 @rule("StridedSlice")

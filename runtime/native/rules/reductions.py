@@ -9,11 +9,13 @@ from typing import Any
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.maths import functions
-from runtime.native.nests import fill_with
+from runtime.native.nests import elementwise, fill_with
+from runtime.native.plans import Rows, planned, reduced
 from runtime.native.rules.elementwise import is_float
-from runtime.native.types import BIT, I64, constant, in_register, is_signed, number
-from runtime.native.values import Buffer, Dim, Index, Register, Scalar, Value
+from runtime.native.types import BIT, constant, in_register, is_signed, number
+from runtime.native.values import Buffer, Index, Lazy, Register, Scalar, Shape, Value
 from runtime.ops.shapes import normal_axes, normal_axis
+from runtime.types import dtypes
 from runtime.types.dtypes import DType
 
 __all__: list[str] = []
@@ -41,8 +43,8 @@ def _combines(op: str, start: Callable[[DType], Any], combine: Combine) -> None:
             return combine(builder, dtype, a, b)
 
         if not keepdims and len(axes) == len(x.shape):
-            return Scalar(_of_all(builder, x, first, both), dtype)
-        return _of_rows(step, x, axes, keepdims, first, both)
+            return Scalar(reduced(builder, x, first, both), dtype)
+        return _of_rows(builder, step.new_buffer, x, axes, keepdims, first, both)
 
 
 def _axes(step: Step, x: Value, axis: Any) -> list[int]:
@@ -52,100 +54,79 @@ def _axes(step: Step, x: Value, axis: Any) -> list[int]:
     return sorted(normal_axes(axis, len(x.shape)))
 
 
-def _of_all(
-    builder: Builder,
-    x: Value,
-    first: Register,
-    both: Callable[[Register, Register], Register],
-) -> Register:
-    if isinstance(x, Scalar):
-        return both(first, x.value)
-
-    def flat(i: Register, carried: Any) -> Sequence[Register]:
-        return (both(carried[0], builder.at(x, Index(None, i))),)
-
-    def write() -> Register:
-        if not x.is_flat:
-            return _level(builder, x, (), range(len(x.shape)), first, both)
-        return builder.loop(builder.product(x.shape), flat, [first])[0]
-
-    return builder.sharing.total(write, first, both)
-
-
-def _level(
-    builder: Builder,
-    x: Value,
-    outer: Sequence[tuple[int, Register]],
-    axes: Sequence[int],
-    carried: Register,
-    both: Callable[[Register, Register], Register],
-) -> Register:
-    """The combination along some axes, at the places `outer` of the others."""
-    if not axes:
-        places = dict(outer)
-        index = Index(tuple([places[axis] for axis in range(len(x.shape))]))
-        return both(carried, builder.at(x, index))
-
-    def body(i: Register, found: Any) -> Sequence[Register]:
-        inner = [*outer, (axes[0], i)]
-        return (_level(builder, x, inner, axes[1:], found[0], both),)
-
-    return builder.loop(x.shape[axes[0]], body, [carried])[0]
-
-
 def _of_rows(
-    step: Step,
+    builder: Builder,
+    memory: Callable[[Shape], Buffer],
     x: Value,
     axes: Sequence[int],
     keepdims: bool,
     first: Register,
     both: Callable[[Register, Register], Register],
-) -> Buffer:
-    """The combinations along some of the axes.
-
-    Those at the end are gone through for each element, which lies in a register. Others
-    are gone through outside of the elements behind them, which lie in memory: all that
-    is read next to each other lies there, too.
-    """
-    builder, rank = step.builder, len(x.shape)
-    shape: list[Dim] = [1 if i in axes else dim for i, dim in enumerate(x.shape)]
-    wide = tuple(shape)
-    rest = [i for i in range(rank) if i not in axes]
-    found = step.new_buffer(wide if keepdims else tuple([x.shape[i] for i in rest]))
+) -> Value:
+    """The combinations along some of the axes: those at the end whenever it is read."""
+    rank = len(x.shape)
+    rest = [axis for axis in range(rank) if axis not in axes]
     last = max(rest, default=-1)
-    inner = [axis for axis in axes if axis > last]
     outer = [axis for axis in axes if axis < last]
-    before = [axis for axis in rest if not outer or axis < outer[0]]
-    behind = [axis for axis in rest if axis not in before]
-    if outer:
-        fill_with(builder, found, first)
+    shape = tuple([1 if axis in axes else dim for axis, dim in enumerate(x.shape)])
+    if not keepdims:
+        shape = tuple([x.shape[axis] for axis in rest])
+    if not axes:
+        return elementwise(builder, shape, x.dtype, lambda v: both(first, v), [x])
+    kept = last + 1
+    if kept < rank:
+        inner = x.shape[:kept] + (1,) * (rank - kept if keepdims else 0)
+        x = Rows(builder, x, kept, inner, x.dtype, first, both)
+    if not outer:
+        return x
+    return _of_columns(builder, memory(shape), x, outer, first, both)
 
-    def element(places: Sequence[tuple[int, Register]]) -> None:
-        known = {i: at for i, at in places if i not in axes}
-        kept = range(rank) if keepdims else rest
-        index = Index(tuple([known.get(i, number(0)) for i in kept]))
-        begin = builder.load(found, index) if outer else first
-        builder.store(found, index, _level(builder, x, places, inner, begin, both))
 
-    def go(
-        places: Sequence[tuple[int, Register]], left: Sequence[tuple[int, bool]]
-    ) -> None:
-        if not left:
-            element(places)
+def _of_columns(
+    builder: Builder,
+    found: Buffer,
+    x: Value,
+    axes: Sequence[int],
+    first: Register,
+    both: Callable[[Register, Register], Register],
+) -> Buffer:
+    """The combinations along axes that others are behind.
+
+    They lie in memory and are gone through for each place along these axes, so that all
+    that is read next to each other lies there, too.
+    """
+    rank = len(x.shape)
+    fill_with(builder, found, first)
+    keepdims = len(found.shape) == rank
+    rest = [axis for axis in range(rank) if axis not in axes]
+    order = [axis for axis in rest if axis < axes[0]]
+    order += axes
+    order += [axis for axis in rest if axis > axes[0]]
+
+    def go(places: dict[int, Register]) -> None:
+        plan.enter_axes(places)
+        if len(places) < rank:
+            axis = order[len(places)]
+
+            def body(i: Register, _: Any) -> Sequence[Register]:
+                go({**places, axis: i})
+                return ()
+
+            is_parallel, dim = axis not in axes, x.shape[axis]
+            into = [found, *plan.arrays] if is_parallel and dim != 1 else []
+            with builder.sharing.of(into):
+                builder.loop(dim, body, is_parallel=is_parallel)
             return
-        (axis, is_parallel), *others = left
+        here = Index(tuple([places[axis] for axis in range(rank)]))
+        kept = range(rank) if keepdims else rest
+        target = [number(0) if axis in axes else places[axis] for axis in kept]
+        index = Index(tuple(target))
+        total = both(builder.load(found, index), builder.at(x, here))
+        builder.store(found, index, total)
+        plan.store(here)
 
-        def body(i: Register, _: Any) -> Sequence[Register]:
-            go([*places, (axis, i)], others)
-            return ()
-
-        dim = x.shape[axis]
-        with builder.sharing.of([found] if is_parallel and dim != 1 else ()):
-            builder.loop(dim, body, is_parallel=is_parallel)
-
-    order = [(axis, True) for axis in before]
-    order += [(axis, False) for axis in outer]
-    go((), order + [(axis, True) for axis in behind])
+    with planned(builder, x.shape, [x], order=order) as plan:
+        go({})
     return found
 
 
@@ -164,7 +145,8 @@ def _product(builder: Builder, dtype: DType, a: Register, b: Register) -> Regist
 def _extreme(name: str, sign: str) -> Combine:
     def combine(b: Builder, dtype: DType, x: Register, y: Register) -> Register:
         if is_float(dtype):
-            return b.intrinsic(name, x, y)  # NaN if one is
+            # NaN if one is, and any of zeros, as in NumPy: half of the work is which.
+            return b.intrinsic(name, x, y, flags=("nsz",))
         compare = b.ir.icmp_signed if is_signed(dtype) else b.ir.icmp_unsigned
         return b.ir.select(compare(sign, x, y), x, y)
 
@@ -172,10 +154,14 @@ def _extreme(name: str, sign: str) -> Combine:
 
 
 def _least(dtype: DType) -> Any:
+    if dtype.is_bool:
+        return 0
     return float("-inf") if dtype.is_floating else dtype.min
 
 
 def _most(dtype: DType) -> Any:
+    if dtype.is_bool:
+        return 1
     return float("inf") if dtype.is_floating else dtype.max
 
 
@@ -190,61 +176,80 @@ _combines("Any", lambda dtype: 0, lambda builder, _, a, b: builder.ir.or_(a, b))
 # --- places of extremes ---------------------------------------------------------------
 
 
-def _finds(op: str, sign: str) -> None:
+def _finds(op: str, first: Callable[[DType], Any], combine: Combine) -> None:
+    """The least place that has the extreme of all: two passes, of vectors both."""
+
     @rule(op)
     def run(step: Step, x: Value, axis: Any = None, **_: Any) -> Value:
         (axis,) = _axes(step, x, axis if axis is not None else 0)
         length = x.shape[axis]
-        if type(length) is not int or length == 0:
+        if type(length) is not int or not 0 < length < 2**31:
             raise step.refused("an axis whose length is not known, or none")
-        builder, typ = step.builder, in_register(step.dtype)
-        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+        builder, dtype = step.builder, x.dtype
+        start = constant(first(dtype), dtype)
+        best = _along(
+            builder, x, axis, True, start, lambda a, b: combine(builder, dtype, a, b)
+        )
+        places = _places_of(builder, x, best, axis)
+        none = constant(2**31 - 1, places.dtype)
 
-        def at(axes: Sequence[Register], i: Register) -> Register:
-            return builder.at(x, Index((*axes[:axis], i, *axes[axis:])))
+        def least(a: Register, b: Register) -> Register:
+            return builder.intrinsic("smin", a, b)
 
-        def place(axes: Sequence[Register]) -> Register:
-            def body(i: Register, carried: Any) -> Sequence[Register]:
-                best, known = carried
-                following = builder.ir.add(i, number(1))
-                value = at(axes, following)
-                better = _is_better(builder, x.dtype, sign, value, best)
-                return (
-                    builder.ir.select(better, value, best),
-                    builder.ir.select(better, following, known),
-                )
+        def widened(place: Register) -> Register:
+            typ = in_register(step.dtype)
+            return place if place.type == typ else builder.ir.zext(place, typ)
 
-            begin = [at(axes, number(0)), number(0)]
-            found = builder.loop(length - 1, body, begin)[1]
-            return found if typ == I64 else builder.ir.trunc(found, typ)
-
-        if not shape:
-            return Scalar(place(()), step.dtype)
-        found = step.new_buffer(shape)
-
-        def element(index: Index) -> None:
-            assert index.axes is not None
-            builder.store(found, index, place(index.axes))
-
-        builder.nest(shape, element, into=[found])
-        return found
+        found = _along(builder, places, axis, False, none, least)
+        return elementwise(builder, found.shape, step.dtype, widened, [found])
 
 
-def _is_better(
-    b: Builder, dtype: DType, sign: str, value: Register, best: Register
-) -> Register:
-    """Whether a number comes before the best one so far: NaN before all others."""
-    if not is_float(dtype):
-        compare = b.ir.icmp_signed if is_signed(dtype) else b.ir.icmp_unsigned
-        return compare(sign, value, best)
-    is_nan = b.ir.fcmp_unordered("uno", value, value)
-    known = b.ir.fcmp_ordered("ord", best, best)
-    better = b.ir.fcmp_ordered(sign, value, best)
-    return b.ir.or_(better, b.ir.and_(is_nan, known))
+def _along(
+    builder: Builder,
+    x: Value,
+    axis: int,
+    keepdims: bool,
+    first: Register,
+    both: Callable[[Register, Register], Register],
+) -> Value:
+    if len(x.shape) == 1 and not keepdims:
+        return Scalar(reduced(builder, x, first, both), x.dtype)
+
+    def memory(shape: Shape) -> Buffer:
+        return builder.new_buffer(shape, x.dtype)
+
+    return _of_rows(builder, memory, x, [axis], keepdims, first, both)
 
 
-_finds("ArgMax", ">")
-_finds("ArgMin", "<")
+def _places_of(builder: Builder, x: Value, best: Value, axis: int) -> Value:
+    """The place along an axis of what is the extreme, or NaN, and else a large one."""
+    dtype = dtypes.int32
+    none = constant(2**31 - 1, dtype)
+
+    def places(index: Index) -> Sequence[Index]:
+        assert index.axes is not None
+        if "row" not in index.derived:
+            axes = (*index.axes[:axis], number(0), *index.axes[axis + 1 :])
+            index.derived["row"] = Index(axes)
+        return [index, index.derived["row"]]
+
+    def compute(index: Index) -> Register:
+        value, extreme = map(builder.at, (x, best), places(index))
+        if is_float(x.dtype):
+            is_same = builder.ir.fcmp_ordered("==", value, extreme)
+            is_nan = builder.ir.fcmp_unordered("uno", value, value)
+            is_here = builder.ir.or_(is_same, is_nan)
+        else:
+            is_here = builder.ir.icmp_unsigned("==", value, extreme)
+        assert index.axes is not None
+        at = builder.ir.trunc(index.axes[axis], in_register(dtype))
+        return builder.ir.select(is_here, at, none)
+
+    return Lazy(x.shape, dtype, compute, False, [x, best], places)
+
+
+_finds("ArgMax", _least, _extreme("maximum", ">"))
+_finds("ArgMin", _most, _extreme("minimum", "<"))
 
 
 # --- running sums ---------------------------------------------------------------------

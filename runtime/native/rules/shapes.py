@@ -7,9 +7,18 @@ from typing import Any
 
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.nests import elementwise, force, same_shape
+from runtime.native.nests import elementwise, force, moved, same_shape
 from runtime.native.types import I64, in_register, number
-from runtime.native.values import Buffer, Dim, Index, Lazy, Register, Scalar, Value
+from runtime.native.values import (
+    Buffer,
+    Dim,
+    Index,
+    Lazy,
+    Register,
+    Scalar,
+    Shape,
+    Value,
+)
 from runtime.ops.define import Slice
 
 __all__ = ["as_dim", "asked_shape", "bounds", "widened"]
@@ -55,18 +64,38 @@ def _reshape(step: Step, x: Value, shape: Any) -> Value:
         return elementwise(builder, target, x.dtype, lambda v: v, [x])
     if isinstance(x, Lazy) and x.is_flat:
 
-        def compute(index: Index) -> Register:
-            if index.flat is None and "reshaped" not in index.derived:
+        def places(index: Index) -> Sequence[Index]:
+            key = "reshaped", target
+            if index.flat is None and key not in index.derived:
                 flat = builder.flat_place(target, index)
-                index.derived["reshaped"] = Index(None, flat)
-            same = index.derived.get("reshaped", index)
-            return builder.at(x, same)
+                index.derived[key] = Index(None, flat)
+            return [index.derived.get(key, index)]
+
+        def compute(index: Index) -> Register:
+            return builder.at(x, places(index)[0])
 
         if target:
-            return Lazy(target, x.dtype, compute, is_flat=True)
+            return Lazy(target, x.dtype, compute, True, [x], places)
         return Scalar(compute(Index(None, number(0))), x.dtype)
+    if target and isinstance(x, Lazy) and same_shape(_long(x.shape), _long(target)):
+        return _with_other_ones(builder, x, target)
     found = Buffer(target, x.dtype, force(builder, x).pointer)
     return found if target else Scalar(builder.load_only(found), x.dtype)
+
+
+def _long(shape: Shape) -> Shape:
+    """The dimensions that are not known to be 1."""
+    return tuple([dim for dim in shape if not _is(dim, 1)])
+
+
+def _with_other_ones(builder: Builder, x: Lazy, shape: Shape) -> Value:
+    """An array with axes of length 1 in other places."""
+
+    def place(axes: tuple[Register, ...]) -> tuple[Register, ...]:
+        left = iter([at for at, dim in zip(axes, shape) if not _is(dim, 1)])
+        return tuple([number(0) if _is(dim, 1) else next(left) for dim in x.shape])
+
+    return moved(builder, shape, x, place)
 
 
 def _reshaped(step: Step, x: Value, asked: Sequence[Dim]) -> tuple[Dim, ...]:

@@ -12,11 +12,10 @@ from typing import Any
 import llvmlite.ir as ir
 
 from runtime.lowering.prepare import prepare
-from runtime.native.builder import text_of
 from runtime.native.executable import Program
 from runtime.native.flow import NotNative
 from runtime.native.library import load
-from runtime.native.machine import assemble
+from runtime.native.machine import assemble, text_of
 from tests.runtime import sweep
 from tests.runtime.execute.agreement import bits
 from tests.runtime.lowering.comparison import Case

@@ -375,7 +375,7 @@ def test_what_lies_in_work_memory_is_shared():
 
     found, count = by_threads(executable(turn, x), [x])
 
-    assert count == 2
+    assert count == 2  # the polynomials, and their sums
     np.testing.assert_array_equal(found[0], found[1])
 
 
