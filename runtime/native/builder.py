@@ -203,7 +203,8 @@ class Builder:
 
     def cell(self, typ: Any) -> Register:
         """Memory of the function for one number, which LLVM makes a register."""
-        with self.ir.goto_entry_block():
+        # It is of no line: loops take it along to functions of their own.
+        with self.ir.goto_entry_block(), self.at_line(None):
             self.ir.position_at_start(self.ir.block)
             return self.ir.alloca(typ)
 
