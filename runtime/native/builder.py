@@ -100,6 +100,8 @@ class Builder:
         self.memo = Memo()
         #: What the nest that is being written stores on the way.
         self.plan: Any = None
+        #: The bytes of the memory of the function that has rows of arrays.
+        self.size_of_rows = 0
         #: The nests around the current block: see `text`.
         self._groups: list[Any] = []
         #: The blocks that return something else than 0.
@@ -212,6 +214,7 @@ class Builder:
         """A small array that the iterations of the loops around share."""
         pointer = self.cell(ir.ArrayType(in_memory(dtype), prod(shape)))
         pointer.align, pointer.type = ALIGNMENT, POINTER
+        self.size_of_rows += prod(shape) * size_of(dtype)
         found = Buffer(shape, dtype, pointer)
         found.shared_by = len(self._groups)
         return found

@@ -50,8 +50,9 @@ EXPENSIVE = 12.0
 #: Up to so many numbers of a row are put into vectors with those of other rows.
 _SHUFFLED = 8
 
-#: How many bytes of a row are kept in memory for one.
-_ROW = 1 << 15
+#: How many bytes of a row are kept in memory for one, and how many in that of all rows
+#: of a function, which is on the stack of the processor.
+_ROW, _ALL_ROWS = 1 << 15, 1 << 17
 
 
 class Rows(Lazy):
@@ -300,6 +301,7 @@ class Plan:
     def _first_to_store(self) -> Lazy | None:
         """Plan what to store on the way, unless an array has to be stored before."""
         self._look()
+        self._size_of_rows = 0
         self._keeps: dict[int | None, list[_Keep]] = {}
         self._hoisted: dict[int, _Keep] = {}
         for key, reads in self._reads.items():
@@ -334,20 +336,25 @@ class Plan:
                 self._hoisted[id(value)] = _Keep(value, None)
                 return True
             return False
-        row = None
-        if not escapes:
-            if loops.rows is None:
-                return False
-            row = value.shape[len(value.shape) - len(loops.axes) :]
-            if not same_shape(row, tuple(loops.dims)) or not _is_small(
-                row, value.dtype
-            ):
-                row = None
+        if not escapes and loops.rows is None:
+            return False
+        row = None if escapes else self._row_of(value, loops)
         if row is None and not is_all:
             return False
         key = None if loops.rows is None else id(loops.rows)
         self._keeps.setdefault(key, []).append(_Keep(value, row))
         return True
+
+    def _row_of(self, value: Lazy, loops: _Loops) -> Shape | None:
+        """The shape of a row that is kept in memory for one, if it may be."""
+        row = value.shape[len(value.shape) - len(loops.axes) :]
+        size = _bytes_of(row, value.dtype)
+        all_rows = self._builder.size_of_rows + self._size_of_rows + size
+        is_row = same_shape(row, tuple(loops.dims))
+        if not is_row or size > _ROW or all_rows > _ALL_ROWS:
+            return None
+        self._size_of_rows += int(size)
+        return row
 
     def _is_all(self, index: Index, shape: Shape) -> bool:
         """Whether the loops go through all of an array."""
@@ -423,9 +430,11 @@ class Plan:
                 self._builder.memo.remember(keep.value, keep.buffer)
 
 
-def _is_small(shape: Shape, dtype: DType) -> bool:
-    is_known = all(isinstance(dim, int) for dim in shape)
-    return is_known and prod(shape) * size_of(dtype) <= _ROW
+def _bytes_of(shape: Shape, dtype: DType) -> float:
+    """The bytes of an array; without end where the program knows them."""
+    if not all(isinstance(dim, int) for dim in shape):
+        return inf
+    return prod(shape) * size_of(dtype)
 
 
 # --- nests ----------------------------------------------------------------------------

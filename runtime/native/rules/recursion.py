@@ -17,6 +17,7 @@ import llvmlite.ir as ir
 from runtime.graph import Graph
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
+from runtime.native.memo import Memo
 from runtime.native.memory import ALIGNMENT, Arena
 from runtime.native.nests import force
 from runtime.native.shared import Sharing
@@ -57,7 +58,8 @@ class _Function(Builder):
         self.arena = Arena()
         self._arena = self.ir.alloca(BYTE, size=1)
         self._arena.align, self._arena.type = ALIGNMENT, POINTER
-        self._stack, self._memo, self._groups = None, [{}], []
+        self.memo, self.plan, self.size_of_rows = Memo(), None, 0
+        self._stack, self._groups = None, []
 
     def end(self) -> None:
         """Return from the function: all went well."""
@@ -67,7 +69,8 @@ class _Function(Builder):
     @property
     def is_small(self) -> bool:
         """Whether the stack of the processor has room for many calls of it."""
-        return self._stack is None and self.arena.size <= _LARGEST
+        size = self.arena.size + self.size_of_rows
+        return self._stack is None and size <= _LARGEST
 
 
 @rule("PartitionedCall")

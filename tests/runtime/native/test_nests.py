@@ -160,6 +160,14 @@ def test_rows_that_are_long_lie_in_the_arena() -> None:
     assert "alloca [" not in check(run, draw(2, 8193))
 
 
+def test_few_rows_lie_on_the_stack() -> None:
+    def run(x: Any) -> Any:
+        return [tf.nn.softmax(x * float(i)) for i in range(6)]
+
+    text = check(run, draw(2, 8192))
+    assert text.count("alloca [8192 x float]") == 4
+
+
 def test_rows_of_lengths_that_the_program_knows() -> None:
     for shape in ([None, 9], [None, None]):
         specs = [tf.TensorSpec(shape, tf.float32)]
@@ -258,6 +266,13 @@ def test_transposed(shape: Any, order: Any, is_large: bool) -> None:
         x = (draw(*shape) * 100).astype(dtype)
         text = check(lambda x: tf.transpose(x + x, order), x)
         assert ("shufflevector" in text) == is_large
+
+
+def test_arrays_of_several_dtypes_are_in_one_nest() -> None:
+    def run(x: Any) -> Any:
+        return x + 1.0, x > 0.0, tf.cast(x, tf.int64), tf.cast(x, tf.float64)
+
+    assert loops(check(run, draw(5, 7))) == 1
 
 
 # --- vectors --------------------------------------------------------------------------
