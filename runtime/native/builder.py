@@ -455,12 +455,7 @@ class Builder:
         back = self.ir.cbranch(again, head, done)
         if group is not None:
             self._groups.pop()
-            parts = [["llvm.loop.parallel_accesses", group]]
-            if is_row:
-                parts.append(["llvm.loop.vectorize.enable", BIT(0)])
-            self._mark_loop(back, *parts)
-        elif is_final:
-            self._mark_loop(back, ["llvm.loop.disable_nonforced"])
+        self._mark_loop(back, group, is_final, is_row)
         self.ir.position_at_end(done)
         loop = Loop(before, head, done, count, i, again, results, is_parallel)
         self.sharing.note(loop)
@@ -479,12 +474,20 @@ class Builder:
         self._groups.append(group)
         return group
 
-    def _mark_loop(self, back: Any, *parts: list[Any]) -> None:
-        """Say something of the loop that a branch closes."""
-        module = self.module
-        told = [module.add_metadata(part) for part in parts]
-        loop = module.add_metadata([f"loop {len(module.metadata)}", *told])
-        back.set_metadata("llvm.loop", loop)
+    def _mark_loop(self, back: Any, group: Any, is_final: bool, is_row: bool) -> None:
+        """Say what LLVM is to know of the loop that a branch closes."""
+        parts: list[list[Any]] = []
+        if group is not None:
+            parts.append(["llvm.loop.parallel_accesses", group])
+        if is_row:
+            parts.append(["llvm.loop.vectorize.enable", BIT(0)])
+        if is_final:
+            parts.append(["llvm.loop.disable_nonforced"])
+        if parts:
+            module = self.module
+            told = [module.add_metadata(part) for part in parts]
+            loop = module.add_metadata([f"loop {len(module.metadata)}", *told])
+            back.set_metadata("llvm.loop", loop)
 
     def nest(
         self,
