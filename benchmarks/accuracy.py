@@ -1,14 +1,14 @@
 """How exact the functions of native code are, and how fast.
 
-    python -m benchmarks.accuracy [--quick] [--peers] [names]
+    python -m benchmarks.accuracy [--part N] [--peers] [names]
 
 The largest error of each function, in units in the last place (ulp) of the exact
 result: of all float32, and of 10**8 float64, half of which are of any size and half in
-the usual range (with `--quick`: a thousandth). float32 is compared with float64; of
-float64 the worst are sought with the long double of the C library, where that is more,
-and are compared with mpmath. `--peers` measures NumPy and JAX, too. The status is 1
-where an error is above its limit. The time is that of an element of an array that fits
-the cache.
+the usual range; with `--part`, of one of N of them. float32 is compared with float64;
+of float64 the worst are sought with the long double of the C library, where that is
+more, and are compared with mpmath. `--peers` measures NumPy and JAX, too. The status
+is 1 where an error is above its limit. The time is that of an element of an array that
+fits the cache.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ __all__ = ["FUNCTIONS", "Function", "largest_error", "main", "native", "of_any_s
 Array = np.ndarray[Any, Any]
 
 #: Small enough for the cache.
-BLOCK = 1 << 16
+BLOCK = 1 << 17
+#: How many are computed while the time is taken.
+TIMED = 1 << 16
 #: How many of the float64 that seem worst are compared with mpmath.
 CANDIDATES = 8
 DIGITS = 60
@@ -120,9 +122,9 @@ class Library(NamedTuple):
 
 
 @cache
-def native(name: str, dtype: Any) -> Library:
-    """The function as native code."""
-    spec = [tf.TensorSpec([None], dtype)] * FUNCTIONS[name].count
+def native(name: str, dtype: Any, size: int | None = None) -> Library:
+    """The function as native code, of arrays of one size or of any."""
+    spec = [tf.TensorSpec([size], dtype)] * FUNCTIONS[name].count
     function = tf.function(getattr(tf.math, name), jit_compile=True)
     return Library(function.get_concrete_function(*spec), tf.constant)
 
@@ -155,6 +157,10 @@ def _waiting(jax: Any, function: Any) -> Callable[..., Any]:
 # --- errors ---------------------------------------------------------------------------
 
 
+#: The bits of a float64 that have the exponent.
+_EXPONENT = 0x7FF << 52
+
+
 def apart(found: Array, expected: Array) -> Array:
     """By how many units in the last place numbers differ from wider, exact ones.
 
@@ -166,10 +172,13 @@ def apart(found: Array, expected: Array) -> Array:
         same = np.isnan(found) & np.isnan(expected)
         expected = np.clip(np.where(same, 0, expected), -beyond, beyond)
         found = np.where(same, found.dtype.type(0), found)
-    size = np.minimum(np.abs(expected), wide(info.max)).astype(found.dtype)
-    difference = np.clip(found, -beyond, beyond) - expected
-    errors: Array = np.abs(difference.astype(float)) / np.spacing(size)
-    return np.where(np.isnan(errors), math.inf, errors)
+        found = np.clip(found, -beyond, beyond)
+    size = np.asarray(np.minimum(np.abs(expected), wide(info.max)), float)
+    powers = (size.view(np.int64) & _EXPONENT).view(float)
+    unit = np.maximum(powers * 2.0**-info.nmant, float(info.smallest_subnormal))
+    errors: Array = np.abs((found - expected).astype(float, copy=False)) / unit
+    errors[np.isnan(errors)] = math.inf
+    return errors
 
 
 def largest_error(name: str, function: Library, x: tuple[Array, ...]) -> Found:
@@ -179,7 +188,7 @@ def largest_error(name: str, function: Library, x: tuple[Array, ...]) -> Found:
         errors = apart(found, _expected(name, x))
     if x[0].dtype == np.float32:
         worst = int(np.argmax(errors))
-        return Found(errors[worst], tuple(each[worst] for each in x))
+        return Found(float(errors[worst]), tuple(each[worst] for each in x))
     count = min(CANDIDATES, len(errors))
     places = np.argpartition(errors, len(errors) - count)[-count:]
     given = [(tuple(each[i] for each in x), found[i], errors[i]) for i in places]
@@ -223,12 +232,11 @@ def of_any_size(random: Any, dtype: Any, count: int) -> Array:
     return np.asarray(bits.view(dtype))
 
 
-def arguments(name: str, dtype: Any, quick: bool) -> Iterator[tuple[Array, ...]]:
-    """What a function is measured with, in blocks."""
-    known, part = FUNCTIONS[name], 1000 if quick else 1
+def arguments(name: str, dtype: Any, part: int) -> Iterator[tuple[Array, ...]]:
+    """What a function is measured with, in blocks: one of so many of all numbers."""
+    known = FUNCTIONS[name]
     if dtype == np.float32 and known.count == 1:
-        # A step that has no divisor in common with those of the numbers' patterns.
-        yield from all_singles(1009 if quick else 1)
+        yield from all_singles(part)
         return
     random = np.random.default_rng(1)
     for _ in range(max(1, 10**8 // part // BLOCK)):
@@ -247,7 +255,7 @@ def arguments(name: str, dtype: Any, quick: bool) -> Iterator[tuple[Array, ...]]
 def seconds(library: Library, name: str, dtype: Any) -> float:
     """The time of an element in the usual range."""
     known, random = FUNCTIONS[name], np.random.default_rng(0)
-    shape = known.count, 1 << 16
+    shape = known.count, TIMED
     x = random.uniform(known.low, known.high, shape).astype(dtype)
     prepared, times = [library.prepare(each) for each in x], []
     with np.errstate(all="ignore"):
@@ -258,20 +266,11 @@ def seconds(library: Library, name: str, dtype: Any) -> float:
     return min(times) / x.shape[1]
 
 
-def measured(
-    name: str, dtype: Any, quick: bool, function: Library
-) -> tuple[Found, float]:
-    """The largest error, and the time of an element."""
-    blocks = arguments(name, dtype, quick)
-    worst = max((largest_error(name, function, x) for x in blocks), key=lambda e: e[0])
-    return worst, seconds(function, name, dtype)
-
-
 def main(given: Sequence[str] | None = None) -> int:
     """Print a line for each function and dtype."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy")
     parser.add_argument("names", nargs="*", help=f"of {', '.join(FUNCTIONS)}")
-    parser.add_argument("--quick", action="store_true", help="a thousandth of them")
+    parser.add_argument("--part", type=int, default=1, help="one of so many numbers")
     parser.add_argument("--peers", action="store_true", help="NumPy and JAX, too")
     options = parser.parse_args(given)
     is_above = False
@@ -284,13 +283,17 @@ def main(given: Sequence[str] | None = None) -> int:
             for of, function in makers.items():
                 if function is None:
                     continue
-                worst, time = measured(name, dtype, options.quick, function)
+                blocks = arguments(name, dtype, options.part)
+                errors = [largest_error(name, function, x) for x in blocks]
+                worst = max(errors, key=lambda each: each.ulps)
+                timed = native(name, dtype, TIMED) if of == "native" else function
+                time = seconds(timed, name, dtype)
                 at = ", ".join(map(str, worst.at))
                 above = of == "native" and worst.ulps > FUNCTIONS[name].limit
                 is_above |= above
                 numbers = f"{worst.ulps:9.4g} {time * 1e9:7.2f}  {at}"
                 print(f"{name:9} {dtype.name:8} {of:7} {numbers}", end="")
-                print("  ABOVE THE LIMIT" * above, flush=True)
+                print("  ABOVE THE LIMIT" if above else "", flush=True)
     return int(is_above)
 
 

@@ -156,15 +156,37 @@ _divides("TruncateMod", _truncate_mod, lambda b, dtype, x, y: b.ir.frem(x, y))
 # --- powers ---------------------------------------------------------------------------
 
 
+#: Exponents whose powers are products: of at most 3.5 units in the last place.
+_PRODUCTS = range(2, 9)
+
+
 @rule("Pow")
 def _pow(step: Step, x: Value, y: Value, **_: Any) -> Value:
     if is_float(step.dtype):
+        count = _small_exponent(y)
+        if count:
+            return applied(step, lambda b, _, p, q: _repeated(b, p, count), x, y)
         return call_function(step, "pow", x, y)
     if is_signed(step.dtype):
         check(step, _is_exponent, x, y)
     if is_exact(step.node):
         check(step, lambda b, t, p, q: b.ir.not_(_power(b, t, p, q)[1]), x, y)
     return applied(step, lambda b, t, p, q: _power(b, t, p, q)[0], x, y)
+
+
+def _small_exponent(y: Value) -> int:
+    """The exponent of floats, if it is known and that of a few products, or 0."""
+    known: Any = getattr(y.value, "constant", None) if isinstance(y, Scalar) else None
+    return int(known) if known in _PRODUCTS else 0
+
+
+def _repeated(b: Builder, x: Register, count: int) -> Register:
+    """The product of so many: the error grows with each."""
+    if count == 1:
+        return x
+    half = _repeated(b, x, count // 2)
+    square = b.ir.fmul(half, half)
+    return b.ir.fmul(square, x) if count % 2 else square
 
 
 def _is_exponent(b: Builder, dtype: DType, x: Register, y: Register) -> Register:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from benchmarks import accuracy
 from benchmarks.accuracy import FUNCTIONS, largest_error, native, of_any_size
 from runtime.native import machine
 from runtime.native.maths import functions
@@ -102,3 +103,23 @@ def test_numbers_alone_are_left_to_the_library_where_that_is_faster():
     text = made.get_concrete_function(tf.TensorSpec([5])).llvm_ir(optimized=False)
     assert '"powf"(' not in text
     assert made(tf.constant(0.5)).numpy() == pytest.approx(np.tanh(0.5) + 0.5**0.5)
+
+
+@BOTH
+@pytest.mark.parametrize("exponent", [3, 7, 8, 9, 2.5, -2])
+def test_powers_of_few_factors_are_products(exponent, dtype):
+    made = tf.function(lambda x: x**exponent, jit_compile=True)
+    made = made.get_concrete_function(tf.TensorSpec([None], dtype))
+    is_product = exponent in (3, 7, 8)
+    assert ("pow" in made.llvm_ir(optimized=False)) is not is_product
+    x = of_any_size(np.random.default_rng(0), np.dtype(dtype), 500)
+    x = np.concatenate([x, both_signs(special(np.dtype(dtype).type))])
+    x = np.concatenate([x, np.linspace(-3, 3, 500, dtype=dtype)])
+    found = accuracy.Library(made, tf.constant)(x)
+    with np.errstate(all="ignore"):
+        expected = np.power(x, np.dtype(dtype).type(exponent))
+        errors = accuracy.apart(found, np.power(x.astype(np.longdouble), exponent))
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    zero = found == 0
+    np.testing.assert_array_equal(np.signbit(found[zero]), np.signbit(expected[zero]))
+    assert errors.max() <= FUNCTIONS["pow"].limit
