@@ -118,6 +118,8 @@ class _Writer:
                 self._branch(level, depth)
             elif depth < 2 and kind < 0.26:
                 self._rows(level, depth)
+            elif depth == 0 and kind < 0.3:
+                self._recursion(level)
             else:
                 self._statement(level)
 
@@ -214,6 +216,24 @@ class _Writer:
         text = f"tf.stack({rows})" if form == 2 else f"{rows}.stack()"
         shape = (int(count) if count == "4" else None, *value.shape)
         self._assign(level, text, value.dtype, shape)
+
+    def _recursion(self, level: int) -> None:
+        """A function that calls itself, as the last it does or not."""
+        value, own = self._any(lambda a: a.dtype != "bool"), self.scope[:]
+        name, k, state = self._new(), self._new(), self._new()
+        self._line(level, f"def {name}({k}, {state}):")
+        self._line(level + 1, f"if {k} <= 0:")
+        self._line(level + 2, f"return {state}")
+        self.scope += [Array(k, "int32", ()), value._replace(name=state)]
+        self._block(level + 1, 1 + self.random.randrange(3), 2)
+        fitting = [a for a in self.scope if a[1:] == value[1:] and a.name != state]
+        following = self.random.choice(fitting[-3:]).name if fitting else state
+        call = f"{name}({k} - 1, {following})"
+        if self.random.random() < 0.5:
+            call = f"tf.minimum({state}, {call}) - {state}"
+        self._line(level + 1, f"return {call}")
+        self.scope = own
+        self._assign(level, f"{name}(n, {value.name})", value.dtype, value.shape)
 
     # --- parts ------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """Random programs as native code, for as long as they last.
 
 A program is run as it usually is, with all accesses to arrays checked, in memory that
-nobody may read or write too far in, or as code for an old processor. What it gives is
-compared with what NumPy gives: see `tests.runtime.random_programs`.
+nobody may read or write too far in, as code for an old processor, or with all loops
+shared among threads that may be. What it gives is compared with what NumPy gives: see
+`tests.runtime.random_programs`.
 
 ``python -m tests.native_programs FIRST COUNT`` tries programs by number.
 """
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
-from runtime.native import compilation, machine
+from runtime.native import compilation, machine, shared
 from runtime.native.background import Background
 from runtime.native.builder import Builder
 from tests.number_programs import try_by_number
@@ -29,7 +30,10 @@ from tests.runtime.random_programs import MAKERS, arrays, differences
 __all__ = ["check"]
 
 KINDS = [arrays, *MAKERS]
-WAYS = ["as usual", "checked", "at the end", "at the beginning", "old processor"]
+WAYS = [
+    *("as usual", "checked", "at the end", "at the beginning", "old processor"),
+    "shared",
+]
 #: What a program may take, in seconds, and what the compiler may.
 _LONGEST, _LONGEST_TO_COMPILE = 120, 10
 
@@ -56,6 +60,8 @@ def _run_in(way: str) -> Any:
         return in_guarded_memory(at_end=way == "at the end")
     if way == "checked":
         return mock.patch.object(Builder, "checks_accesses", True)
+    if way == "shared":
+        return mock.patch.multiple(shared, SHARED_WORK=0, CHUNK_WORK=10)
     if way == "old processor":
         old = machine.Processor("x86-64", {})
         return mock.patch.object(machine, "processor", return_value=old)
