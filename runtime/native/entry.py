@@ -30,7 +30,7 @@ from runtime.native.builder import INTERRUPTED
 from runtime.native.machine import Code, assemble
 from runtime.ops.checks.numerics import on_switch
 
-__all__ = ["Signature", "add_symbols", "is_available", "make"]
+__all__ = ["Signature", "add_symbols", "is_available", "make", "pointer_to"]
 
 #: Work memory up to this size stays allocated between calls, in bytes.
 LARGEST_SPARE = 1 << 26
@@ -549,3 +549,10 @@ def _reads_arrays() -> bool:
         return False
     dims = (pointer * 2).from_address(field("DIMS", pointer))
     return tuple(dims) == probe.shape and field("FLAGS", rank) == probe.flags.num
+
+
+def pointer_to(array: Any) -> int:
+    """Where the elements of an array are: `ndarray.ctypes.data` takes far longer."""
+    if is_available():
+        return ctypes.c_int64.from_address(id(array) + _PLACES["DATA"]).value
+    return int(array.ctypes.data)

@@ -26,9 +26,8 @@ from runtime.native.memory import (
     Given,
     InputDim,
     Room,
+    Work,
     WorkMemory,
-    address_of,
-    array_at,
 )
 from runtime.native.types import has_type
 from runtime.native.values import Buffer, Scalar
@@ -130,7 +129,9 @@ class Program:
         """The inputs as the code reads them."""
         found = []
         for array, (shape, dtype) in zip(arrays, self.signature.inputs):
-            fitting = np.ascontiguousarray(array, dtype).reshape(np.shape(array))
+            fitting = array
+            if not _is_plain(array, dtype):
+                fitting = np.ascontiguousarray(array, dtype).reshape(np.shape(array))
             if len(fitting.shape) != len(shape) or any(
                 dim not in (-1, found) for dim, found in zip(shape, fitting.shape)
             ):
@@ -165,13 +166,13 @@ class Program:
         given = self._fitting(arrays)
         states = [(words, words.copy()) for _, words in self._states]
         while True:
-            memory = self._work.take()
-            status, results = self._call_with(given, memory)
-            if status == FULL and self._work.grow(memory):
+            work = self._work.take()
+            status, results = self._call_with(given, work)
+            if status == FULL and self._work.grow(work):
                 for words, old in states:
                     words[:] = old
                 continue
-            self._work.give(memory)
+            self._work.give(work)
             if status >= OUTSIDE:
                 raise self._fault(status)
             return None if status else results
@@ -184,37 +185,42 @@ class Program:
             f"{where}native code of {node.op} reads or writes outside of an array"
         )
 
-    def _call_with(self, given: Sequence[Any], memory: Any) -> tuple[int, list[Any]]:
+    def _call_with(self, given: Sequence[Any], work: Work) -> tuple[int, list[Any]]:
         """The status of a call, and the results."""
         results = []
         for home in self._homes:
             is_told = isinstance(home, ResultHome) and home.is_told
-            shape = (0,) if is_told else [_dim(dim, given) for dim in home.shape]
-            results.append(np.empty(shape, home.dtype.np_dtype))
-        numbers = [address_of(memory)]
-        numbers += [array.ctypes.data for array in (*given, *results)]
-        stack = self._work.numbers(memory)
+            dims = (0,) if is_told else [_dim(dim, given) for dim in home.shape]
+            results.append(np.empty(tuple(dims), home.dtype.np_dtype))
+        numbers = [work.start, *map(entry.pointer_to, (*given, *results))]
         for what in self.signature.held:
             if isinstance(what, Given):
-                numbers.append(stack[what])
+                numbers.append(work.numbers[what])
             elif isinstance(what, InputDim):
                 numbers.append(_dim(what, given))
             elif isinstance(what, Room):
                 numbers.append(what.size)
             else:
-                numbers.append(what.ctypes.data)
+                numbers.append(entry.pointer_to(what))
         slots = (ctypes.c_int64 * len(numbers))(*numbers)
         status = self._function(ctypes.addressof(slots))
         if status == FULL:
             ends = zip(self.signature.held, slots[-len(self.signature.held) :])
             if any(isinstance(what, Room) and what.grow(n) for what, n in ends):
-                return self._call_with(given, memory)
+                return self._call_with(given, work)
         for place, home in enumerate(self._homes if status == 0 else ()):
             if isinstance(home, ResultHome) and home.is_told:
                 dims = [_read(dim, slots) for dim in home.shape]
                 pointer = slots[1 + len(given) + place]
-                results[place] = array_at(pointer, dims, home.dtype.np_dtype)
+                results[place] = _array_at(pointer, dims, home.dtype.np_dtype)
         return status, results
+
+
+def _is_plain(array: Any, dtype: Any) -> bool:
+    """Whether the code may read an array where it is."""
+    if type(array) is not np.ndarray or array.dtype is not dtype:
+        return False
+    return array.flags.c_contiguous and array.flags.aligned
 
 
 def _read(dim: Any, slots: Any) -> int:
@@ -225,6 +231,13 @@ def _read(dim: Any, slots: Any) -> int:
 def _dim(dim: Any, given: Sequence[Any]) -> int:
     """A dimension that is known before a call."""
     return int(given[dim.place].shape[dim.axis] if isinstance(dim, InputDim) else dim)
+
+
+def _array_at(pointer: int, shape: Sequence[int], dtype: Any) -> Any:
+    """A copy of the array that begins at a pointer."""
+    found = np.empty(tuple(shape), dtype)
+    ctypes.memmove(entry.pointer_to(found), pointer, found.nbytes)
+    return found
 
 
 def _no_results(arrays: Sequence[Any]) -> None:

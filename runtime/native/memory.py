@@ -10,8 +10,6 @@ A slot of the code holds, beside pointers to arrays, what `Given` and `InputDim`
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Sequence
 from enum import Enum
 from math import prod
 from typing import Any, NamedTuple
@@ -27,9 +25,8 @@ __all__ = [
     "Given",
     "InputDim",
     "Room",
+    "Work",
     "WorkMemory",
-    "address_of",
-    "array_at",
 ]
 
 #: The widest vectors of processors, in bytes.
@@ -89,6 +86,24 @@ class Arena:
         return start
 
 
+class Work(NamedTuple):
+    """The memory of one call."""
+
+    memory: Any
+    #: Where the arena begins.
+    start: int
+    #: What is in the slots for the stack.
+    numbers: dict[Given, int]
+
+    @classmethod
+    def within(cls, memory: Any, arena: int) -> Work:
+        """An array of bytes, with room for an arena, and the stack behind it."""
+        start = -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
+        end = memory.ctypes.data + len(memory)
+        stack = {Given.STACK: start + arena, Given.STACK_END: end}
+        return cls(memory, start, stack | {Given.RESULT: 0})
+
+
 class WorkMemory:
     """The memory of the calls of one program: kept for later calls, one each.
 
@@ -98,41 +113,24 @@ class WorkMemory:
     def __init__(self, arena: int, has_stack: bool) -> None:
         self._arena = arena
         self._stack = _FIRST if has_stack else 0
-        self._spare: list[Any] = []
+        self._spare: list[Work] = []
 
-    def take(self) -> Any:
+    def take(self) -> Work:
         """Memory for a call, which `give` keeps for the next one."""
         try:
             return self._spare.pop()
         except IndexError:
-            return np.empty(self._arena + self._stack + ALIGNMENT, np.uint8)
+            length = self._arena + self._stack + ALIGNMENT
+            return Work.within(np.empty(length, np.uint8), self._arena)
 
-    def give(self, memory: Any) -> None:
+    def give(self, work: Work) -> None:
         """Keep memory, unless it is shorter than what is needed by now."""
-        if len(memory) >= self._arena + self._stack + ALIGNMENT:
-            self._spare.append(memory)
+        if len(work.memory) >= self._arena + self._stack + ALIGNMENT:
+            self._spare.append(work)
 
-    def grow(self, memory: Any) -> bool:
+    def grow(self, work: Work) -> bool:
         """Take longer stacks from now on; false where there are none."""
-        if len(memory) >= self._arena + self._stack + ALIGNMENT:
+        if len(work.memory) >= self._arena + self._stack + ALIGNMENT:
             self._stack *= 4
         self._spare.clear()
         return self._stack <= _LONGEST
-
-    def numbers(self, memory: Any) -> dict[Given, int]:
-        """What is in the slots for the stack."""
-        start = address_of(memory) + self._arena
-        end = memory.ctypes.data + len(memory)
-        return {Given.STACK: start, Given.STACK_END: end, Given.RESULT: 0}
-
-
-def address_of(memory: Any) -> int:
-    """Where the arena begins."""
-    return int(-(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT)
-
-
-def array_at(pointer: int, shape: Sequence[int], dtype: Any) -> Any:
-    """A copy of the array that begins at a pointer."""
-    found = np.empty(shape, dtype)
-    ctypes.memmove(found.ctypes.data, pointer, found.nbytes)
-    return found

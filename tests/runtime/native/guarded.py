@@ -79,7 +79,7 @@ def in_guarded_memory(at_end: bool) -> Iterator[None]:
         needed = work._arena + work._stack + memory.ALIGNMENT
         length = -(-needed // PAGE) * PAGE
         guards = [*getattr(work._arena, "guards", ()), length]
-        return _pages(length + PAGE, guards)[:length]
+        return memory.Work.within(_pages(length + PAGE, guards)[:length], work._arena)
 
     def copied(array: Any, *_: Any) -> Any:
         found = guarded(np.shape(array), np.asarray(array).dtype, at_end)

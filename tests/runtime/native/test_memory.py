@@ -5,6 +5,7 @@ import pytest
 
 import runtime as tf
 from runtime.lowering.prepare import prepare
+from runtime.native.entry import pointer_to
 from runtime.native.executable import Executable
 from runtime.native.library import load
 from tests.runtime.execute.agreement import bits
@@ -132,3 +133,15 @@ def test_a_rank_that_is_unknown_is_refused():
     )
     with pytest.raises(Exception, match="any rank"):
         Executable(graph, prepare(graph, holds_state=True))
+
+
+def test_arrays_of_any_layout_for_a_program_of_open_shapes():
+    program = compiled(lambda x: 2.0 * x + 1.0, OPEN)
+    base = vector(12)
+    unaligned = np.frombuffer(b"0" + base.tobytes(), np.uint8)[1:].view(np.float32)
+    constant = base.copy()
+    constant.flags.writeable = False
+    for array in (base[::2], base[::-1], unaligned, constant, base[:0], base[3:]):
+        assert pointer_to(array) == array.ctypes.data
+        agrees(program, array)
+        agrees(program, array.astype(">f4"))
