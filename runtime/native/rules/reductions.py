@@ -10,7 +10,7 @@ from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.maths import functions
 from runtime.native.nests import elementwise, fill_with
-from runtime.native.plans import Rows, planned, reduced
+from runtime.native.plans import EXPENSIVE, Plan, Rows, planned, reduced
 from runtime.native.rules.elementwise import is_float
 from runtime.native.types import BIT, constant, in_register, is_signed, number
 from runtime.native.values import Buffer, Index, Lazy, Register, Scalar, Shape, Value
@@ -22,6 +22,9 @@ __all__: list[str] = []
 
 #: Sums may be added in any order.
 _ANY_ORDER = ("reassoc", "contract")
+
+#: How many rows are added at once where that takes little code.
+_ROWS = 8
 
 #: What a reduction has found so far, and the next number: what it has found then.
 Combine = Callable[[Builder, DType, Register, Register], Register]
@@ -95,39 +98,97 @@ def _of_columns(
     They lie in memory and are gone through for each place along these axes, so that all
     that is read next to each other lies there, too.
     """
-    rank = len(x.shape)
     fill_with(builder, found, first)
-    keepdims = len(found.shape) == rank
-    rest = [axis for axis in range(rank) if axis not in axes]
-    order = [axis for axis in rest if axis < axes[0]]
-    order += axes
-    order += [axis for axis in rest if axis > axes[0]]
-
-    def go(places: dict[int, Register]) -> None:
-        plan.enter_axes(places)
-        if len(places) < rank:
-            axis = order[len(places)]
-
-            def body(i: Register, _: Any) -> Sequence[Register]:
-                go({**places, axis: i})
-                return ()
-
-            is_parallel, dim = axis not in axes, x.shape[axis]
-            into = [found, *plan.arrays] if is_parallel and dim != 1 else []
-            with builder.sharing.of(into):
-                builder.loop(dim, body, is_parallel=is_parallel)
-            return
-        here = Index(tuple([places[axis] for axis in range(rank)]))
-        kept = range(rank) if keepdims else rest
-        target = [number(0) if axis in axes else places[axis] for axis in kept]
-        index = Index(tuple(target))
-        total = both(builder.load(found, index), builder.at(x, here))
-        builder.store(found, index, total)
-        plan.store(here)
-
-    with planned(builder, x.shape, [x], order=order) as plan:
-        go({})
+    with planned(builder, x.shape, [x], order=_order(x, axes)) as plan:
+        _Columns(builder, x, axes, found, plan, both).write()
     return found
+
+
+def _order(x: Value, axes: Sequence[int]) -> list[int]:
+    """The order of loops: axes that come before all these, these, and those behind."""
+    rest = [axis for axis in range(len(x.shape)) if axis not in axes]
+    before = [axis for axis in rest if axis < axes[0]]
+    return [*before, *axes, *[axis for axis in rest if axis > axes[0]]]
+
+
+class _Columns:
+    """The loops of a reduction along axes that others are behind.
+
+    Several rows are added at once, to numbers that are read and written once then.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        x: Value,
+        axes: Sequence[int],
+        found: Buffer,
+        plan: Plan,
+        both: Callable[[Register, Register], Register],
+    ) -> None:
+        self._builder, self._x, self._axes = builder, x, axes
+        self._found, self._plan, self._both = found, plan, both
+        self._order = _order(x, axes)
+        self._rank = len(x.shape)
+        is_cheap = not isinstance(x, Lazy) or x.cost < EXPENSIVE
+        self._rows = _ROWS if is_cheap else 1
+
+    def write(self) -> None:
+        """Write them, and what is stored on the way."""
+        self._go([{}])
+
+    def _go(self, rows: list[dict[int, Register]]) -> None:
+        """Write the loops within those that have begun, for some rows at once."""
+        builder = self._builder
+        for places in rows:
+            self._plan.enter_axes(places)
+        if len(rows[0]) == self._rank:
+            self._add(rows)
+            return
+        axis = self._order[len(rows[0])]
+        dim = self._x.shape[axis]
+        if axis == self._axes[-1] and self._rows > 1 and isinstance(dim, int):
+            self._in_groups(rows[0], axis, dim)
+            return
+
+        def body(i: Register, _: Any) -> Sequence[Register]:
+            self._go([{**places, axis: i} for places in rows])
+            return ()
+
+        is_parallel = axis not in self._axes
+        into = [self._found, *self._plan.arrays] if is_parallel and dim != 1 else []
+        with builder.sharing.of(into):
+            builder.loop(dim, body, is_parallel=is_parallel)
+
+    def _in_groups(self, places: dict[int, Register], axis: int, dim: int) -> None:
+        builder, size = self._builder, self._rows
+
+        def group(i: Register, _: Any) -> Sequence[Register]:
+            first = builder.ir.mul(i, number(size))
+            rows = [builder.ir.add(first, number(k)) for k in range(size)]
+            self._go([{**places, axis: row} for row in rows])
+            return ()
+
+        def single(i: Register, _: Any) -> Sequence[Register]:
+            row = builder.ir.add(i, number(dim - dim % size))
+            self._go([{**places, axis: row}])
+            return ()
+
+        builder.loop(dim // size, group)
+        builder.loop(dim % size, single)
+
+    def _add(self, rows: list[dict[int, Register]]) -> None:
+        builder, found = self._builder, self._found
+        keepdims = len(found.shape) == self._rank
+        axes = [i for i in range(self._rank) if keepdims or i not in self._axes]
+        target = [number(0) if i in self._axes else rows[0][i] for i in axes]
+        index = Index(tuple(target))
+        total = builder.load(found, index)
+        for places in rows:
+            here = Index(tuple([places[axis] for axis in range(self._rank)]))
+            total = self._both(total, builder.at(self._x, here))
+            self._plan.store(here)
+        builder.store(found, index, total)
 
 
 def _sum(builder: Builder, dtype: DType, a: Register, b: Register) -> Register:

@@ -241,6 +241,19 @@ def test_in_place_after_rows_were_read() -> None:
     check(run, draw(3, 4))
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 19])
+def test_rows_that_are_added_at_once(count: int) -> None:
+    def run(x: Any) -> Any:
+        e = dear(x)
+        sums = tf.reduce_sum(x, 0), tf.reduce_prod(x * 2.0, 0), tf.argmax(x, 0)
+        return sums, tf.reduce_sum(x, [0, 2]), tf.reduce_max(e, 0), e
+
+    text = check(run, draw(count, 3, 5))
+    assert roots(text) == 1
+    check(lambda x: tf.reduce_sum(x, 1, keepdims=True), draw(2, count, 5))
+    check(lambda x: tf.reduce_all(x > -0.5, 0), draw(count, 50))
+
+
 # --- transposed -----------------------------------------------------------------------
 
 
