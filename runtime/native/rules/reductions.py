@@ -244,9 +244,13 @@ def _finds(op: str, first: Callable[[DType], Any], combine: Combine) -> None:
     def run(step: Step, x: Value, axis: Any = None, **_: Any) -> Value:
         (axis,) = _axes(step, x, axis if axis is not None else 0)
         length = x.shape[axis]
-        if type(length) is not int or not 0 < length < 2**31:
-            raise step.refused("an axis whose length is not known, or none")
         builder, dtype = step.builder, x.dtype
+        if type(length) is not int:
+            least, most = number(0), number(2**31 - 1)
+            step.check(builder.ir.icmp_signed(">", length, least))
+            step.check(builder.ir.icmp_signed("<=", length, most))
+        elif not 0 < length < 2**31:
+            raise step.refused("an axis that is empty, or too long")
         start = constant(first(dtype), dtype)
         best = _along(
             builder, x, axis, True, start, lambda a, b: combine(builder, dtype, a, b)
@@ -254,14 +258,14 @@ def _finds(op: str, first: Callable[[DType], Any], combine: Combine) -> None:
         places = _places_of(builder, x, best, axis)
         none = constant(2**31 - 1, places.dtype)
 
-        def least(a: Register, b: Register) -> Register:
+        def first_of(a: Register, b: Register) -> Register:
             return builder.intrinsic("smin", a, b)
 
         def widened(place: Register) -> Register:
             typ = in_register(step.dtype)
             return place if place.type == typ else builder.ir.zext(place, typ)
 
-        found = _along(builder, places, axis, False, none, least)
+        found = _along(builder, places, axis, False, none, first_of)
         return elementwise(builder, found.shape, step.dtype, widened, [found])
 
 

@@ -139,6 +139,11 @@ def ranges(x: Any, n: Any) -> Any:
     return tf.range(0, x[0], n)
 
 
+@program(([6], 3), ([], 3))
+def places(x: Any, n: Any) -> Any:
+    return tf.argmax(x) + tf.cast(n, tf.int64)
+
+
 @program(([6, 7], 3), ([6, 7], 100))
 def wide(x: Any, n: Any) -> Any:
     a = 1
