@@ -14,8 +14,10 @@ import pytest
 import runtime as tf
 from runtime.execute import interpreter
 from runtime.types import nest
+from tests.turns import by_turns
 
-PROGRAMS = 60
+#: On all Pythons together.
+PROGRAMS = 120
 INPUTS = [(-2, 0), (0, 3), (1, 1), (4, 2), (5, -1)]
 NAMES = "abc"
 
@@ -124,7 +126,7 @@ def load(text: str, path: Path) -> Any:
     return module.f
 
 
-@pytest.mark.parametrize("seed", range(PROGRAMS))
+@pytest.mark.parametrize("seed", by_turns(range(PROGRAMS)))
 def test_random_program(seed: int, tmp_path: Path) -> None:
     text = Writer(seed).function()
     plain = load(text, tmp_path / f"program_{seed}.py")
