@@ -10,3 +10,11 @@ def _no_background(monkeypatch):
     from runtime.native.background import Background
 
     monkeypatch.setattr(Background, "is_enabled", False)
+
+
+@pytest.fixture
+def native_alone(monkeypatch):
+    """No program is left to NumPy."""
+    from runtime.native import compilation
+
+    monkeypatch.delattr(compilation, "compile_for_numpy")

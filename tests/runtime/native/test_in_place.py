@@ -8,31 +8,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.native import compilation
+from tests.runtime.native.calls import check
 
-
-@pytest.fixture(autouse=True)
-def native_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No program is left to NumPy."""
-    monkeypatch.delattr(compilation, "compile_for_numpy")
-
-
-def check(function: Any, *calls: tuple[Any, ...]) -> None:
-    """Each call gives the same as by NumPy, or raises the same."""
-    native = tf.function(function, executor="native")
-    other = tf.function(function, executor="numpy")
-    for arguments in calls:
-        given = [tf.constant(argument) for argument in arguments]
-        try:
-            expected = [x.numpy() for x in tf.nest.flatten(other(*given))]
-        except (tf.errors.OpError, IndexError, ValueError) as error:
-            with pytest.raises(type(error)):
-                native(*given)
-            continue
-        found = [x.numpy() for x in tf.nest.flatten(native(*given))]
-        for one, two in zip(found, expected, strict=True):
-            assert one.dtype == two.dtype
-            np.testing.assert_array_equal(one, two)
+pytestmark = pytest.mark.usefixtures("native_alone")
 
 
 def test_an_old_array_beside_the_new_one() -> None:

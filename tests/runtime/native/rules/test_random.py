@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.native import compilation
 
 Make = Callable[[], Callable[..., Any]]
 
 
-@pytest.fixture(autouse=True)
-def native_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No program is left to NumPy."""
-    monkeypatch.delattr(compilation, "compile_for_numpy")
+pytestmark = pytest.mark.usefixtures("native_alone")
 
 
 def drawn(make: Make, executor: str, *args: Any, calls: int = 2) -> list[Any]:
