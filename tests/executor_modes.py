@@ -1,14 +1,14 @@
-"""The programs of the corpora on XLA: each is equal to NumPy's, refused, or different.
+"""The programs of the corpora on an executor: equal to NumPy's, refused, or different.
 
-A program is staged twice on the same arguments, for the executors ``numpy`` and
-``xla``. Equal are results as Python values (floats to single precision) with what was
-printed, or errors with their types, messages and the last lines of their tracebacks.
-XLA may refuse a program by an UnimplementedError with the user's line. All else is
-different.
+A program is staged twice on the same arguments, for the executors ``numpy`` and ``xla``
+or ``native``. Equal are results as Python values (floats to single precision) with what
+was printed, or errors with their types, messages and the last lines of their
+tracebacks. XLA may refuse a program by an UnimplementedError with the user's line. All
+else is different.
 
-    python -m tests.xla_modes                     # all corpora, the shares
-    python -m tests.xla_modes textbook --show     # one of them, and what is not equal
-    python -m tests.xla_modes --name bisection
+    python -m tests.executor_modes                     # on XLA: all corpora, the shares
+    python -m tests.executor_modes --executor native textbook --show
+    python -m tests.executor_modes --name bisection
 """
 
 from __future__ import annotations
