@@ -6,16 +6,17 @@ Importing the modules makes their rules known.
 from __future__ import annotations
 
 from runtime.native.rules import (  # noqa: F401
+    branches,
     buffers,
     casts,
     checks,
     division,
     elementwise,
+    gather,
     joins,
     loops,
     movement,
     order,
-    picks,
     products,
     random,
     recursion,
@@ -24,6 +25,5 @@ from runtime.native.rules import (  # noqa: F401
     shapes,
     special,
     state,
-    structure,
     windows,
 )

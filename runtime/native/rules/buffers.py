@@ -6,9 +6,9 @@ from typing import Any
 
 from runtime.native.flow import Step, rule
 from runtime.native.nests import fill, force, moved, same_shape
+from runtime.native.rules.gather import check_places
+from runtime.native.rules.gather import widened as of_64_bits
 from runtime.native.rules.movement import widened
-from runtime.native.rules.picks import check_places
-from runtime.native.rules.picks import widened as of_64_bits
 from runtime.native.types import (
     BIT,
     I32,

@@ -8,7 +8,7 @@ from typing import Any
 from runtime.native.flow import Step, rule
 from runtime.native.nests import elementwise, fill, moved
 from runtime.native.plans import visit
-from runtime.native.rules.picks import widened
+from runtime.native.rules.gather import widened
 from runtime.native.types import F64, I64, in_register, number
 from runtime.native.values import (
     Buffer,

@@ -9,7 +9,7 @@ from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.nests import elementwise, fill, force, same_shape
 from runtime.native.rules.elementwise import is_float, maximum, minimum
-from runtime.native.rules.picks import check_places, column, widened
+from runtime.native.rules.gather import check_places, column, widened
 from runtime.native.types import constant, number
 from runtime.native.values import Buffer, Index, Register, Scalar, Value
 from runtime.types.dtypes import DType

@@ -1,4 +1,4 @@
-"""Branches."""
+"""`If` and `Case`."""
 
 from __future__ import annotations
 
