@@ -128,10 +128,17 @@ def _length(items: Any, *, out_type: DType) -> Any:
     text = f"start {way} limit must hold for delta = {delta}"
     apply("Assert", holds, template=(text,), summarize=3)
     if type(start) is int and start == 0 and delta == 1:
-        return reshape(cast(limit, out_type), [1])
+        return reshape(_exactly(limit, out_type), [1])
     span = cast(limit, dtypes.int64) - cast(start, dtypes.int64)
     length = (span + (delta - 1 if delta > 0 else delta + 1)) // delta
-    return reshape(cast(length, out_type), [1])
+    return reshape(_exactly(length, out_type), [1])
+
+
+def _exactly(length: Any, dtype: DType) -> Any:
+    """A length in another dtype; an error where it does not fit."""
+    if length.dtype is dtype:
+        return length
+    return apply("CastExactly", length, dtype=dtype)
 
 
 def _bounds(node: Node) -> Any:

@@ -153,3 +153,16 @@ def test_arrays_that_stay(function: Callable[..., Any]) -> None:
         *[interpreter.run(g, [np.int32(4), np.int32(3)]) for g in (graph, found)]
     ):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "is_checked"),
+    [(up, "int32", False), (up, "int64", True), (between, "int32", True)],
+)
+def test_a_count_that_may_not_fit_is_checked(
+    function: Callable[..., Any], dtype: str, is_checked: bool
+) -> None:
+    """A count of 2 to the power of 32 is not taken for 0."""
+    graph = prepare(traced(function, dtype))
+
+    assert ("CastExactly" in ops_of(graph)) is is_checked
