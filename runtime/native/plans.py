@@ -215,6 +215,9 @@ class Plan:
             dims = [shape[axis] for axis in order]
         self._nest = _Loops(index, shape, axes, dims)
         self._stored = stored
+        #: Indices with variables are computed in a block that no one runs: one for all
+        #: times that these are looked at, since they are kept.
+        self._scratch = ir.Block(builder.function)
         while (value := self._first_to_store()) is not None:
             store(builder, value)
         for keep in (*self._hoisted.values(), *chain(*self._keeps.values())):
@@ -231,8 +234,6 @@ class Plan:
         self._loops: list[_Loops] = []
         self._variables = dict(zip(self._nest.axes, self._nest.dims))
         self._early: dict[tuple[int, int], list[_Read]] = {}
-        # Indices are computed in a block that no one runs.
-        self._scratch = ir.Block(self._builder.function)
         with self._builder.ir.goto_block(self._scratch):
             for number, value in enumerate(self._values):
                 self._walk(value, self._nest.index, self._nest, (None, number))

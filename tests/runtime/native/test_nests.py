@@ -177,6 +177,19 @@ def test_rows_of_lengths_that_the_program_knows() -> None:
     check(lambda x: tf.reduce_sum(tf.nn.softmax(x), 0), draw(0, 9), specs=specs)
 
 
+def test_a_part_of_rows_beside_what_is_stored_before() -> None:
+    def run(x: Any, y: Any) -> Any:
+        e = dear(y)
+        s = tf.nn.softmax(x)[1:] * (e[1:] - e[:-1])
+        return s, s[:1], tf.reduce_sum(x, 1)[::-1, None] + e[:1]
+
+    shapes = (1, 6), (2, 6), (5, 6)
+    specs = [tf.TensorSpec([None, None], tf.float32)] * 2
+    for shape in shapes:
+        check(run, draw(*shape), draw(shape[0], 1), specs=specs)
+        check(run, draw(*shape), draw(shape[0], 1))
+
+
 def test_a_row_that_others_read_is_stored_whole() -> None:
     def run(x: Any) -> Any:
         e = dear(x)
