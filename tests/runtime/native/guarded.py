@@ -38,7 +38,8 @@ def guarded(shape: Any, dtype: Any, at_end: bool) -> Any:
     size = prod(shape) * np.dtype(dtype).itemsize
     start, length = _placed(size, at_end)
     pages = _pages(length, [0, length - PAGE])
-    return pages[start : start + size].view(dtype).reshape(shape)
+    # A slice without elements would begin where the pages do.
+    return np.ndarray(shape, dtype, pages, start)
 
 
 def _placed(size: int, at_end: bool) -> tuple[int, int]:
