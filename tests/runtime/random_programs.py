@@ -101,7 +101,8 @@ def differences(program: Program, executor: str) -> Iterator[str]:
         if type(expected) is not type(found):
             expected = outcome(interpreted(plain, inputs, found), inputs)
         if not isinstance(found, UnimplementedError) and not same(found, expected):
-            yield f"{[x.numpy() for x in inputs]}: {found!r}, not {expected!r}"
+            given = [x.numpy() for x in inputs]
+            yield f"{found!r}, not {expected!r}, of {given}"
 
 
 def interpreted(function: Any, inputs: Sequence[Any], found: Any) -> Any:
