@@ -56,9 +56,12 @@ fuzz: .venv/.ready
 keras: .venv/.ready
 	$(BIN)/python -m tests.keras_suite $(FOLDERS)
 
-# Every supported Python is tested where it is installed, two at a time.
+# Every supported Python is tested where it is installed, two at a time. In two parts, the
+# longer ones first, since one processor would wait for the last Python's whole suite.
+PARTS := tests/runtime --ignore=tests/runtime
+RUNS := $(foreach part,$(PARTS),$(foreach version,$(VERSION) $(OTHERS),$(part) $(version)))
 pythons: .venv/.ready
-	@printf '%s\n' $(VERSION) $(OTHERS) | xargs -n 1 -P 2 .ci/test-python $(PYTEST_ARGS)
+	@printf '%s %s\n' $(RUNS) | xargs -n 2 -P 2 .ci/test-python $(PYTEST_ARGS)
 
 .venv/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
