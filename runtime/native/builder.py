@@ -100,7 +100,7 @@ class Builder:
         self.memo = Memo()
         #: What the nest that is being written stores on the way.
         self.plan: Any = None
-        #: The bytes of the memory of the function that has rows of arrays.
+        #: The bytes of rows of arrays that lie on the processor's stack: see `new_row`.
         self.size_of_rows = 0
         #: The nests around the current block: see `text`.
         self._groups: list[Any] = []

@@ -136,10 +136,10 @@ def _optimized(text: str, target: Any) -> Any:
 
 
 def _free(passes: Any) -> None:
-    """Free the memory of passes, which llvmlite keeps: 50 kB for each module.
+    """Free the memory of passes: 50 kB for each module, which llvmlite never frees.
 
-    They have two base classes, and the first one's `_dispose` does nothing.
+    Their class has two bases with a method `_dispose`. It inherits that of `ObjectRef`,
+    which does nothing; that of `NewPassManager` frees them.
     """
-    kept, freed = llvm.ffi.ObjectRef, llvm.newpassmanagers.NewPassManager
-    if type(passes)._dispose is kept._dispose:
-        freed._dispose(passes)
+    if type(passes)._dispose is llvm.ffi.ObjectRef._dispose:
+        llvm.newpassmanagers.NewPassManager._dispose(passes)
