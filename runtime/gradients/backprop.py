@@ -160,7 +160,9 @@ def backprop(
         for operand, flag, result in zip(needed, flags, results):
             if flag and result is not None and has_gradient(operand):
                 known = found.get(id(operand))
-                found[id(operand)] = result if known is None else added(known, result)
+                found[id(operand)] = (
+                    result if known is None else added(known, result, operand)
+                )
     return [found.get(id(source)) for source in wanted]
 
 
@@ -278,7 +280,9 @@ def _by_decomposition(
     for value, gradient in zip(values, gradients):
         if gradient is not None:
             known = seeds.get(id(value))
-            seeds[id(value)] = gradient if known is None else added(known, gradient)
+            seeds[id(value)] = (
+                gradient if known is None else added(known, gradient, value)
+            )
     # A tensor that is given twice has its gradient in the first place.
     places = {id(tensor): place for place, tensor in reversed(list(enumerate(inputs)))}
     results: list[Any] = [None] * len(inputs)

@@ -98,7 +98,9 @@ def _trace(
                 seed = back.add_input(plain_spec(gradient), "gradient")
                 seed = fit(seed, tensor)
                 known = seeds.get(id(tensor))
-                seeds[id(tensor)] = seed if known is None else added(known, seed)
+                seeds[id(tensor)] = (
+                    seed if known is None else added(known, seed, tensor)
+                )
         found = [
             None if gradient is None else dense(gradient)
             for gradient in backprop(branch.nodes, seeds, sources)

@@ -25,7 +25,7 @@ from runtime.gradients.backprop import (
 from runtime.gradients.control_flow import operands
 from runtime.gradients.registry import LINEAR, NO_GRADIENT, PARTIALS, Applied, applied
 from runtime.gradients.shapes import broadcast_like
-from runtime.gradients.sparse import dense
+from runtime.gradients.sparse import dense, with_rows_of
 from runtime.gradients.tape import UnconnectedGradients, in_graph
 from runtime.graph.recording import (
     Recorder,
@@ -210,7 +210,7 @@ def _by_itself(node: Applied, tangents: Sequence[Any]) -> Sequence[Any]:
 
 
 def _by_transposing(step: Any, tangents: Sequence[Any]) -> Sequence[Any]:
-    wanted = [tangent is not None for tangent in tangents]
+    needed, wanted = operands(step), [tangent is not None for tangent in tangents]
     # Rules are linear, so that it does not matter where they are differentiated; at 0
     # some go another way.
     seeds = [
@@ -227,8 +227,9 @@ def _by_transposing(step: Any, tangents: Sequence[Any]) -> Sequence[Any]:
             for gradient in step_back(step, seeds, wanted)
         ]
     along: dict[int, Any] = {}
-    for gradient, tangent in zip(found, tangents):
+    for operand, gradient, tangent in zip(needed, found, tangents):
         if gradient is not None and tangent is not None:
+            tangent = with_rows_of(tangent, gradient, operand)
             known = along.get(id(gradient))
             along[id(gradient)] = tangent if known is None else known + tangent
     results = iter(backprop(recording.steps, along, own))

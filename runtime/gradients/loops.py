@@ -137,16 +137,19 @@ class _Backward:
                 gradient = fit(gradient, output)
                 known = seeds.get(id(output))
                 seeds[id(output)] = (
-                    gradient if known is None else added(known, gradient)
+                    gradient if known is None else added(known, gradient, output)
                 )
             places = [*self.state, *self.captured]
             found = backprop(body.nodes, seeds, [self.inner[p] for p in places])
             after = [step + 1]
             for k, new in zip(self.state, found):
                 new = zeros_of(body.inputs[k]) if new is None else dense(new)
-                after.append(fit(new, self.node.outputs[k]))
-            for total, more in zip(sums, found[len(self.state) :]):
-                after.append(total if more is None else fit(added(total, more), total))
+                after.append(fit(new, body.inputs[k]))
+            found = found[len(self.state) :]
+            for place, total, more in zip(self.captured, sums, found):
+                if more is not None:
+                    total = fit(added(total, more, self.inner[place]), total)
+                after.append(total)
             back.outputs = [back.capture(tensor) for tensor in after]
         return back
 

@@ -112,7 +112,9 @@ class _Gradient:
                 if has_gradient(output):
                     seed = back.add_input(plain_spec(output), "gradient")
                     known = seeds.get(id(output))
-                    seeds[id(output)] = seed if known is None else added(known, seed)
+                    seeds[id(output)] = (
+                        seed if known is None else added(known, seed, output)
+                    )
             pairs = list(zip(back.inputs[:count], self.wanted))
             sources = [source for source, is_wanted in pairs if is_wanted]
             found = iter(backprop(list(back.nodes), seeds, sources))

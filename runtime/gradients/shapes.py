@@ -16,7 +16,7 @@ from runtime.ops.arrays.shape import ensure_shape, rank, reshape, shape, size
 from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import equal
-from runtime.ops.reduce.reductions import reduce_sum
+from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
@@ -163,7 +163,8 @@ def fit(gradient: Any, x: Any) -> Any:
 
 def _is_known(x: Any) -> bool:
     """Whether it is known how many rows a tensor has."""
-    return not x.shape.rank or x.shape[0] is not None
+    rank = x.shape.rank
+    return rank is not None and (rank == 0 or x.shape[0] is not None)
 
 
 # --- buffers --------------------------------------------------------------------------
@@ -182,14 +183,63 @@ def is_buffer(x: Any) -> bool:
     return node.op in ("If", "Case", "While") or record.get(node.op).family == "buffer"
 
 
+def is_written(x: Any) -> bool:
+    """Whether a tensor is a buffer that rows are written to, here or further in."""
+    waiting, seen = [x], set()
+    while waiting:
+        item = waiting.pop()
+        if not isinstance(item, SymbolicTensor) or id(item) in seen:
+            continue
+        seen.add(id(item))
+        node, place = item.node, item.value_index
+        graphs = [graph for _, graph in node.subgraphs()]
+        if _writes(node):
+            return True
+        if node.op == "Identity":
+            waiting += node.inputs
+        elif node.op in ("If", "Case"):
+            waiting += [graph.outputs[place] for graph in graphs]
+        elif node.op == "While":
+            waiting += [node.inputs[place], node.attrs["body_graph"].outputs[place]]
+        elif node.op == "Placeholder":
+            graph = item.graph
+            users = [
+                node for node in graph.nodes if any(t is item for t in node.inputs[:1])
+            ]
+            if any(map(_writes, users)):
+                return True
+            places = [n for n, other in enumerate(graph.inputs) if other is item]
+            waiting += [graph.outputs[n] for n in places if n < len(graph.outputs)]
+            waiting += [outer for outer, own in graph.captures.items() if own is item]
+    return False
+
+
+def _writes(node: Any) -> bool:
+    """Whether a node gives a buffer that it writes to, perhaps a copy."""
+    if node.op in ("TensorArrayV3", "TensorArrayUnstackV3", "TensorArrayScatterV3"):
+        return True
+    op = record.get(node.op)
+    return op.family == "buffer" and op.kernel_in_place is not None
+
+
 def rows_like(gradient: Any, x: Any) -> Any:
     """A gradient without rows that `x` does not have."""
     rank = x.shape.rank
-    if not rank or gradient.shape.rank is None:
+    if rank == 0 or (rank and gradient.shape.rank is None):
         return gradient
+    if rank is None:
+        # Rows that are too many are the last ones, and a scalar has one element.
+        # By the shape alone: a loop need not keep `x` for it.
+        elements, dims = reshape(gradient, [-1]), shape_of(x)
+        count = reduce_prod(dims)
+        return reshape(run("StridedSlice", elements, key=_first(count)), dims)
     count = x.shape[0]
     if count is not None and gradient.shape[0] == count:
         return gradient
     if count is None:
         count = shape_of(x)[0]
-    return run("StridedSlice", gradient, key=(Slice(None, count, None),))
+    return run("StridedSlice", gradient, key=_first(count))
+
+
+def _first(count: Any) -> tuple[Slice, ...]:
+    return (Slice(None, count, None),)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.gradients.shapes import are_alike
-from runtime.ops import record
-from runtime.ops.arrays.dimensions import length
+from runtime.gradients.shapes import are_alike, is_written, rows_like
+from runtime.ops.arrays.creation import zeros_like
+from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.rearrange import pad
 from runtime.ops.arrays.scatter import tensor_scatter_nd_add
-from runtime.ops.arrays.shape import expand_dims
+from runtime.ops.arrays.shape import expand_dims, reshape, shape, size
 from runtime.ops.convert import cast, convert_to_tensor
-from runtime.ops.elementwise.arithmetic import maximum
-from runtime.tensor import SymbolicTensor
+from runtime.ops.elementwise.arithmetic import add, maximum
 from runtime.types import dtypes
 from runtime.variable import IndexedSlices
 
-__all__ = ["added", "dense"]
+__all__ = ["added", "dense", "with_rows_of"]
 
 
 def dense(gradient: Any) -> Any:
@@ -27,8 +26,8 @@ def dense(gradient: Any) -> Any:
     return gradient
 
 
-def added(first: Any, second: Any) -> Any:
-    """The sum of two gradients of one tensor."""
+def added(first: Any, second: Any, of: Any) -> Any:
+    """The sum of two gradients of one tensor, `of`."""
     if are_alike(first, second):
         return first + second
     if isinstance(first, IndexedSlices) and isinstance(second, IndexedSlices):
@@ -42,22 +41,41 @@ def added(first: Any, second: Any) -> Any:
             # In place where a loop adds up: no zeros for the rows that were not used.
             places = expand_dims(rows.indices, -1)
             return tensor_scatter_nd_add(whole, places, rows.values)
-    lengths = [x.shape[0] if x.shape.rank else 0 for x in (first, second)]
-    if None in lengths:
-        first, second = _as_long(first, second), _as_long(second, first)
+    if _may_differ(first, second) and is_written(of):
+        return _added_rows(first, second)
     return first + second
 
 
-def _as_long(x: Any, other: Any) -> Any:
-    """`x` with zeros behind it, where `other` is longer: see `rules.buffers`."""
-    if _is_of_buffer(x) or _is_of_buffer(other):
-        more = maximum(length(other, 0) - length(x, 0), 0)
-        return pad(x, [(0, more)] + [(0, 0)] * (x.shape.rank - 1))
+def with_rows_of(x: Any, other: Any, of: Any) -> Any:
+    """A tangent of a buffer, `of`, with as many rows as another value for it has.
+
+    It gets zeros for room that the other one has, and loses rows beyond its end.
+    """
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(x.values, x.indices, shape(other))
+    if _may_differ(x, other) and is_written(of):
+        return rows_like(_added_rows(zeros_like(other), x), other)
     return x
 
 
-def _is_of_buffer(x: Any) -> bool:
-    """Whether a gradient was made by an op of buffers."""
-    if not isinstance(x, SymbolicTensor):
-        return False
-    return bool(record.get(x.node.op).family == "buffer")
+def _may_differ(first: Any, second: Any) -> bool:
+    """Whether two gradients may have different numbers of rows."""
+    lengths = [x.shape[0] if x.shape.rank else x.shape.rank for x in (first, second)]
+    return None in lengths or lengths[0] != lengths[1]
+
+
+def _added_rows(first: Any, second: Any) -> Any:
+    """The sum of gradients of a buffer, of which one may have more rows.
+
+    One without rows may have elements of another shape: nothing is known of them yet.
+    """
+    sizes, shapes = [size(first), size(second)], [shape(first), shape(second)]
+    count = maximum(*sizes)
+    parts = [reshape(x, [-1]) for x in (first, second)]
+    total = add(*[pad(x, [(0, count - own)]) for x, own in zip(parts, sizes)])
+    is_first = sizes[0] >= sizes[1]
+    if None not in (first.shape.rank, second.shape.rank):
+        return reshape(total, where(is_first, *shapes))
+    ranks = [size(dims) for dims in shapes]
+    begin, length = where(is_first, 0, ranks[0]), where(is_first, *ranks)
+    return reshape(total, concat(shapes, 0)[begin : begin + length])

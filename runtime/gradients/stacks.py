@@ -141,22 +141,21 @@ class Stacks:
 
     def _push_elements(self, tensor: SymbolicTensor) -> Read:
         """Keep the elements of a tensor whose shape may change, and its shape."""
-        place = len(self.node.outputs) + (self._number is None)
-        self._count()
         begin = self._add_state(_NUMBER, self._zeros((), dtypes.int32))
         self._set_next(lambda: begin + size(tensor))
+        place = len(self.node.outputs)
         buffer = self._add_state(
             TensorSpec((None,), tensor.dtype), self._zeros((0,), tensor.dtype)
         )
         self._set_next(lambda: run("ListExtend", buffer, begin, reshape(tensor, [-1])))
         with unrecorded(), building(self.body):
             dims = shape(tensor)
-        read_begin, read_dims = self.push(begin), self._push_item(dims)
+        read_begin, read_dims = self.push(begin), self.push(dims)
 
         def read(number: Any) -> Any:
             first, dims = read_begin(number), read_dims(number)
             key = (Slice(first, first + reduce_prod(dims), None),)
-            elements = run("StridedSlice", self.node.outputs[place + 1], key=key)
+            elements = run("StridedSlice", self.node.outputs[place], key=key)
             found = reshape(elements, dims)
             if found.shape.is_subtype_of(tensor.shape):
                 return found

@@ -405,7 +405,7 @@ def seeds(target: Any, output_gradients: Any) -> dict[int, Any]:
         if item is None or not has_gradient(item):
             continue
         seed, known = _seed(item, start), found.get(id(item))
-        found[id(item)] = seed if known is None else added(known, seed)
+        found[id(item)] = seed if known is None else added(known, seed, item)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from runtime.gradients.registry import Applied, gradient, linear, without_gradient
 from runtime.gradients.shapes import shape_of, sum_to
 from runtime.ops.arrays.creation import zeros, zeros_like
-from runtime.ops.arrays.dimensions import ALL, length
+from runtime.ops.arrays.dimensions import ALL, length, lengths, product
 from runtime.ops.arrays.gather import gather, gather_nd, where
 from runtime.ops.arrays.joining import concat, split, stack, unstack
 from runtime.ops.arrays.rearrange import pad, reverse
@@ -224,9 +224,11 @@ def _gather(node: Applied, g: Any) -> Any:
         return NotImplemented
     if axis == 0 and not batch:
         # The rows alone: an embedding has many more than a step uses.
-        dims = [shape_of(x)[place] for place in range(1, rank)] if rank else None
-        if dims is not None:
-            rows = reshape(g, [-1, *dims])
+        if rank:
+            # Not -1: of rows without elements nobody could tell the number.
+            is_ranked = indices.shape.rank is not None
+            count = product(lengths(indices)) if is_ranked else -1
+            rows = reshape(g, [count, *lengths(x)[1:]])
             return [
                 IndexedSlices(rows, reshape(indices, [-1]), shape_of(x)),
                 None,

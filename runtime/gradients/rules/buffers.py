@@ -19,7 +19,7 @@ from runtime.gradients.shapes import (
     zeros_of,
 )
 from runtime.ops.arrays.creation import zeros, zeros_like
-from runtime.ops.arrays.dimensions import length
+from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.scatter import tensor_scatter_nd_update
 from runtime.ops.arrays.sequences import range as numbers_from
@@ -113,8 +113,8 @@ def _gather(node: Applied, g: Any) -> Any:
         places = _from_front(places, _length(buffer))
     if buffer.shape.rank is None:
         return NotImplemented
-    dims = [shape_of(buffer)[axis] for axis in range(1, buffer.shape.rank)]
-    return [_of_rows(buffer, places, reshape(g, [-1, *dims])), None]
+    rows = reshape(g, [length(places, 0), *lengths(buffer)[1:]])
+    return [_of_rows(buffer, places, rows), None]
 
 
 @gradient("TensorArrayUnstackV3")

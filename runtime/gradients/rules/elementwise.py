@@ -194,7 +194,7 @@ def _complex_abs(node: Applied, g: Any) -> Any:
 @gradient("Sign")
 def _sign(node: Applied, g: Any) -> Any:
     if not node.inputs[0].dtype.is_complex:
-        return [None]
+        return [zeros_like(g)]
     # Along the unit circle alone.
     x, y = node.inputs[0], node.outputs[0]
     across = divide_no_nan(imag(g * conj(y)), abs(x))

@@ -8,11 +8,10 @@ from typing import Any
 
 from runtime.gradients.registry import Applied, differentiated_as, gradient
 from runtime.gradients.shapes import shape_of
-from runtime.ops.arrays.creation import eye, ones
+from runtime.ops.arrays.creation import ones
 from runtime.ops.arrays.gather import where
-from runtime.ops.arrays.joining import concat, split, stack
 from runtime.ops.arrays.rearrange import pad
-from runtime.ops.arrays.shape import expand_dims, reshape
+from runtime.ops.arrays.shape import reshape
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.functions import add_n, exp
 from runtime.ops.nn.windows import paddings
@@ -77,21 +76,11 @@ def _convolution(node: Applied, g: Any) -> Any:
     x, filters = node.inputs
     if not filters.shape.is_fully_defined():
         return NotImplemented
-    *sizes, inside, _ = filters.shape.as_list()
-    groups = 1 if x.shape[-1] is None else x.shape[-1] // inside
     by_x = by_filters = None
     if node.wanted[0]:
-        op = "Conv2DBackpropInput" if len(sizes) == 2 else "Conv3DBackpropInputV2"
-        whole = shape_of(x)
-        parts = zip(_parts(filters, groups), _parts(g, groups))
-        dims = [*(whole[place] for place in range(len(sizes) + 1)), inside]
-        found = [
-            run(op, part, gradient, input_sizes=tuple(dims), **node.attrs)
-            for part, gradient in parts
-        ]
-        by_x = found[0] if groups == 1 else concat(found, -1)
+        by_x = _by_input(node.attrs, x, g, filters)
     if node.wanted[1]:
-        by_filters = _by_filters(node.attrs, x, g, filters, groups)
+        by_filters = _by_filters(node.attrs, x, g, filters)
     return [by_x, by_filters]
 
 
@@ -103,9 +92,9 @@ def _convolution_back(node: Applied, g: Any) -> Any:
     attrs = {key: value for key, value in node.attrs.items() if key != "input_sizes"}
     by_filters = by_y = None
     if node.wanted[0]:
-        by_filters = _by_filters(attrs, g, y, filters, 1)
+        by_filters = _by_filters(attrs, g, y, filters)
     if node.wanted[1]:
-        by_y = run("Conv2D" if len(g.shape) == 4 else "Conv3D", g, filters, **attrs)
+        by_y = _again(attrs, g, filters)
     return [by_filters, by_y]
 
 
@@ -115,59 +104,49 @@ def _filters_back(node: Applied, g: Any) -> Any:
     attrs = {key: value for key, value in node.attrs.items() if key != "filter_sizes"}
     by_x = by_y = None
     if node.wanted[0]:
-        op = "Conv2DBackpropInput" if len(g.shape) == 4 else "Conv3DBackpropInputV2"
-        whole = shape_of(x)
-        dims = tuple(whole[place] for place in range(len(g.shape)))
-        by_x = run(op, g, y, input_sizes=dims, **attrs)
+        by_x = _by_input(attrs, x, y, g)
     if node.wanted[1]:
-        by_y = run("Conv2D" if len(g.shape) == 4 else "Conv3D", x, g, **attrs)
+        by_y = _again(attrs, x, g)
     return [by_x, by_y]
-
-
-def _parts(x: Any, groups: int) -> list[Any]:
-    return [x] if groups == 1 else list(split(x, groups, -1))
-
-
-def _by_filters(
-    attrs: dict[str, Any], x: Any, g: Any, filters: Any, groups: int
-) -> Any:
-    """The gradient of the filters, from the input and the gradient of the result."""
-    *sizes, outside = filters.shape.as_list()
-    op = "Conv2DBackpropFilter" if len(sizes) == 3 else "Conv3DBackpropFilterV2"
-    found = [
-        run(op, part, given, filter_sizes=(*sizes, outside // groups), **attrs)
-        for part, given in zip(_parts(x, groups), _parts(g, groups))
-    ]
-    return found[0] if groups == 1 else concat(found, -1)
 
 
 @gradient("DepthwiseConv2dNative")
 def _depthwise(node: Applied, g: Any) -> Any:
     x, filters = node.inputs
-    if not (filters.shape.is_fully_defined() and None not in g.shape[1:].as_list()):
+    if not filters.shape.is_fully_defined():
         return NotImplemented
+    # Each channel is a group of its own.
     *sizes, channels, times = filters.shape.as_list()
+    grouped = reshape(filters, [*sizes, 1, channels * times])
     by_x = by_filters = None
     if node.wanted[0]:
-        # As a convolution whose filters are zero between different channels.
-        spread = expand_dims(filters, -2) * reshape(
-            eye(channels, dtype=x.dtype), [1, 1, channels, channels, 1]
-        )
-        full = reshape(spread, [*sizes, channels, channels * times])
-        dims = tuple(shape_of(x)[place] for place in range(4))
-        by_x = run("Conv2DBackpropInput", full, g, input_sizes=dims, **node.attrs)
+        by_x = _by_input(node.attrs, x, g, grouped)
     if node.wanted[1]:
-        pads = _window(x, node.attrs, sizes)
-        if pads is None:
-            return NotImplemented
-        places = g.shape.as_list()[1:-1]
-        given = reshape(g, [-1, *places, channels, times])
-        found = [
-            reduce_sum(expand_dims(tap, -1) * given, [0, 1, 2])
-            for tap in _taps(node.attrs, _padded(x, pads), sizes, places)
-        ]
-        by_filters = reshape(stack(found), filters.shape)
+        found = _by_filters(node.attrs, x, g, grouped)
+        by_filters = reshape(found, filters.shape)
     return [by_x, by_filters]
+
+
+def _again(attrs: dict[str, Any], x: Any, filters: Any) -> Any:
+    """The convolution that an op is a gradient of."""
+    op = "Conv2D" if len(attrs["strides"]) == 4 else "Conv3D"
+    return run(op, x, filters, **attrs)
+
+
+def _by_input(attrs: dict[str, Any], x: Any, g: Any, filters: Any) -> Any:
+    """The gradient of the input, from the filters and the gradient of the result."""
+    rank = len(attrs["strides"])
+    op = "Conv2DBackpropInput" if rank == 4 else "Conv3DBackpropInputV2"
+    whole = shape_of(x)
+    dims = tuple(whole[place] for place in range(rank))
+    return run(op, filters, g, input_sizes=dims, **attrs)
+
+
+def _by_filters(attrs: dict[str, Any], x: Any, g: Any, filters: Any) -> Any:
+    """The gradient of the filters, from the input and the gradient of the result."""
+    sizes = tuple(filters.shape.as_list())
+    op = "Conv2DBackpropFilter" if len(sizes) == 4 else "Conv3DBackpropFilterV2"
+    return run(op, x, g, filter_sizes=sizes, **attrs)
 
 
 # --- pools ----------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def _extreme(node: Applied, g: Any) -> Any:
 def _prod(node: Applied, g: Any) -> Any:
     x, axis = node.inputs[0], node.attrs["axis"]
     given = _with_axes(node, g)
-    if axis is None and x.shape.rank is not None:
+    if axis is None:
         # Products of all others by running ones from both ends: no division by zero.
         flat = reshape(x, [-1])
         others = cumprod(flat, exclusive=True) * cumprod(

@@ -468,7 +468,8 @@ def reduce_any(
 
 def _euclidean_norm(x: Array, *, axis: Any, keepdims: bool) -> Any:
     squares = (x * x.conj()).real if x.dtype.kind == "c" else x * x
-    total = np.sum(squares, axis, dtype=squares.dtype, keepdims=keepdims)
+    axes = normal_axes(axis, x.ndim)
+    total = np.sum(squares, axes, dtype=squares.dtype, keepdims=keepdims)
     return np.sqrt(total).astype(x.dtype)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -33,6 +33,7 @@ __all__ = [
     "fitted",
     "flagged",
     "holds_none",
+    "may_equal",
     "taken_apart",
     "with_contents",
     "with_none",
@@ -268,6 +269,28 @@ class Element:
         kind = type(self.structure)
         name = "list" if kind in (Row, Ragged) else kind.__name__
         return f"{name}({', '.join(texts)})"
+
+
+def may_equal(one: Any, other: Any) -> bool:
+    """Whether values of two structures are equal where their leaves are.
+
+    >>> may_equal((0, (0, 0)), ((0, 0), 0)), may_equal((0,), [0])
+    (False, False)
+    """
+    inside, beside = nest.children(one), nest.children(other)
+    if inside is None or beside is None:
+        return inside is beside
+    if len(inside) != len(beside):
+        return False
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(
+            may_equal(one[key], other[key]) for key in one
+        )
+    of_one_kind = type(one) is type(other) or any(
+        isinstance(one, kind) and isinstance(other, kind) for kind in (tuple, list)
+    )
+    parts = zip(inside, beside)
+    return of_one_kind and all(may_equal(a, b) for (_, a), (_, b) in parts)
 
 
 def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.graph.context import current_graph
-from runtime.graph.recording import recorders
+from runtime.graph.recording import recorders, unrecorded
 from runtime.ops.apply import check_handlers, infer_specs
 from runtime.ops.record import get
 from runtime.tensor import SymbolicTensor
@@ -84,15 +84,17 @@ class _Row(SymbolicTensor):
             return super().__getattr__(name)
         rows = self._rows
         attrs = {"index": self._place}
-        (made,) = rows.graph.add("ListItem", (rows.buffer,), attrs, (self._spec,))
+        # Recorders may add nodes that use the output, which has to be this row.
+        with unrecorded():
+            (made,) = rows.graph.add("ListItem", (rows.buffer,), attrs, (self._spec,))
         self.graph, self.value_index, self.node = (
             made.graph,
             made.value_index,
             made.node,
         )
-        for recorder in recorders():
-            recorder.extended(self.node, (self,))
         self.node.outputs = (self,)
+        for recorder in recorders():
+            recorder.record(self.node)
         return getattr(self, name)
 
     def _left_out(self) -> None:

@@ -6,6 +6,7 @@ it is a buffer of rows for each tensor of an element, and the count of the eleme
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, cast
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from runtime.ops import convert
+from runtime.ops.arrays.creation import fill
 from runtime.ops.arrays.indexing import getitem
 from runtime.ops.arrays.joining import stack
 from runtime.ops.arrays.rearrange import reverse
@@ -27,6 +29,7 @@ from runtime.staging.lists.elements import (
     Element,
     Ragged,
     holds_none,
+    may_equal,
     taken_apart,
 )
 from runtime.staging.lists.parts import (
@@ -54,7 +57,7 @@ from runtime.staging.objects.kinds import (
 )
 from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted, state_tensor
-from runtime.types import dtypes
+from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
 from runtime.where.user_code import state_error
 
@@ -83,6 +86,11 @@ def set_slice(items: Any, key: slice, value: Any) -> None:
     result.extend(values)
     result.extend(tail)
     items._become(result._buffers, result._count)
+
+
+def _are_single(columns: Sequence[Tensor]) -> bool:
+    """Whether each column has a number, bool or string for each element."""
+    return all(column.shape.rank in (1, None) for column in columns)
 
 
 def delete_slice(items: Any, key: slice) -> None:
@@ -137,7 +145,8 @@ class StagedList(Parts):
         if holds_ragged(structure):
             raise self._cannot("be made a tensor", "its lists may differ in length")
         columns = self._columns()
-        if isinstance(structure, (list, tuple)) and len(structure) == len(columns):
+        is_sequence = isinstance(structure, (list, tuple))
+        if is_sequence and not any(map(nest.is_nested, structure)):
             tensor = stack(columns, axis=1)
         elif len(columns) == 1:
             tensor = columns[0]
@@ -305,20 +314,24 @@ class StagedList(Parts):
 
     def _found(self, value: Any) -> Any:
         """For each element whether it is equal to the value."""
-        _, tensors = taken_apart(value, self.name)
+        wanted, tensors = taken_apart(value, self.name)
         columns = self._columns()
-        known = len(columns) == len(tensors) == len(self._element.leaves)
         structure = self._element.structure
+        known = len(columns) == len(self._element.leaves)
+        known = known and len(tensors) == len(wanted.leaves)
         known = known and not holds_none(structure) and not holds_ragged(structure)
-        if not known or any(t.shape.rank != 0 for t in tensors):
+        single = all(t.shape.rank == 0 for t in tensors) and _are_single(columns)
+        if not (known and single):
             raise self._cannot(
                 "be searched", "its elements are compared as single values"
             )
-        result = None
-        for column, tensor in zip(columns, tensors):
-            same = equal(column, tensor)
-            result = same if result is None else logical_and(result, same)
-        return result
+        if not may_equal(structure, wanted.structure):
+            return fill([self._count], False)
+        if not columns:
+            return fill([self._count], True)
+        # No fill where there is a column: XLA does not know the count.
+        same = [equal(column, tensor) for column, tensor in zip(columns, tensors)]
+        return functools.reduce(logical_and, same)
 
     def __eq__(self, other: object) -> Any:
         if isinstance(other, Tensor) and other.shape.rank != 0:
@@ -332,7 +345,11 @@ class StagedList(Parts):
         if any(holds_ragged(part._element.structure) for part in (self, beside)):
             raise self._cannot("be compared", "its elements are lists of any length")
         result = equal(self._count, beside._count)
-        for one, two in zip(self._columns(), beside._columns()):
+        columns = self._columns(), beside._columns()
+        structures = self._element.structure, beside._element.structure
+        if all(map(_are_single, columns)) and not may_equal(*structures):
+            return logical_and(result, equal(self._count, 0))
+        for one, two in zip(*columns):
             result = logical_and(result, emit("ListEqual", one, two))
         return result
 

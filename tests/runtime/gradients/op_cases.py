@@ -176,6 +176,7 @@ TABLE: dict[str, list[Entry]] = {
         (lambda x: tf.gather(x, [2, 0], axis=-1, batch_dims=1), X),
         (lambda x: tf.gather(x, tf.zeros([0], tf.int32)), X),
         (lambda x: tf.gather(x, [1, 1], axis=1), NONE),
+        (lambda x: tf.gather(x, 0), sample(1, 0)),
     ],
     "MirrorPad": [
         (lambda x: tf.pad(x, [[1, 0], [1, 2]], "REFLECT"), X),
@@ -560,11 +561,27 @@ def _windows() -> Iterator[Case]:
         lambda x, y: _by_filters("Conv3DBackpropFilterV2", x, y, 1),
         [sample(1, 3, 2, 3, 2), sample(1, 3, 2, 3, 1, seed=4)],
     )
+    for inside, outside in ((4, 2), (1, 4), (1, 8), (2, 6)):
+        options: Any = {"strides": [1, 2], "padding": "SAME", "dilations": [2, 1]}
+        steps = dict(options, strides=1)
+        for given in (options, steps):
+            yield Case(
+                "Conv2D",
+                f"groups of {inside}, {outside} filters, {given['strides']}",
+                lambda x, w, given=given: tf.nn.conv2d(x, w, **given),
+                [sample(1, 3, 4, 4), sample(2, 2, inside, outside, seed=4)],
+            )
     yield Case(
-        "Conv2D",
+        "Conv3D",
         "groups",
-        lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"),
-        [sample(1, 2, 2, 4), sample(2, 2, 2, 2, seed=4)],
+        lambda x, w: tf.nn.conv3d(x, w, [1, 1, 1, 1, 1], "SAME"),
+        [sample(1, 2, 2, 2, 4), sample(2, 2, 1, 1, 4, seed=4)],
+    )
+    yield Case(
+        "Conv2DBackpropInput",
+        "groups",
+        lambda y, w: tf.nn.conv2d_transpose(y, w, [1, 4, 4, 4], 2, "SAME"),
+        [sample(1, 2, 2, 6), sample(2, 2, 2, 6, seed=4)],
     )
     yield Case(
         "Conv2D",

@@ -116,7 +116,7 @@ def plain(f: Any) -> Any:
     return lambda x: PROGRAMS[f](Tensors, x)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", by_turns(list(PROGRAMS)))
 def test_gradient_of_a_program(name: str) -> None:
     f = plain(name)
     x = tf.constant(X)
@@ -134,7 +134,7 @@ def test_gradient_of_a_program(name: str) -> None:
     np.testing.assert_allclose(inside, eager, 1e-9, 1e-12)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", by_turns(list(PROGRAMS)))
 def test_gradient_beside_jax(name: str) -> None:
     operations = jax_operations()
     import jax

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import re
 from collections.abc import Callable, Iterator
@@ -40,7 +41,12 @@ def concrete_function(function: Program, args: Any, is_static: bool) -> Any:
     tensors = [tf.constant(arg, tf.int32) for arg in args]
     shapes = [t.shape if is_static else [None] * t.shape.rank for t in tensors]
     specs = [tf.TensorSpec(shape, tf.int32) for shape in shapes]
-    return tf.function(function).get_concrete_function(*specs)
+    return staged_function(function).get_concrete_function(*specs)
+
+
+@functools.lru_cache(maxsize=1)  # the inputs of a program follow each other
+def staged_function(function: Program) -> Any:
+    return tf.function(function)
 
 
 def staged(function: Program, *args: Any) -> Iterator[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
+from tests.turns import by_turns
 
 _KINDS = {
     "while": "while n > {k}:\n    n = n - 1",
@@ -85,7 +86,7 @@ def _runs(text: str) -> int:
     return _Tick.count
 
 
-@pytest.mark.parametrize("program", _PROGRAMS)
+@pytest.mark.parametrize("program", by_turns(list(_PROGRAMS)))
 @pytest.mark.parametrize("kinds", [["while"], ["for", "if"]], ids=" ".join)
 def test_traces_grow_with_the_depth(program: str, kinds: list[str]) -> None:
     runs = [

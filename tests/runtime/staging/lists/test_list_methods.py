@@ -19,6 +19,16 @@ def of_a_deque(a, b):
     return items.count(b), items.index(a), items.index(b, 1, 3)
 
 
+def structures_of_as_many_leaves(a, b):
+    pairs, singles = [], []
+    for i in range(b):
+        pairs.append(((i, a), i + a))
+        singles.append((i,))
+    inside = (0, (a, a)) in pairs, ((0, a), a) in pairs, 0 in singles, (0,) in singles
+    counts = singles.count(0), singles.count([0]), singles.count((0,))
+    return inside, counts, singles == [0, 1, 2][:b], singles == [(0,), (1,), (2,)][:b]
+
+
 def missing_in_a_tuple(a, b):
     return (a, a).index(b)
 
@@ -45,6 +55,7 @@ def missing_within(a, b):
 PROGRAMS = [
     *((program, (1, 5)) for program in (of_a_tuple, of_a_deque, within)),
     *((program, (1, 5)) for program in (missing_in_a_tuple,)),
+    (structures_of_as_many_leaves, (1, 3)),
 ]
 
 

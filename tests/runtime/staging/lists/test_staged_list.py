@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 from typing import Any
 
 import hypothesis.strategies as st
@@ -35,12 +36,18 @@ def outcome(function: Any, *args: Any) -> Any:
         return type(error), text
 
 
+@functools.lru_cache(maxsize=1)  # the inputs of a program follow each other
+def traced(function: Any, *specs: tf.TensorSpec) -> Any:
+    concrete = tf.function(function).get_concrete_function(*specs)
+    verify(concrete.graph)
+    return concrete
+
+
 def staged_outcomes(function: Any, *args: Any) -> list[Any]:
     """What the two executors give for a traced function."""
     tensors = [tf.constant(arg) for arg in args]
     specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors]
-    concrete = tf.function(function).get_concrete_function(*specs)
-    verify(concrete.graph)
+    concrete = traced(function, *specs)
 
     def interpreted(*arrays: Any) -> Any:
         found = interpreter.run(concrete.graph, [array.numpy() for array in arrays])

@@ -1,0 +1,88 @@
+"""Derivatives of each op for operands of open shapes, also carried by a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import runtime as tf
+from runtime.errors import GradientError
+from runtime.ops import record
+from tests.runtime.gradients.agreement import differences
+from tests.runtime.gradients.op_cases import LONG, Case, cases
+from tests.runtime.gradients.test_ops import REFUSED, named
+from tests.turns import by_turns
+
+KINDS = ("open length", "open rank")
+CASES = [case for case in cases() if named(case) not in REFUSED and case.op not in LONG]
+#: Each case with one of the kinds, and with the other one.
+IN_TURN = [(case, KINDS[place // 4 % 2]) for place, case in enumerate(CASES)]
+OTHERS = [(case, KINDS[place // 4 % 2 - 1]) for place, case in enumerate(CASES)]
+#: What has no derivatives where lengths, or all but the dtypes, are not known.
+OF_KNOWN_LENGTHS = {"ListChoose", "Qr"}
+OF_KNOWN_RANKS = {
+    *OF_KNOWN_LENGTHS,
+    *("Cholesky", "Cumprod", "Einsum", "LinSpace", "ListRepeat"),
+    *("MatrixDiagPartV3", "MatrixDiagV3", "MatrixSetDiagV3", "MirrorPad", "PadV2"),
+    *("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum"),
+    *("SelfAdjointEigV2", "Svd"),
+    *("Sort", "Tensordot", "Tile", "UnsortedSegmentMax", "UnsortedSegmentMean"),
+    *("UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum"),
+}
+
+#: Cases of them that have, since their attributes say enough.
+WITHOUT_RANKS = {"LinSpace 1", *(f"Svd {number}" for number in range(4))}
+
+
+def _is_refused(case: Case, kind: str) -> bool:
+    if record.get(case.op).family == "window":
+        return True
+    if named(case).removesuffix(" complex") in WITHOUT_RANKS:
+        return False
+    known = OF_KNOWN_LENGTHS if kind == "open length" else OF_KNOWN_RANKS
+    return case.op in known
+
+
+def _in_a_loop(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose operands a loop carries, each scaled by what `f` gives."""
+
+    def looped(*operands: Any) -> Any:
+        for _ in tf.range(2):
+            total = tf.constant(0.0, tf.float64)
+            for result in tf.nest.flatten(f(*operands)):
+                result = tf.convert_to_tensor(result)
+                if result.dtype.is_complex:
+                    result = tf.math.real(result) + tf.math.imag(result)
+                total += tf.reduce_sum(tf.cast(result, tf.float64))
+            scale = 1.0 + 0.01 * tf.tanh(total)
+            operands = tuple(x * tf.cast(scale, x.dtype) for x in operands)
+        return operands
+
+    return looped
+
+
+@pytest.mark.parametrize(
+    ("case", "kind"),
+    by_turns(IN_TURN)
+    + [pytest.param(*pair, marks=pytest.mark.slow) for pair in OTHERS],
+    ids=lambda part: named(part) if isinstance(part, Case) else part,
+)
+def test_an_op_in_a_loop(case: Case, kind: str) -> None:
+    looped = _in_a_loop(case.f)
+    found = differences(looped, case.inputs, [kind], ["interpreter", "numpy"])
+    if _is_refused(case, kind):
+        # Ops that need ranks even to be traced raise ValueError.
+        with pytest.raises((GradientError, ValueError), match=r"AG330|rank"):
+            list(found)
+    else:
+        assert not list(found)
+
+
+def test_a_product_of_all_elements() -> None:
+    def f(x: Any) -> Any:
+        return tf.reduce_prod(x), tf.reduce_prod(x, keepdims=True)
+
+    x = tf.constant([[2.0, 0.0], [3.0, -1.0]], tf.float64)
+    assert not list(differences(f, [x], KINDS, ["interpreter", "numpy"]))
