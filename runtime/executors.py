@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from runtime.config import get_executor
-from runtime.errors import UnimplementedError
+from runtime.errors import OpError, UnimplementedError
 from runtime.execute.numpy_source import compile_graph
 from runtime.graph import Graph
 from runtime.locks import new_lock
@@ -72,11 +72,17 @@ def _compiled(graph: Graph, executor: str) -> Any:
         return compile_for_xla(graph)
     if executor == "native":
         load_llvmlite()
-        from runtime.native.background import Background
+        from runtime.native.background import Background, warn_of_failure
         from runtime.native.compilation import compile_graph as compile_to_native
 
         if graph.executor == "jit" or not Background.is_enabled:
-            return compile_to_native(graph)
+            try:
+                return compile_to_native(graph)
+            except OpError:
+                raise
+            except Exception as error:
+                warn_of_failure(graph.name, error)
+                return _compiled_for_numpy(graph)
 
         def make() -> Any:
             with _room(graph):

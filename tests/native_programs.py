@@ -16,20 +16,41 @@ import faulthandler
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 from unittest import mock
 
 from runtime.native import compilation, machine, shared
 from runtime.native.background import Background
 from runtime.native.builder import Builder
+from tests import op_fuzz
 from tests.number_programs import try_by_number
+from tests.op_programs import random_program
 from tests.runtime.native.guarded import in_guarded_memory
-from tests.runtime.random_programs import MAKERS, arrays, differences
+from tests.runtime.random_programs import MAKERS, Program, differences
 
 __all__ = ["check"]
 
-KINDS = [arrays, *MAKERS]
+
+def operations(seed: int, executor: str) -> Iterator[str]:
+    """What the executor gives otherwise of programs about operations."""
+    ways = [(Random(seed).choice(op_fuzz.SHAPES), executor)]
+    for found in op_fuzz.differences(random_program(seed), ways):
+        yield f"{found.shapes}: {found.text}"
+
+
+def _compared(make: Callable[[int], Program]) -> Check:
+    def compare(seed: int, executor: str) -> Iterator[str]:
+        return differences(make(seed), executor)
+
+    compare.__name__ = make.__name__
+    return compare
+
+
+#: What an executor gives otherwise of program number so and so.
+Check = Callable[[int, str], Iterator[str]]
+KINDS: list[Check] = [operations, *map(_compared, MAKERS)]
 WAYS = [
     *("as usual", "checked", "at the end", "at the beginning", "old processor"),
     "shared",
@@ -45,13 +66,13 @@ class Difference(AssertionError):
 def check(seed: int, tally: collections.Counter[str] | None = None) -> None:
     """Run program number `seed`; `Difference` if a result is wrong."""
     tally = collections.Counter() if tally is None else tally
-    make, way = KINDS[seed % len(KINDS)], WAYS[seed // len(KINDS) % len(WAYS)]
+    compare, way = KINDS[seed % len(KINDS)], WAYS[seed // len(KINDS) % len(WAYS)]
     # A program that ends the process, or does not end, is named.
-    print(f"{seed}: {make.__name__}, {way}", end="\r", file=sys.stderr)
+    print(f"{seed}: {compare.__name__}, {way}", end="\r", file=sys.stderr)
     faulthandler.dump_traceback_later(_LONGEST, exit=True)
     with _run_in(way), _counted(tally):
-        for text in differences(make(seed), "native"):
-            raise Difference(f"{make.__name__}, {way}: {text}")
+        for text in compare(seed, "native"):
+            raise Difference(f"{compare.__name__}, {way}: {text}")
     faulthandler.cancel_dump_traceback_later()
 
 

@@ -9,17 +9,35 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, ClassVar
 
+from runtime.errors import CompilationWarning, OpError
 from runtime.locks import new_lock
+from runtime.where.user_code import calling_place
 
-__all__ = ["Background"]
+__all__ = ["Background", "warn_of_failure"]
 
 #: Python's frames in a thread of its own may need as much stack as in the first one.
 STACK = 64 << 20
+
+
+def warn_of_failure(name: str, error: Exception) -> None:
+    """Say that a graph has no native code. Raises it where warnings are errors.
+
+    An error of the program is none of the compiler: NumPy raises it, or need not.
+    """
+    if not isinstance(error, OpError):
+        text = (
+            f"AG325: {name}() could not be compiled to native code "
+            f"({type(error).__name__}: {error}), and runs as NumPy code; this is a "
+            "fault of the compiler, please report it"
+        )
+        place = calling_place() or ("<unknown>", 1)
+        warnings.warn_explicit(text, CompilationWarning, *place)
 
 
 class Background:
@@ -57,6 +75,7 @@ class Background:
         if not self._thread.is_alive() and not self._ended.is_set():
             self.compile()  # In a process by fork, whose parent has the thread.
         self._ended.wait()
+        self._warn()
         return self._now
 
     def compile(self) -> None:
@@ -64,12 +83,23 @@ class Background:
         try:
             made = self._make()
         except Exception as error:
-            # A fault of ours: the program runs all the same.
+            # A fault of ours: the program runs all the same, and the next call warns.
             self.failure = error
+            self.run = self._warn_and_run
         else:
             self._now = made
             self.run = made.run
         self._ended.set()
+
+    def _warn_and_run(self, arrays: Sequence[Any]) -> Any:
+        """The first call after a failure: the thread that compiles warns nobody."""
+        self._warn()
+        return self.run(arrays)
+
+    def _warn(self) -> None:
+        if self.failure is not None and self.run == self._warn_and_run:
+            self.run = self._now.run
+            warn_of_failure(self.name, self.failure)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -7,7 +7,6 @@ where they are in this one.
 from __future__ import annotations
 
 import ctypes
-import importlib
 from functools import cache
 from typing import Any
 
@@ -17,6 +16,7 @@ import llvmlite.ir as ir
 from runtime.native.builder import Builder
 from runtime.native.types import I32, I64, POINTER, in_memory, number
 from runtime.native.values import Register
+from runtime.ops.kernels.threads import numpy_library
 from runtime.types.dtypes import DType
 
 __all__ = ["call_product", "has_product", "symbols"]
@@ -34,13 +34,7 @@ def symbols() -> dict[str, str]:
 
     It is empty where NumPy's library has no functions that are known.
     """
-    try:
-        # The handle also finds what the module itself was linked with.
-        module = importlib.import_module("numpy._core._multiarray_umath")
-        library = ctypes.CDLL(module.__file__)
-    except (ImportError, OSError):
-        return {}
-    found = {}
+    library, found = numpy_library(), {}
     for letter in _LETTERS.values():
         for name in _NAMES:
             function = getattr(library, name.format(letter), None)

@@ -14,7 +14,7 @@ import numpy as np
 from runtime.errors import InternalError
 from runtime.execute import interpreter
 from runtime.graph import Graph
-from runtime.native import entry
+from runtime.native import entry, stack
 from runtime.native import rules as _rules  # noqa: F401
 from runtime.native.builder import FULL, OUTSIDE, Builder
 from runtime.native.entry import Signature
@@ -29,6 +29,7 @@ from runtime.native.memory import (
     Work,
     WorkMemory,
 )
+from runtime.native.outlined import split
 from runtime.native.types import has_type
 from runtime.native.values import Buffer, Scalar
 from runtime.native.variables import without_variables
@@ -70,12 +71,14 @@ class Program:
         flow = Flow(builder)
         flow.run(graph, inputs, self._homes)
         builder.end()
+        split(builder, builder.sharing.loops)
         self.signature = Signature(
             inputs=[(_host_shape(t), t.dtype.np_dtype) for t in graph.inputs],
             outputs=[(home.shape, home.dtype.np_dtype) for home in self._homes],
             held=builder.held,
             work=builder.arena.size,
             releases=builder.sharing.is_used or estimate(graph) > SHORT,
+            stack=builder.size_of_rows + builder.sharing.size_of_arrays,
         )
         #: The nodes of accesses that are checked: see `Builder.checks_accesses`.
         self.accesses = builder.accesses
@@ -122,11 +125,15 @@ class Program:
 
     def _unfit(self, arrays: Sequence[Any]) -> list[Any] | None:
         """A call with arrays in another order, or while numbers are checked."""
-        found: list[Any] | None = self._exact(self._fitting(arrays))
+        given = self._fitting(arrays)
+        found: list[Any] | None = None if given is None else self._exact(given)
         return found
 
-    def _fitting(self, arrays: Sequence[Any]) -> list[Any]:
-        """The inputs as the code reads them."""
+    def _fitting(self, arrays: Sequence[Any]) -> list[Any] | None:
+        """The inputs as the code reads them; None where one has another shape.
+
+        A graph may be wrong about shapes: `set_shape` and signatures may say anything.
+        """
         found = []
         for array, (shape, dtype) in zip(arrays, self.signature.inputs):
             fitting = array
@@ -135,7 +142,7 @@ class Program:
             if len(fitting.shape) != len(shape) or any(
                 dim not in (-1, found) for dim, found in zip(shape, fitting.shape)
             ):
-                raise ValueError(f"an array of shape {shape} is {fitting.shape}")
+                return None
             found.append(fitting)
         return found
 
@@ -164,18 +171,33 @@ class Program:
     def _call_safely(self, arrays: Sequence[Any]) -> list[Any] | None:
         """A call in any interpreter; `entry.make` makes the fast one."""
         given = self._fitting(arrays)
+        if given is None or not stack.fits(self.signature.stack):
+            return None
         states = [(words, words.copy()) for _, words in self._states]
         while True:
-            work = self._work.take()
-            status, results = self._call_with(given, work)
-            if status == FULL and self._work.grow(work):
-                for words, old in states:
-                    words[:] = old
-                continue
-            self._work.give(work)
-            if status >= OUTSIDE:
-                raise self._fault(status)
-            return None if status else results
+            try:
+                work = self._work.take()
+                status, results = self._call_with(given, work)
+                is_full = status == FULL and not self._work.grow(work)
+            except MemoryError:
+                is_full = True
+            if is_full:  # the interpreter says what is too large
+                self._forget()
+                return None
+            if status != FULL:
+                self._work.give(work)
+                if status >= OUTSIDE:
+                    raise self._fault(status)
+                return None if status else results
+            for words, old in states:
+                words[:] = old
+
+    def _forget(self) -> None:
+        """Let later calls have as little memory as the first one."""
+        self._work.forget()
+        for what in self.signature.held:
+            if isinstance(what, Room):
+                what.forget()
 
     def _fault(self, status: int) -> InternalError:
         """The error for an access that a rule got wrong."""

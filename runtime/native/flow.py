@@ -17,6 +17,7 @@ from runtime.graph import Graph, Node
 from runtime.native.builder import Builder
 from runtime.native.homes import Home
 from runtime.native.in_place import Scope
+from runtime.native.lengths import LARGEST, bytes_of_known, check_known
 from runtime.native.nests import fill, force, reduced
 from runtime.native.plans import EXPENSIVE
 from runtime.native.types import BIT, I32, has_type
@@ -98,6 +99,8 @@ class Flow:
         #: The functions of graphs that call themselves, and how deep this one is.
         self.functions: dict[Graph, Any] = {}
         self.depth: Any = I32(0)
+        #: How far down the stack may be used, in such a function.
+        self.stack_limit: Any = None
 
     def held_array(self, array: Any, spec: Any) -> Buffer:
         """An array of the host, that the code may read."""
@@ -130,6 +133,8 @@ class Flow:
 
         The inputs at the places `owned` may be overwritten.
         """
+        for tensor, value in zip(graph.inputs, inputs):
+            self._check_shape(tensor, value)
         scope = Scope(self.builder, graph, inputs, into, owned)
         values = scope.values
         scope.note(graph.inputs)
@@ -166,6 +171,8 @@ class Flow:
         for tensor in (*node.inputs, *node.outputs):
             if not has_type(tensor.dtype):
                 raise step.refused(f"{tensor.dtype.name} has no native code")
+            if bytes_of_known(tensor.shape.dims or (), tensor.dtype) > LARGEST:
+                raise step.refused("an array that is too large for any memory")
         if get(node.op).family not in _READ_ONCE:
             arguments = [_cheap(self.builder, value) for value in arguments]
         try:
@@ -174,10 +181,16 @@ class Flow:
             # What is wrong is known already: whoever runs the graph raises it.
             raise step.refused(error.message) from error
         results = found if isinstance(found, (tuple, list)) else (found,)
-        for value in results:
+        for tensor, value in zip(node.outputs, results):
+            self._check_shape(tensor, value)
             if isinstance(value, Lazy) and not value.uses:
                 value.cost += _COSTS.get(node.op, 0)
         return results
+
+    def _check_shape(self, tensor: SymbolicTensor, value: Value) -> None:
+        """Check what the graph says of the shape of a value."""
+        if check_known(self.builder, value.shape, tensor.shape.dims) is None:
+            raise NotNative(tensor.node, f"the shape is not {tensor.shape}")
 
 
 def _cheap(builder: Builder, value: Any) -> Any:
@@ -219,6 +232,8 @@ def store_results(
                 found.append(value)
                 continue
             at = at.take(value.shape)
+        elif check_known(builder, value.shape, at.shape) is None:
+            raise ValueError(f"an array of shape {value.shape} is to be {at.shape}")
         pending.append((value, at))
         found.append(at)
     fill(builder, pending, is_known=True)
@@ -272,12 +287,20 @@ class Step:
         """
         tensor = self.node.outputs[output]
         found = self.scope.wanted.get(tensor)
+        shape = self.shape_of(tensor) if shape is None else self.known(shape, output)
         if isinstance(found, Buffer):
             return found
-        shape = self.shape_of(tensor) if shape is None else shape
         if found is not None:
             return found.take(shape)
         return self.builder.new_buffer(shape, tensor.dtype)
+
+    def known(self, shape: Shape, output: int = 0) -> Shape:
+        """The shape of a result, after a check of the lengths that the graph says."""
+        tensor = self.node.outputs[output]
+        found = check_known(self.builder, shape, tensor.shape.dims)
+        if found is None:
+            raise self.refused(f"the shape is not {tensor.shape}")
+        return found
 
     def writable(self, value: Value) -> Buffer:
         """The first input in memory that the rule may write to, for its first result.

@@ -142,6 +142,10 @@ class _Survey(Flow):
                 self.of(body)
         return list(map(self._any, node.outputs))
 
+    def _check_shape(self, tensor: SymbolicTensor, value: Any) -> None:
+        if value is not None:
+            super()._check_shape(tensor, value)
+
     def _any(self, tensor: SymbolicTensor) -> Any:
         dims = tensor.shape.dims
         if dims is None or not has_type(tensor.dtype):

@@ -61,6 +61,10 @@ class Room:
     """
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, after a call that asked for more than there is."""
         self.size = 16
 
     def grow(self, needed: int) -> bool:
@@ -134,3 +138,8 @@ class WorkMemory:
             self._stack *= 4
         self._spare.clear()
         return self._stack <= _LONGEST
+
+    def forget(self) -> None:
+        """Begin anew, after a call that asked for more than there is."""
+        self._stack = min(self._stack, _FIRST)
+        self._spare.clear()

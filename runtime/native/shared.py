@@ -55,6 +55,10 @@ def shared_axis(shape: Shape) -> int:
     return dims.index(max(dims))
 
 
+#: The most bytes of arrays that a function has on the stack of the processor.
+_ALL_ARRAYS = 1 << 17
+
+
 class Sharing:
     """The loops of one function that threads share."""
 
@@ -64,10 +68,12 @@ class Sharing:
         self.is_used = False
         #: Whether a loop is being written that may be shared: those in it are not.
         self._is_on = False
+        #: All loops, in the order in which their ends were written.
+        self.loops: list[Loop] = []
         #: The loop that was written last.
         self._last: Loop | None = None
-        #: The bytes that are left for arrays on the stack of the processor.
-        self._room = 1 << 17
+        #: The bytes of its arrays on the stack of the processor.
+        self.size_of_arrays = 0
         #: How often blocks run in the loops around them, by their ids.
         self._times: dict[int, int] = {}
 
@@ -77,9 +83,9 @@ class Sharing:
         It is memory of the function until the loop moves.
         """
         size = prod(shape) * size_of(dtype)
-        if not threads.is_available() or size > self._room:
+        if not threads.is_available() or self.size_of_arrays + size > _ALL_ARRAYS:
             return None
-        self._room -= size
+        self.size_of_arrays += size
         pointer = self._builder.cell(ir.ArrayType(in_memory(dtype), prod(shape)))
         pointer.align, pointer.type = ALIGNMENT, POINTER
         return Buffer(shape, dtype, pointer)
@@ -155,6 +161,7 @@ class Sharing:
         for block in blocks:
             self._times[id(block)] = self._times.get(id(block), 1) * times
         self._last = loop._replace(blocks=blocks)
+        self.loops.append(self._last)
 
     def _share(self, loop: Loop, into: Collection[Any]) -> tuple[Dim, Register] | None:
         """Have threads share a loop, if it is worth it and allowed.

@@ -343,47 +343,65 @@ def add_lanes(
     into: Register,
     start: Any,
     combine: Callable[[Any, Any, Any], Any],
-    finish: Callable[[Any], Any],
+    finish: Callable[[Any, Any], Any] = lambda total, row: total,
 ) -> None:
-    """One row, whose columns are neighbours in both operands.
+    """Sums whose columns are neighbours in both operands: each column of the left one
+    goes with the same one of the right one.
 
-    ``combine(total, x, y)`` begins with `start`; what it gives goes through `finish`.
+    ``combine(total, x, y)`` begins with `start`; what it gives goes through
+    ``finish(total, row)``.
     """
     dtype = sums.dtype
     width = min(lanes_of(dtype), sums.columns)
     vectors = -(-sums.columns // width)
-    wide = min(vectors, 4)
+    high, wide = _size_of_lanes(sums.rows, vectors)
     element = constant(start, dtype)
-    begin = [ir.Constant(vector_type(dtype, width), [element] * width)] * wide
+    begin = [ir.Constant(vector_type(dtype, width), [element] * width)] * high * wide
+    offsets = [width * vector for vector in range(wide)]
+    if sums.columns < wide * width:
+        offsets[-1] = sums.columns - width
 
-    def tile(place: Register, _: Any) -> Sequence[Register]:
-        first = first_of(builder, place, wide * width, sums.columns)
-        offsets = [width * vector for vector in range(wide)]
-        if sums.columns < wide * width:
-            first, offsets[-1] = 0, sums.columns - width
+    def loaded(pointer: Register, row: int, offset: int) -> Any:
+        place = shifted(builder, pointer, dtype, (row, sums.left_step), (offset, 1))
+        return load_vector(builder, place, dtype, width)
 
-        def loaded(pointer: Register, offset: int) -> Any:
-            place = shifted(builder, pointer, dtype, (first, 1), (offset, 1))
-            return load_vector(builder, place, dtype, width)
+    def step(left: Register, right: Any, totals: Sequence[Any]) -> list[Any]:
+        others = [None if right is None else loaded(right, 0, at) for at in offsets]
+        return [
+            combine(totals[row * wide + i], loaded(left, row, offset), others[i])
+            for row in range(high)
+            for i, offset in enumerate(offsets)
+        ]
 
-        def step(left: Register, right: Any, totals: Sequence[Any]) -> list[Any]:
-            return [
-                combine(
-                    total,
-                    loaded(left, offset),
-                    None if right is None else loaded(right, offset),
-                )
-                for total, offset in zip(totals, offsets)
-            ]
+    def rows(place: Register, _: Any) -> Sequence[Register]:
+        top = first_of(builder, place, high, sums.rows)
 
-        for total, offset in zip(
-            _levels(builder, sums, left, right, begin, step), offsets
-        ):
-            place = shifted(builder, into, dtype, (first, 1), (offset, 1))
-            store_vector(builder, finish(total), place, dtype)
+        def columns(place: Register, _: Any) -> Sequence[Register]:
+            first = 0
+            if sums.columns > wide * width:
+                first = first_of(builder, place, wide * width, sums.columns)
+            here = shifted(builder, left, dtype, (top, sums.left_step), (first, 1))
+            there = right and shifted(builder, right, dtype, (first, 1))
+            target = shifted(builder, into, dtype, (top, sums.into_step), (first, 1))
+            totals = _levels(builder, sums, here, there, begin, step)
+            for i, total in enumerate(totals):
+                row, offset = i // wide, offsets[i % wide]
+                at = shifted(builder, target, dtype, (row, sums.into_step), (offset, 1))
+                found = finish(total, builder.ir.add(top, number(row)))
+                store_vector(builder, found, at, dtype)
+            return ()
+
+        builder.loop(-(-sums.columns // (wide * width)), columns, is_final=True)
         return ()
 
-    builder.loop(-(-sums.columns // (wide * width)), tile, is_final=True)
+    builder.loop(-(-sums.rows // high), rows, is_final=True)
+
+
+def _size_of_lanes(rows: int, vectors: int) -> tuple[int, int]:
+    """The rows and vectors of a tile of `add_lanes`, whose sums are in registers."""
+    most = registers()[0] // 2
+    wide = min(vectors, most // 4)
+    return min(rows, most // wide), wide
 
 
 # --- products of rows with rows -------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from math import prod
 from typing import Any
 
 import llvmlite.ir as ir
@@ -153,8 +152,8 @@ def transpose(builder: Builder, x: Buffer, into: Buffer | None = None) -> Buffer
         builder.loop(-(-rows // side), block, is_final=True)
         return ()
 
-    if prod(x.shape):
-        builder.loop(prod(batch), matrix, is_final=True)
+    if 0 not in x.shape:
+        builder.loop(builder.product(batch), matrix, is_final=True)
     return found
 
 

@@ -9,6 +9,7 @@ from runtime.native.rules import (  # noqa: F401
     branches,
     buffers,
     casts,
+    channel_windows,
     checks,
     division,
     elementwise,

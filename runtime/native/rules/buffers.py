@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.native.flow import Step, rule
+from runtime.native.lengths import check_size
 from runtime.native.nests import fill, force, moved, same_shape
 from runtime.native.rules.gather import check_places
 from runtime.native.rules.gather import widened as of_64_bits
@@ -32,6 +33,10 @@ from runtime.ops.python_ints import is_exact
 from runtime.types import dtypes
 
 __all__: list[str] = []
+
+
+#: The rows of an array that grows are fewer, so that twice as many can be counted.
+_MOST_ROWS = 1 << 60
 
 
 def zeros(shape: Shape, dtype: Any) -> Value:
@@ -83,9 +88,9 @@ def _new(step: Step, *, size: Any, dtype: Any, element_shape: Any) -> Value:
         raise step.refused("an array of elements of no known shape")
     if type(size) is int:
         return zeros((step.known_shape[0], *element_shape), dtype)
-    rows = widened(step, size)
-    step.check(step.builder.ir.icmp_signed(">=", rows, number(0)))
-    return zeros((step.builder.as_dim(rows), *element_shape), dtype)
+    shape = (step.builder.as_dim(widened(step, size)), *element_shape)
+    check_size(step.builder, shape, dtype)
+    return zeros(shape, dtype)
 
 
 @rule("TensorArrayWriteV3")
@@ -104,7 +109,7 @@ def _grow(
     builder = step.builder
     _check_element(step, buffer, value)
     place = number(index) if type(index) is int else widened(step, index)
-    step.check(builder.ir.icmp_signed(">=", place, number(0)))
+    step.check(builder.ir.icmp_unsigned("<", place, number(_MOST_ROWS)))
     end = builder.ir.add(place, number(1))
     found = roomy(step, buffer, end)
     fill(builder, [(value, row_of(step, found, place))])
@@ -213,6 +218,7 @@ def _set(step: Step, buffer: Value, count: Value, index: Value, value: Value) ->
 @rule("ListDelete")
 def _delete(step: Step, buffer: Value, count: Value, index: Value) -> Value:
     place = widened(step, index)
+    step.check(step.builder.ir.icmp_unsigned("<", place, widened(step, count)))
     after = step.builder.ir.add(place, number(1))
     found = step.writable(buffer)
     _shift(step, found, after, place, widened(step, count))

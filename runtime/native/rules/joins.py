@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.native.flow import Step, rule
+from runtime.native.lengths import added, check_known, check_size
 from runtime.native.nests import elementwise, fill, moved
 from runtime.native.plans import visit
 from runtime.native.rules.gather import widened
@@ -27,15 +28,16 @@ __all__: list[str] = []
 
 @rule("EnsureShape")
 def _ensure_shape(step: Step, x: Value, shape: Any) -> Value:
-    builder, dims = step.builder, step.output.shape.dims
-    if dims is None or len(dims) != len(x.shape):
+    if check_known(step.builder, x.shape, shape) is None:
         raise step.refused("a shape of another rank")
-    for own, wanted in zip(x.shape, dims):
-        if wanted is None or wanted == own:
-            continue
-        same = builder.ir.icmp_unsigned("==", builder.dim(own), number(wanted))
-        builder.check(same)
     return x
+
+
+@rule("AssertShape")
+def _assert_shape(step: Step, x: Value, shape: Any) -> tuple[()]:
+    if check_known(step.builder, x.shape, shape) is None:
+        raise step.refused("a shape of another rank")
+    return ()
 
 
 @rule("ReverseV2")
@@ -84,14 +86,7 @@ def _joined(step: Step, values: tuple[Value, ...], axis: int) -> Shape:
             one, other = builder.dim(dim), builder.dim(shape[i])
             builder.check(builder.ir.icmp_unsigned("==", one, other))
             shape[i] = dim if type(dim) is int else shape[i]
-    known = [value.shape[axis] for value in values]
-    if all(type(dim) is int for dim in known):
-        shape[axis] = sum(known)
-    else:
-        total = builder.dim(known[0])
-        for dim in known[1:]:
-            total = builder.ir.add(total, builder.dim(dim))
-        shape[axis] = total
+    shape[axis] = added(builder, [value.shape[axis] for value in values])
     return tuple(shape)
 
 
@@ -124,6 +119,8 @@ def _pad(step: Step, x: Value, paddings: Any, value: Any = 0, **_: Any) -> Value
     pairs = [tuple(pair) for pair in paddings]
     if not all(type(width) is int for pair in pairs for width in pair):
         raise step.refused("the widths of a border are not known")
+    if not pairs:
+        return x
     if isinstance(value, Scalar):
         border: Any = value.value
     elif isinstance(value, Lazy | Buffer):
@@ -132,9 +129,7 @@ def _pad(step: Step, x: Value, paddings: Any, value: Any = 0, **_: Any) -> Value
         typ = in_register(step.dtype)
         border = typ(value)
     shape = tuple(
-        dim + before + after
-        if type(dim) is int
-        else builder.ir.add(dim, number(before + after))
+        added(builder, (dim, before, after))
         for dim, (before, after) in zip(x.shape, pairs)
     )
     found = step.new_buffer(shape)
@@ -160,17 +155,16 @@ def _pad(step: Step, x: Value, paddings: Any, value: Any = 0, **_: Any) -> Value
 
 @rule("Range")
 def _range(step: Step, start: Any, limit: Any, delta: Any, **_: Any) -> Value:
-    dtype = step.dtype
+    builder, dtype = step.builder, step.dtype
     of_dtype = _range_of_floats if dtype.is_floating else _range_of_integers
     length, element = of_dtype(step, start, limit, delta)
-    known = step.output.shape.dims
-    if known is not None and known[0] is not None:
-        length = known[0]
+    check_size(builder, (length,), dtype)
+    shape = step.known((length,))
 
     def compute(index: Index) -> Register:
         return element(index.flat if index.axes is None else index.axes[0])
 
-    return Lazy((length,), dtype, compute, is_flat=True)
+    return Lazy(shape, dtype, compute, is_flat=True)
 
 
 #: The length of a range, and what gives the number at a place.

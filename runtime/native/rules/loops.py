@@ -13,6 +13,7 @@ from runtime.native.builder import BETWEEN_POLLS, Builder
 from runtime.native.flow import Step, rule
 from runtime.native.homes import Home, LoopHome
 from runtime.native.in_place import overwritten, settle
+from runtime.native.lengths import check_known
 from runtime.native.nests import fill, force
 from runtime.native.types import I64, POINTER, constant, number
 from runtime.native.values import Buffer, Lazy, Register, Scalar, Value
@@ -99,6 +100,7 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
     inputs = tuple([homes.get(i, value) for i, value in enumerate(inputs)])
     stays = [stay or i in homes for i, stay in enumerate(stays)]
     captured = [_once(step, value) for value in inputs[count:]]
+    _check_shapes(step, inputs[:count])
     opens = [_is_open(node, place) for place in range(count)]
     begin: list[Register] = []
     places: dict[int, int] = {}
@@ -132,6 +134,7 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
             builder.poll(number(_work(node)))
         if mark is not None:
             _release(step, mark, into)
+        _check_shapes(step, results)
         following = _following(step, results, now, into, stays, head.phis)
         if limit is not None:
             following.append(builder.ir.add(head.phis[-1], I64(1)))
@@ -261,6 +264,13 @@ def _own_memory(builder: Builder, value: Value) -> Buffer:
     found = builder.new_buffer(value.shape, value.dtype)
     fill(builder, [(value, found)])
     return found
+
+
+def _check_shapes(step: Step, state: Sequence[Value]) -> None:
+    """Check the lengths that the body knows, which it does not ask the state for."""
+    for value, tensor in zip(state, step.node.attrs["body_graph"].inputs):
+        if check_known(step.builder, value.shape, tensor.shape.dims) is None:
+            raise step.refused("a loop over arrays of several shapes")
 
 
 def _state(

@@ -9,10 +9,18 @@ from typing import Any, NamedTuple
 from runtime.native.blas import call_product, has_product
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
-from runtime.native.nests import force
+from runtime.native.lengths import check_known
+from runtime.native.nests import fill_with, force
 from runtime.native.tiles import Level, Sums, add_dots, add_products
-from runtime.native.types import number
-from runtime.native.values import Buffer, Register, Value
+from runtime.native.types import constant, number
+from runtime.native.values import (
+    Buffer,
+    Dim,
+    Register,
+    Shape,
+    Value,
+    length_of,
+)
 from runtime.native.vectors import lanes_of, shifted, transpose
 from runtime.types.dtypes import DType
 
@@ -65,7 +73,7 @@ class _Product(NamedTuple):
         multiply(builder, sums, left, right, into)
 
 
-@rule("MatMul")
+@rule("MatMul", "BatchMatMulV2")
 def _matmul(
     step: Step,
     x: Value,
@@ -76,20 +84,56 @@ def _matmul(
 ) -> Value:
     if min(len(x.shape), len(y.shape)) < 2:
         raise step.refused("a product of vectors")
-    if not all(isinstance(dim, int) for dim in (*x.shape, *y.shape)):
+    batches = x.shape[:-2], y.shape[:-2]
+    if not all(isinstance(dim, int) for dim in (*x.shape[-2:], *y.shape[-2:])):
         return _open_product(step, x, y, transpose_a, transpose_b)
-    *batch, rows, columns = shape = step.known_shape
     depth = x.shape[-2 if transpose_a else -1]
     if depth != y.shape[-1 if transpose_b else -2]:
         raise step.refused("matrices that do not fit")
-    builder, found = step.builder, step.new_buffer()
-    left, right = force(builder, x), force(builder, y)
-    if not prod(shape):
+    flips = (transpose_a, transpose_b)
+    ends = (x.shape[-1 if transpose_a else -2], y.shape[-2 if transpose_b else -1])
+    builder = step.builder
+    if all(isinstance(dim, int) for dim in (*batches[0], *batches[1])):
+        left, right = force(builder, x), force(builder, y)
+        return _products(step, left, right, step.known_shape, depth, flips)
+    if any(_is_one(dim) for dim in (*batches[0], *batches[1])) or not all(batches):
+        return _open_product(step, x, y, transpose_a, transpose_b)
+    # Where a length turns out to be 1 the interpreter runs the graph.
+    batch = check_known(builder, *batches)
+    if batch is None:
+        raise step.refused("batches of several ranks of unknown lengths")
+    # One axis stands for all those of the batch.
+    count = builder.product(batch)
+    left, right = (
+        Buffer((count, *value.shape[-2:]), x.dtype, force(builder, value).pointer)
+        for value in (x, y)
+    )
+    return _products(step, left, right, (*batch, *ends), depth, flips)
+
+
+def _products(
+    step: Step,
+    left: Buffer,
+    right: Buffer,
+    shape: Shape,
+    depth: int,
+    flips: tuple[bool, bool],
+) -> Value:
+    """The products of two batches of matrices whose lengths are known."""
+    builder, found = step.builder, step.new_buffer(shape)
+    rows, columns = shape[-2:]
+    if 0 in shape:
         return found
-    if not transpose_a and batch and prod(right.shape[:-2]) == 1:
+    if depth == 0:
+        fill_with(builder, found, constant(0, step.dtype))
+        return found
+    into, batch = found, list(shape[:-2])
+    if not all(isinstance(dim, int) for dim in batch):
+        batch = [left.shape[0]]
+        into = Buffer((*batch, rows, columns), step.dtype, found.pointer)
+    if not flips[0] and batch and all(_is_one(dim) for dim in right.shape[:-2]):
         # One large product rather than one for each matrix of the batch.
         rows, batch = rows * prod(batch), []
-    flips = (transpose_a, transpose_b)
     if columns == 1:
         # The transposed product, whose rows are those of the matrix as it is.
         left, right, rows, columns = right, left, columns, rows
@@ -107,7 +151,7 @@ def _matmul(
             shifted(
                 builder, buffer.pointer, step.dtype, *_offsets(buffer, places, size)
             )
-            for buffer, size in zip((left, right, found), sizes)
+            for buffer, size in zip((left, right, into), sizes)
         ]
         product.write(builder, *pointers)
 
@@ -116,18 +160,22 @@ def _matmul(
     return found
 
 
+def _is_one(dim: Dim) -> bool:
+    return isinstance(dim, int) and dim == 1
+
+
 def _open_product(
     step: Step, x: Value, y: Value, transpose_a: bool, transpose_b: bool
 ) -> Value:
     """The product of matrices one of whose lengths is a register.
 
-    That may be the rows of the left one, or what is summed over, where both have rows
-    that are known.
+    That may be the rows of the left one, which are those of all its matrices if the
+    right one is no batch; or what is summed over, where both have rows that are known.
     """
-    if len(x.shape) != 2 or len(y.shape) != 2:
+    if len(y.shape) != 2 or (transpose_a and len(x.shape) != 2):
         raise step.refused("batches of matrices of unknown lengths")
     builder, dtype = step.builder, step.dtype
-    rows, depth = x.shape[::-1] if transpose_a else x.shape
+    rows, depth = x.shape[-2:][::-1] if transpose_a else x.shape[-2:]
     other, columns = y.shape[::-1] if transpose_b else y.shape
     if not isinstance(columns, int) or transpose_a is isinstance(depth, int):
         raise step.refused("products of matrices of unknown lengths")
@@ -142,15 +190,29 @@ def _open_product(
         return found
     if transpose_a or depth != other:
         raise step.refused("products of matrices of unknown lengths")
-    found = step.new_buffer((rows, columns))
+    found = step.new_buffer((*x.shape[:-1], columns))
     if transpose_b:
         right = transpose(builder, right)
     levels = [Level(depth, 1, columns)]
     sums = Sums(dtype, _BLOCK, columns, depth, columns, levels)
+    _in_blocks(builder, sums, builder.count(x.shape[:-1]), left, right, found)
+    return found
+
+
+def _in_blocks(
+    builder: Builder,
+    sums: Sums,
+    count: Register,
+    left: Buffer,
+    right: Buffer,
+    found: Buffer,
+) -> None:
+    """Write so many rows of a product."""
+    depth, columns = sums.left_step, sums.columns
 
     def block(begin: Any, sums: Sums) -> None:
-        here = shifted(builder, left.pointer, dtype, (begin, depth))
-        there = shifted(builder, found.pointer, dtype, (begin, columns))
+        here = shifted(builder, left.pointer, sums.dtype, (begin, depth))
+        there = shifted(builder, found.pointer, sums.dtype, (begin, columns))
         add_products(builder, sums, here, right.pointer, there)
 
     def whole(i: Register, _: Any) -> Sequence[Register]:
@@ -161,12 +223,10 @@ def _open_product(
         block(builder.ir.add(i, first), sums._replace(rows=1))
         return ()
 
-    count = builder.dim(rows)
     blocks = builder.ir.sdiv(count, number(_BLOCK))
     first = builder.ir.mul(blocks, number(_BLOCK))
     builder.loop(blocks, whole, is_final=True)
     builder.loop(builder.ir.sub(count, first), single, is_final=True)
-    return found
 
 
 def _offsets(
@@ -178,11 +238,11 @@ def _offsets(
     for axis, place in enumerate(places[::-1]):
         if axis < len(dims) and dims[-1 - axis] != 1:
             found.append((place, size))
-            size *= dims[-1 - axis]
+            size *= length_of(dims[-1 - axis])
     return found
 
 
-def _each(builder: Builder, shape: Sequence[int], body: Any) -> None:
+def _each(builder: Builder, shape: Sequence[Dim], body: Any) -> None:
     """Run ``body(places)`` for all places in a shape."""
 
     def level(places: tuple[Register, ...]) -> None:

@@ -12,6 +12,7 @@ from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.nests import moved
 from runtime.native.rules.movement import widened
+from runtime.native.rules.shapes import asked_shape
 from runtime.native.types import F32, F64, I64, constant, in_register, number
 from runtime.native.values import Buffer, Index, Register, Scalar, Shape, Value
 from runtime.ops.random.state import STEPS, RandomState
@@ -104,6 +105,13 @@ def _skip(builder: Builder, words: Buffer, count: Any) -> None:
     _set_word(builder, words, 1, b.trunc(b.lshr(counter, wide(64)), I64))
 
 
+def _shape(step: Step, asked: Any) -> Shape:
+    """The shape of what is drawn, which has to be known."""
+    known = step.known_shape
+    asked_shape(step, asked)
+    return known
+
+
 def _drawn(
     step: Step, shape: Shape, source: dict[str, Any], one: Callable[[_Stream], Register]
 ) -> Value:
@@ -173,7 +181,7 @@ def _floats(function: Callable[[Any, Any], Any], *ops: str) -> None:
     @rule(*ops)
     def run(step: Step, *, shape: Any, dtype: DType, **source: Any) -> Value:
         draw = function(step.builder.module, _float_type(step))
-        return _drawn(step, step.known_shape, source, lambda s: s.draw(draw))
+        return _drawn(step, _shape(step, shape), source, lambda s: s.draw(draw))
 
 
 def _float_type(step: Step) -> Any:
@@ -190,7 +198,7 @@ _floats(streams.normal, "RandomStandardNormal", "StatelessRandomNormalV2")
 @rule("TruncatedNormal", "StatelessTruncatedNormalV2")
 def _truncated(step: Step, *, shape: Any, dtype: DType, **source: Any) -> Value:
     """Numbers outside are drawn again, all of them before any a second time."""
-    builder, dims = step.builder, step.known_shape
+    builder, dims = step.builder, _shape(step, shape)
     draw = streams.normal(builder.module, _float_type(step))
     found = step.new_buffer(dims) if dims else builder.new_buffer((1,), step.dtype)
     state, seed = source.get("state"), source.get("seed")
@@ -250,7 +258,7 @@ def _integers(
         found = b.add(stream.draw(draw, span), first)
         return found if typ == I64 else b.trunc(found, typ)
 
-    return _drawn(step, step.known_shape, source, one)
+    return _drawn(step, _shape(step, shape), source, one)
 
 
 # --- order ----------------------------------------------------------------------------

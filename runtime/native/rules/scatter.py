@@ -10,6 +10,7 @@ from runtime.native.flow import Step, rule
 from runtime.native.nests import elementwise, fill, force, same_shape
 from runtime.native.rules.elementwise import is_float, maximum, minimum
 from runtime.native.rules.gather import check_places, column, widened
+from runtime.native.rules.shapes import asked_shape
 from runtime.native.types import constant, number
 from runtime.native.values import Buffer, Index, Register, Scalar, Value
 from runtime.types.dtypes import DType
@@ -45,7 +46,7 @@ def _scatter_nd(
     step: Step, indices: Value, updates: Value, shape: Any, **_: Any
 ) -> Value:
     builder, dtype = step.builder, step.dtype
-    found = step.new_buffer(step.known_shape)
+    found = step.new_buffer(step.known(asked_shape(step, shape)))
     zero = Scalar(constant(0, dtype), dtype)
     zeros = elementwise(builder, found.shape, dtype, lambda v: v, [zero])
     fill(builder, [(zeros, found)])

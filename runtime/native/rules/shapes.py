@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
+from runtime.native.lengths import check_size
 from runtime.native.nests import elementwise, force, moved, same_shape
 from runtime.native.types import I64, in_register, number
 from runtime.native.values import (
@@ -45,6 +46,7 @@ def _shape(step: Step, x: Value, **_: Any) -> Value:
 
 @rule("Size")
 def _size(step: Step, x: Value, **_: Any) -> Value:
+    check_size(step.builder, x.shape, x.dtype)
     size = step.builder.product(x.shape)
     return Scalar(step.builder.cast_dim(size, in_register(step.dtype)), step.dtype)
 
@@ -162,9 +164,12 @@ def asked_shape(step: Step, shape: Any, *, may_infer: bool = False) -> tuple[Dim
         items = [Scalar(builder.at(shape, index), shape.dtype) for index in indices]
     else:
         items = list(shape) if isinstance(shape, (tuple, list)) else [shape]
-    known = step.output.shape.dims or (None,) * len(items)
+    said = step.output.shape.dims
+    known = [None] * len(items) if said is None else said
+    if len(known) != len(items):
+        raise step.refused(f"the shape is not {step.output.shape}")
     dims: list[Dim] = []
-    for item, dim in zip(items, known, strict=True):
+    for item, dim in zip(items, known):
         asked = as_dim(step, item)
         if isinstance(asked, int):
             if asked < (-1 if may_infer else 0):
@@ -173,9 +178,8 @@ def asked_shape(step: Step, shape: Any, *, may_infer: bool = False) -> tuple[Dim
             continue
         if dim is not None:
             builder.check(builder.ir.icmp_signed("==", asked, number(dim)))
-        elif id(asked) not in builder.input_dims:
-            builder.check(builder.ir.icmp_signed(">=", asked, number(0)))
         dims.append(asked if dim is None else dim)
+    check_size(builder, tuple([d for d in dims if not _is(d, -1)]), step.dtype)
     return tuple(dims)
 
 

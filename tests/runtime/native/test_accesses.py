@@ -13,9 +13,11 @@ from runtime.native.builder import Builder
 from runtime.native.flow import Step, rule
 from runtime.native.nests import moved
 from runtime.native.types import number
+from tests import op_fuzz
+from tests.op_programs import random_program
 from tests.runtime.gradients.models import MODELS, check, gradients
-from tests.runtime.random_programs import MAKERS, SEEDS, Program, arrays, differences
-from tests.turns import by_turns
+from tests.runtime.random_programs import MAKERS, SEEDS, Program, differences
+from tests.turns import quarter
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +42,20 @@ def test_an_access_outside_of_an_array_says_where(
         function(tf.constant(np.zeros(100, np.float32)))
 
 
-@pytest.mark.parametrize("make", [*MAKERS, arrays])
+@pytest.mark.parametrize("make", MAKERS)
 def test_random_programs(make: Callable[[int], Program]) -> None:
     found = {seed: list(differences(make(seed), "native")) for seed in SEEDS}
     assert not {seed: texts for seed, texts in found.items() if texts}
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_programs_about_operations(seed: int) -> None:
+    ways = [(shapes, "native") for shapes in ("static", "open")]
+    assert not list(op_fuzz.differences(random_program(seed), ways))
+
+
 def test_models() -> None:
-    cases = by_turns(MODELS)
+    cases = quarter(MODELS)
     parameters = [p for _, p in cases]
     found = tf.function(lambda p: gradients(cases, p), executor="native")(parameters)
     check(cases, found, tf.function(lambda p: gradients(cases, p))(parameters))

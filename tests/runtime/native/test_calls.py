@@ -95,11 +95,10 @@ def test_numpy_scalars_are_taken():
     assert program.run([np.float32(2.0)]) == 3
 
 
-def test_an_array_of_another_shape_is_refused():
+def test_an_array_of_another_shape_is_left_to_the_interpreter():
     program = executable(lambda x: x + 1.0, np.zeros(3))
 
-    with pytest.raises(ValueError, match=r"of shape \(3,\) is \(4,\)"):
-        program.run([np.zeros(4)])
+    np.testing.assert_array_equal(program.run([np.zeros(4)]), np.ones(4))
 
 
 def test_numbers_are_checked_while_that_is_asked_for():
@@ -228,6 +227,8 @@ def test_other_threads_run_while_a_program_is_long():
 ENDLESS = """
 import signal, sys, threading, time
 import runtime as tf
+# A shell without a terminal (nohup, jobs of CI) lets its children ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 @tf.function(executor="native")
 def endless(n, x):
     total = tf.zeros([8])

@@ -87,10 +87,34 @@ def test_a_fault_of_the_compiler_leaves_numpy(background, monkeypatch):
     monkeypatch.setattr(compilation, "compile_graph", fail)
     function = tf.function(lambda x: x * 2.0, executor="native")
     program = concrete_of(function, tf.constant(1.0)).executable
+    program._ended.wait()
 
+    message = (
+        r"AG325: .*could not be compiled to native code \(RecursionError: too deep"
+    )
+    with pytest.warns(tf.errors.CompilationWarning, match=message) as found:
+        assert function(tf.constant(4.0)).numpy() == 8
+    assert found[0].filename == __file__
     assert program.wait().executor == "numpy"
     assert str(program.failure) == "too deep"
-    assert function(tf.constant(4.0)).numpy() == 8
+    assert function(tf.constant(4.0)).numpy() == 8  # it warns once
+
+
+def test_who_asks_about_a_program_that_has_failed_is_warned(background, monkeypatch):
+    monkeypatch.setattr(compilation, "compile_graph", lambda graph: 1 // 0)
+    function = tf.function(lambda x: x * 2.0, executor="native")
+    program = concrete_of(function, tf.constant(1.0)).executable
+
+    with pytest.warns(tf.errors.CompilationWarning, match="ZeroDivisionError"):
+        assert program.wait().executor == "numpy"
+
+
+def test_a_fault_while_a_call_waits_leaves_numpy(monkeypatch):
+    monkeypatch.setattr(compilation, "compile_graph", lambda graph: 1 // 0)
+    function = tf.function(lambda x: x * 2.0, jit_compile=True)
+
+    with pytest.warns(tf.errors.CompilationWarning, match="ZeroDivisionError"):
+        assert function(tf.constant(4.0)).numpy() == 8
 
 
 def test_variables_go_on_when_the_code_comes(held):

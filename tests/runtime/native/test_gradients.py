@@ -11,11 +11,11 @@ import runtime as tf
 from tests.runtime.gradients.models import MODELS, check, gradients
 from tests.runtime.gradients.programs import PROGRAMS
 from tests.runtime.gradients.test_programs import X, on_tape, plain
-from tests.turns import by_turns
+from tests.turns import by_turns, quarter
 
 
 def test_models() -> None:
-    cases = by_turns(MODELS)
+    cases = quarter(MODELS)
     parameters = [p for _, p in cases]
     found = tf.function(lambda p: gradients(cases, p), executor="native")(parameters)
     check(cases, found, tf.function(lambda p: gradients(cases, p))(parameters))

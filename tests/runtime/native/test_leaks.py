@@ -68,6 +68,7 @@ def test_calls_of_threads() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_compiling() -> None:
     load()
     text = "define i32 @run(ptr %slots) {\n  ret i32 42\n}\n"

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.runtime.random_programs import MAKERS, SEEDS, Program, arrays, differences
+from tests.runtime.random_programs import MAKERS, SEEDS, Program, differences
 
 pytest.importorskip("llvmlite")
 
 
-@pytest.mark.parametrize("make", [*MAKERS, arrays])
+@pytest.mark.parametrize("make", MAKERS)
 def test_random_programs(make: Callable[[int], Program]) -> None:
     found = {seed: list(differences(make(seed), "native")) for seed in SEEDS}
     assert not {seed: texts for seed, texts in found.items() if texts}
