@@ -63,7 +63,7 @@ rule("Cast")(lambda w, x, **_: w.cast(x, w.dtype))
 def _expm1(w: Writer, x: Value) -> Value:
     # Kahan: what exp(x) was rounded by is that which its logarithm differs by.
     u = w.op("Exp", x)
-    is_far = w.op("Abs", x) > 30
+    is_far = w.op("Abs", x) > (30 if x.dtype.itemsize > 2 else 8)
     return w.where(u.equals(1), x, w.where(is_far, u - 1, (u - 1) * x / w.op("Log", u)))
 
 
@@ -71,7 +71,7 @@ def _expm1(w: Writer, x: Value) -> Value:
 def _log1p(w: Writer, x: Value) -> Value:
     u = x + 1
     log = w.op("Log", u)
-    is_far = w.op("Abs", x) > 2**20
+    is_far = w.op("Abs", x) > 2 ** min(20, np.finfo(x.dtype).nmant)
     return w.where(u.equals(1), x, w.where(is_far, log, log * x / (u - 1)))
 
 
@@ -128,10 +128,15 @@ _exact("Abs", lambda w, x: w.op("Abs", x), lambda w, r, x: ~x.equals(_LOWEST))
 
 def _may_trap(node: Node) -> bool:
     """Whether the divisor may be the integer 0 or -1, at which processors stop."""
-    found = constant(node.inputs[1])
-    return node.inputs[1].dtype.is_integer and (
-        found is None or bool(np.isin(found, (0, -1)).any())
-    )
+    divisor = node.inputs[1]
+    if not divisor.dtype.is_integer:
+        return False
+    found = constant(divisor)
+    if found is None and divisor.node.op == "Maximum":
+        # At least a positive constant, as a count is.
+        bounds = [constant(tensor) for tensor in divisor.node.inputs]
+        return not any(bound is not None and (bound > 0).all() for bound in bounds)
+    return found is None or bool(np.isin(found, (0, -1)).any())
 
 
 def _divisor(w: Writer, y: Value) -> Value:
@@ -233,4 +238,7 @@ def _check_numerics(w: Writer, x: Value, **_: Any) -> Value:
 def _cast_exactly(w: Writer, x: Value, **_: Any) -> Value:
     result = w.cast(x, w.dtype)
     w.check(w.cast(result, x.dtype).equals(x))
+    if "u" in (x.dtype.kind, w.dtype.kind) and x.dtype.kind != w.dtype.kind:
+        # There and back again, a negative number is itself.
+        w.check((x if w.dtype.kind == "u" else result) >= 0)
     return result

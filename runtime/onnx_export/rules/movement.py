@@ -33,13 +33,21 @@ def _ensure_shape(w: Writer, x: Value, shape: Any) -> Value:
     return x
 
 
+@rule("AssertShape", checks=True)
+def _assert_shape(w: Writer, x: Value, shape: Any) -> tuple[()]:
+    _ensure_shape(w, x, shape)
+    return ()
+
+
 @rule("Transpose")
 def _transpose(w: Writer, x: Value, perm: Any = None, **_: Any) -> Any:
     rank = x.known.ndim if perm is None and x.known is not None else None
     if perm is None:
         return w.op("Transpose", x) if rank != 0 else x
-    axes = w.number(tuple(perm), "the axes")
-    return w.op("Transpose", x, perm=[int(axis) % len(axes) for axis in axes])
+    axes = tuple(w.number(perm, "the axes"))
+    # ONNX cannot say which type an empty list of axes has.
+    perm = [int(axis) % len(axes) for axis in axes]
+    return w.op("Transpose", x, perm=perm) if perm else x
 
 
 @rule("ConcatV2")
@@ -54,22 +62,62 @@ def _reverse(w: Writer, x: Value, axis: Any) -> Any:
     return w.op("Slice", x, ends, lasts, axes, [-1] * len(axes)) if axes else x
 
 
-@rule("PadV2")
-def _pad(w: Writer, x: Value, paddings: Any, mode: str, value: Any = None) -> Value:
-    if mode != "CONSTANT":
-        raise w.refused(f"ONNX has no padding with mode {mode}")
+def _has_operands(node: Node) -> bool:
+    """Whether values of the program stand in attributes."""
+    return bool(node.attrs.get("operands"))
+
+
+@rule("PadV2", checks=_has_operands)
+def _pad(w: Writer, x: Value, paddings: Any, value: Any = None, **_: Any) -> Value:
+    # Other modes than "CONSTANT" are another op.
     if isinstance(paddings, Value):
         pads = w.ints(w.op("Transpose", w.cast(paddings), perm=[1, 0]))
     else:
         pads = w.ints([row[side] for side in (0, 1) for row in paddings])
+    if pads.known is None:
+        # Negative ones would take elements away.
+        w.check(pads >= 0)
     filling = w.value(value or 0, x.dtype)
     return widened(w, lambda x, filling: w.op("Pad", x, pads, filling), x, filling)
 
 
-@rule("Range")
+def _may_be_wrong_way(node: Node) -> bool:
+    """Whether a limit may lie on the other side of the start, or the step be 0."""
+    if not _has_operands(node):
+        return False
+    limit = node.attrs["limit"]
+    is_from_0 = (node.attrs["start"], node.attrs["delta"]) == (0, 1)
+    return not (is_from_0 and _is_length(node.inputs[limit.index]))
+
+
+def _is_length(tensor: Any) -> bool:
+    """Whether a number is a length of a tensor, or a product of lengths."""
+    node = tensor.node
+    if node.op in ("Cast", "Identity", "StridedSlice", "GatherV2", "Prod", "Reshape"):
+        return _is_length(node.inputs[0])
+    return bool(node.op == "Shape")
+
+
+@rule("Range", checks=_may_be_wrong_way)
 def _range(w: Writer, *, start: Any, limit: Any, delta: Any, **_: Any) -> Any:
-    ends = [w.cast(w.value(v, w.dtype), w.dtype) for v in (start, limit, delta)]
-    return w.op("Range", *ends)
+    start, limit, delta = [
+        w.cast(w.value(v, w.dtype), w.dtype) for v in (start, limit, delta)
+    ]
+    if w.checks and _may_be_wrong_way(w.node):
+        is_up = (delta > 0) & ~(limit < start)
+        w.check(is_up | ((delta < 0) & ~(limit > start)))
+        delta = w.where(delta.equals(0), 1, delta)
+        if w.dtype.kind == "f":
+            span = limit - start
+            is_long = w.op("IsNaN", span - span)
+            w.check(~is_long)
+            limit = w.where(is_long, start, limit)
+    if w.dtype.kind != "f":
+        return w.op("Range", start, limit, delta)
+    # ONNX does not say how numbers are rounded; here each is a product and a sum.
+    count = w.op("Ceil", w.cast(limit - start, np.float64) / w.cast(delta, np.float64))
+    places = w.op("Range", 0, w.op("Max", w.cast(count), 0), 1)
+    return start + w.cast(places, w.dtype) * delta
 
 
 # --- places ---------------------------------------------------------------------------
@@ -112,13 +160,27 @@ def rows(w: Writer, x: Value, start: Any, stop: Any) -> Value:
 
 
 def _may_miss(node: Node) -> bool:
-    key = node.attrs["key"]
-    return any(isinstance(item, (int, np.integer, Operand)) for item in key)
+    """Whether an index may lie outside."""
+    dims = list(node.inputs[0].shape.dims or ())
+    for item in node.attrs["key"]:
+        if item is Ellipsis or isinstance(item, Operand):
+            # It is not counted which axes come behind the first one.
+            dims = []
+        is_index = isinstance(item, (int, np.integer))
+        if isinstance(item, Operand) or (is_index and not _fits(item, dims[:1])):
+            return True
+        dims = dims[1:] if item is not None else dims
+    return False
+
+
+def _fits(index: Any, dims: list[int | None]) -> bool:
+    return any(dim is not None and -dim <= index < dim for dim in dims)
 
 
 @rule("StridedSlice", checks=_may_miss)
 def _strided_slice(w: Writer, x: Value, key: tuple[Any, ...]) -> Value:
     given = sum(item is not None and item is not Ellipsis for item in key)
+    misses = _may_miss(w.node)
     rank: Any = w.node.inputs[0].shape.rank
     axis = 0
     for item in key:
@@ -131,7 +193,10 @@ def _strided_slice(w: Writer, x: Value, key: tuple[Any, ...]) -> Value:
         elif isinstance(item, Slice):
             x = _slice(w, x, item, axis)
         else:
-            x = pick(w, x, item, axis)
+            if misses:
+                x = pick(w, x, item, axis)
+            else:
+                x = w.op("Gather", x, w.cast(item), axis=axis)
             axis -= 1
         axis += 1
     return x

@@ -24,7 +24,8 @@ def _reduced(w: Writer, op: str, x: Value, axis: Any, keepdims: bool) -> Value:
 
 def _has_nan(w: Writer, x: Value, axis: Any, keepdims: bool) -> Value:
     is_nan = w.cast(w.op("IsNaN", x), x.dtype)
-    return w.cast(_reduced(w, "ReduceMax", is_nan, axis, keepdims), bool)
+    # Of no elements, the greatest is -inf.
+    return _reduced(w, "ReduceMax", is_nan, axis, keepdims) > 0
 
 
 def _reduces(op: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,28 @@ def functions(x: Any) -> Any:
         tf.floor(x) + tf.math.ceil(x) + tf.sign(x) + tf.maximum(x, 0.1),
         tf.math.erf(x) + tf.math.softplus(x) + tf.math.sigmoid(x),
     )
+
+
+_COUNT = tf.Variable([2.0, 3.0])
+
+
+def angles(x: Any) -> Any:
+    y = tf.clip_by_value(x, -0.9, 0.9)
+    return (
+        tf.acos(y) + tf.asin(y) * tf.atan(x) - tf.atanh(y),
+        tf.acosh(tf.abs(x) + 1.0) + tf.asinh(x) + tf.sinh(y) * tf.cosh(y) + tf.tan(y),
+        tf.minimum(x, 0.5),
+        (x <= 0.0) | (x > 1.0),
+        tf.stop_gradient(tf.identity(tf.debugging.check_numerics(x, "wrong"))),
+    )
+
+
+def stored(x: Any, i: Any) -> Any:
+    rows = tf.TensorArray(tf.float32, size=2, clear_after_read=False)
+    for k in tf.range(2):
+        rows = rows.write(k, x * tf.cast(k, tf.float32) + _COUNT)
+    least = tf.tensor_scatter_nd_min(x, i, [-0.5])
+    return rows.read(i[0, 0]), rows.stack(), least
 
 
 def small_numbers(x: Any) -> Any:
@@ -83,6 +106,11 @@ def powers(x: Any, n: Any) -> Any:
     return x**2.0, x**0.5, n**3, n**0, n**13
 
 
+def batches_of_matrices(x: Any) -> Any:
+    x.set_shape([2, 3, 4])
+    return tf.matmul(x, x, transpose_b=True), tf.matmul(x, x, transpose_a=True)
+
+
 def matrices(x: Any) -> Any:
     y = tf.matmul(x, x, transpose_b=True)
     return y, tf.transpose(y), tf.linalg.matmul(y, x), tf.einsum("ij,kj->ik", x, x)
@@ -107,6 +135,29 @@ def images(x: Any) -> Any:
 
 def channelwise(x: Any) -> Any:
     return tf.nn.depthwise_conv2d(x, _FILTERS[..., :2], [1, 1, 1, 1], "SAME")
+
+
+_IN_GROUPS = _floats(2, 3, 2, 6)
+_BACK, _POINTS = _floats(3, 2, 5, 4), _floats(1, 1, 8, 3)
+
+
+def grouped(x: Any) -> Any:
+    steps = {"strides": 2, "padding": "SAME"}
+    apart = {"strides": 1, "padding": "SAME", "dilations": [2, 1]}
+    volumes = tf.reshape(x, [-1, 3, 3, 2, 4])
+    return (
+        tf.nn.conv2d(x, _IN_GROUPS, **steps),
+        tf.nn.conv2d(x, _IN_GROUPS, **apart),
+        tf.nn.depthwise_conv2d(x, _FILTERS[..., :1].repeat(2, 2), [1, 2, 2, 1], "SAME"),
+        tf.nn.depthwise_conv2d(
+            x, _BACK[:, :, :4, :3], [1, 1, 1, 1], "VALID", dilations=[1, 2]
+        ),
+        tf.nn.separable_conv2d(x, _BACK[:, :, :4, :2], _POINTS, [1, 1, 1, 1], "SAME"),
+        tf.nn.conv2d_transpose(x, _BACK, [tf.shape(x)[0], 11, 3, 5], [2, 1], "SAME"),
+        tf.nn.conv3d(volumes, _IN_GROUPS[None], [1, 1, 1, 1, 1], "SAME"),
+        tf.nn.pool(x, [2, 2], "AVG", dilations=[2, 1], padding="SAME"),
+        tf.nn.pool(x, [2, 2], "MAX", dilations=[2, 1], padding="SAME"),
+    )
 
 
 def reductions(x: Any) -> Any:
@@ -317,6 +368,9 @@ _TIED = _ints(2, 0, 2, 1, 0, 2)
 #: Programs, what they are given, and shapes with unknown axes to export them with
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (functions, (_floats(3, 4),), [None, 4]),
+    (batches_of_matrices, (_floats(2, 3, 4),), [None, None, None]),
+    (angles, (_floats(3, 4),), [None, 4]),
+    (stored, (_floats(2), np.int32([[1]])), 0),
     (small_numbers, (np.float64([1e-12, -3e-5, 0.0, 0.4, 60.0, -0.9]),), [None]),
     (
         float_division,
@@ -336,6 +390,7 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
     (layers, (_floats(2, 6),), [None, 6]),
     (images, (_floats(2, 9, 8, 2),), [None, 9, 8, 2]),
     (channelwise, (_floats(1, 5, 5, 2),), 0),
+    (grouped, (_floats(2, 6, 3, 4),), [None, 6, 3, 4]),
     (reductions, (np.float64(_floats(3, 4)),), [None, None]),
     (orders, (_floats(4, 5),), [None, 5]),
     (ties, (_TIED,), [None]),
@@ -391,3 +446,43 @@ def test_onnxruntime_agrees(
         assert result.shape == wanted.shape
         accuracy = 2e-6 if wanted.dtype == np.float32 else 1e-14
         np.testing.assert_allclose(result, wanted, rtol=accuracy, atol=accuracy)
+
+
+#: Not importorskip: that would import Keras with a backend of its own.
+needs_keras = pytest.mark.skipif(find_spec("keras") is None, reason="needs Keras")
+
+
+@needs_keras
+def test_keras_models_with_convolutions_of_each_channel() -> None:
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Input((16, 16, 3)),
+            layers.Conv2D(8, 3, strides=2, padding="same"),
+            layers.BatchNormalization(),
+            layers.ReLU(6.0),
+            layers.DepthwiseConv2D(3, padding="same", depth_multiplier=2),
+            layers.SeparableConv2D(6, 3, strides=2, padding="same"),
+            layers.Conv2D(9, 2, groups=3, dilation_rate=2),
+            layers.Conv2DTranspose(4, 3, strides=2, padding="same"),
+            layers.GlobalAveragePooling2D(),
+            layers.Dense(5, activation="softmax"),
+        ]
+    )
+    _compare_model(model, _floats(2, 16, 16, 3))
+
+
+def _compare_model(model: Any, x: Any) -> None:
+    """A model gives for a batch of any size what it gives here, and needs no flag."""
+    signature = [tf.TensorSpec([None, *x.shape[1:]], tf.float32)]
+    step = tf.function(lambda x: model(x, training=False), input_signature=signature)
+    results = run_model(step.get_concrete_function().export_onnx(), [x])
+    (found,) = results.values()
+    np.testing.assert_allclose(found, model(x, training=False), rtol=1e-4, atol=1e-5)
+
+
+@needs_keras
+def test_a_whole_network() -> None:
+    network = tf.keras.applications.MobileNetV2
+    model = network((32, 32, 3), alpha=0.35, weights=None, classes=4)
+    _compare_model(model, _floats(1, 32, 32, 3))
