@@ -35,6 +35,21 @@ _NAMES = {
 }
 
 
+class _Name(str):
+    """The name of the backend: Keras compares it, and its messages show ours."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "runtime"
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __format__(self, format_spec: str) -> str:
+        return format(str(self), format_spec)
+
+
 class _Loader(Loader):
     """Gives a module of ours as one of Keras."""
 
@@ -113,6 +128,8 @@ def load() -> Any:
         with _environment():
             keras = importlib.import_module("keras")
             importlib.import_module(f"{_OURS}.additions").install()
+            config: Any = importlib.import_module("keras.src.backend.config")
+            config._BACKEND = _Name(_NAME)
     except BaseException:
         sys.meta_path.remove(finder)
         for name in [n for n in sys.modules if n.partition(".")[0] == "keras"]:

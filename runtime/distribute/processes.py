@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from runtime.errors import FailedPreconditionError
 from runtime.saving.parts import Alone, set_processes
 from runtime.xla.library import load
 
-__all__ = ["Cluster", "client_id", "connect", "num_clients"]
+__all__ = ["Cluster", "client_id", "connect", "num_clients", "of_first_process"]
 
 #: Seconds without a sign of life after which a process counts as dead.
 HEARTBEAT = 20
@@ -94,6 +95,16 @@ class _Others(Alone):
         drawn = np.frombuffer(os.urandom(8), np.uint8)
         found: np.ndarray[Any, Any] = np.asarray(broadcast_one_to_all(drawn))
         return found.tobytes().hex()
+
+
+def of_first_process(value: Any) -> Any:
+    """The value that the first process has, which all processes ask for."""
+    from jax.experimental.multihost_utils import broadcast_one_to_all
+
+    own = np.frombuffer(pickle.dumps(value), np.uint8)
+    room = np.zeros(int(broadcast_one_to_all(np.asarray(len(own)))), np.uint8)
+    room[: len(own)] = own[: len(room)]
+    return pickle.loads(np.asarray(broadcast_one_to_all(room)).tobytes())
 
 
 _connected: Cluster | None = None

@@ -27,14 +27,19 @@ from runtime.graph.context import current_graph
 from runtime.lowering.prepare import prepare
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.record import Op, get, register
-from runtime.optimize.editing import nested_graphs
-from runtime.tensor import Tensor
+from runtime.optimize.editing import Editor, copy_graph, nested_graphs
+from runtime.optimize.inlining import inline_calls
+from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tensor.device import DeviceTensor
 from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.subgraph import set_outputs, trace_subgraph
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
-from runtime.variable import Variable, VariableAggregation
+from runtime.variable import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+)
 
 __all__ = ["PerReplica", "ReduceOp", "Replicas", "apply_to_replicas", "inside", "run"]
 
@@ -161,11 +166,10 @@ class Replicas:
     """The program of one replica: the traced one, and that which XLA is given."""
 
     def __init__(self, traced: Graph, strategy: Any, count: int) -> None:
-        self.traced = traced
+        self.traced = _aggregated(traced, count)
         self.mesh: Mesh = strategy.mesh
         #: How many of the inputs each replica has a part of; the others it has whole.
         self.count = count
-        _aggregate(traced)
 
     def __repr__(self) -> str:
         return f"{self.traced.name} on {self.mesh}"
@@ -203,53 +207,120 @@ class Replicas:
         return variables_of(self.prepared)
 
 
-def _aggregate(traced: Graph) -> None:
-    """Have assignments to aggregated variables assign what all replicas give.
+def _aggregated(traced: Graph, count: int) -> Graph:
+    """The program with what replicas make of aggregated variables, and no calls.
+
+    What is assigned is the sum or the mean of what all replicas give. A variable of
+    sums that is synchronised when it is read has the part of each replica: that of the
+    first one is the value, and the others begin at zero.
 
     Raises ValueError for what replicas cannot do.
     """
-    for graph in nested_graphs(traced):
-        for node in list(graph.nodes):
-            if node.op not in CONTROL_FLOW and _draws(get(node.op)):
-                raise _refused(
-                    node,
-                    "replicas draw no random numbers, which would be the same in each: "
-                    "draw them in the data set, or by a tf.random.stateless function",
-                )
-            variable = node.attrs.get("variable")
-            if not isinstance(variable, Variable) or node.op == "ReadVariableOp":
-                continue
-            how = variable.aggregation
-            if how.name not in ReduceOp.__members__:
-                continue
-            if graph is not traced or not node.inputs:
-                raise _refused(
-                    node,
-                    f"the variable {variable.name!r}, which is aggregated, can be "
-                    "assigned neither in a branch, a loop or a tf.function of replicas "
-                    "nor in parts; use VariableAggregation.NONE and all_reduce",
-                )
-            value = node.inputs[0]
-            if how is VariableAggregation.MEAN and not value.dtype.is_floating:
-                raise _refused(node, "integers have no mean that is an integer")
-            place = graph.nodes.index(node)
-            attrs = {"reduce_op": how.name}
-            (total,) = graph.add("AllReduce", [value], attrs, [value.spec])
-            graph.nodes.insert(place, graph.nodes.pop())
-            node.inputs = (total, *node.inputs[1:])
+    graph = copy_graph(traced)
+    inline_calls(graph)
+    for inner in nested_graphs(graph):
+        for node in inner.nodes:
+            _refuse_in_replicas(node, is_inside=inner is not graph)
+    editor, varying = Editor(graph), set(graph.inputs[:count])
+    for node in graph.nodes:
+        node.inputs = editor.resolve(node.inputs)
+        varies = _varies(node, varying)
+        variable = node.attrs.get("variable")
+        if isinstance(variable, Variable):
+            if node.op == "ReadVariableOp":
+                if _has_parts(variable):
+                    part = _part_of_replica(node, editor)
+                    editor.replace(node.outputs, (part,))
+                    varying.add(part)
+                    continue
+            elif node.inputs:
+                _reduce_assigned(node, variable, varies, editor)
+        editor.nodes.append(node)
+        if varies and node.op != "AllReduce":
+            varying.update(node.outputs)
+    graph.nodes, graph.outputs = editor.nodes, list(editor.resolve(graph.outputs))
+    return graph
+
+
+def _refuse_in_replicas(node: Node, is_inside: bool) -> None:
+    if node.op not in CONTROL_FLOW and _draws(get(node.op)):
+        raise _refused(
+            node,
+            "replicas draw no random numbers, which would be the same in each: "
+            "draw them in the data set, or by a tf.random.stateless function",
+        )
+    variable = node.attrs.get("variable")
+    if not isinstance(variable, Variable):
+        return
+    is_read = node.op == "ReadVariableOp"
+    is_sum = variable.aggregation is VariableAggregation.SUM
+    if is_sum and (
+        (is_inside and (not is_read or _has_parts(variable)))
+        or not (is_read or node.inputs)
+    ):
+        raise _refused(
+            node,
+            f"the variable {variable.name!r}, which is a sum over replicas, can be "
+            "assigned neither in a branch or a loop nor in parts, nor read there if it "
+            "is synchronised when it is read; use VariableAggregation.NONE and "
+            "all_reduce",
+        )
+
+
+def _reduce_assigned(
+    node: Node, variable: Variable, varies: bool, editor: Editor
+) -> None:
+    """Have an assignment take the sum or the mean of the values of the replicas."""
+    how, value = variable.aggregation, node.inputs[0]
+    is_mean = how is VariableAggregation.MEAN and varies
+    if not (is_mean or how is VariableAggregation.SUM):
+        return
+    if is_mean and not value.dtype.is_floating:
+        raise _refused(node, "integers have no mean that is an integer")
+    attrs = {"reduce_op": how.name}
+    total = editor.add("AllReduce", (value,), attrs, value.spec, node)
+    node.inputs = (total, *node.inputs[1:])
+
+
+def _has_parts(variable: Variable) -> bool:
+    """Whether each replica adds to a part of its own."""
+    return (
+        variable.aggregation is VariableAggregation.SUM
+        and variable.synchronization is VariableSynchronization.ON_READ
+    )
+
+
+def _part_of_replica(node: Node, editor: Editor) -> SymbolicTensor:
+    """What a read gives: the value to the first replica, and zeros to the others."""
+    editor.nodes.append(node)
+    (value,) = node.outputs
+    scalar = TensorSpec([], np.int32)
+    first = editor.add("ReplicaId", (), {}, scalar, node)
+    zero = editor.constant(np.array(0, np.int32), node)
+    is_first = editor.add("Equal", (first, zero), {}, TensorSpec([], np.bool_), node)
+    nothing = editor.constant(np.zeros((), value.dtype.np_dtype), node)
+    return editor.add("SelectV2", (is_first, value, nothing), {}, value.spec, node)
+
+
+def _varies(node: Node, varying: set[SymbolicTensor]) -> bool:
+    """Whether the results of a node may differ between replicas."""
+    return any(tensor in varying for tensor in node.inputs) or any(
+        inner.op == "ReplicaId" for inner in _with_inner_nodes(node)
+    )
+
+
+def _with_inner_nodes(node: Node) -> list[Node]:
+    bodies = [graph for _, graph in node.subgraphs()]
+    return [node, *(n for body in bodies for g in nested_graphs(body) for n in g.nodes)]
 
 
 def _check(graph: Graph, count: int) -> None:
     """Raise unless all replicas assign the same value to each variable."""
     varying = set(graph.inputs[:count])
     for node in graph.nodes:
-        bodies = [graph for _, graph in node.subgraphs()]
-        inner = [n for body in bodies for g in nested_graphs(body) for n in g.nodes]
-        nodes = [node, *inner]
-        if any(n.op == "AllReduce" for n in inner):
+        nodes, varies = _with_inner_nodes(node), _varies(node, varying)
+        if any(n.op == "AllReduce" for n in nodes[1:]):
             raise _refused(node, "all_reduce cannot be in a branch or a loop")
-        varies = any(tensor in varying for tensor in node.inputs)
-        varies = varies or any(n.op == "ReplicaId" for n in nodes)
         for n in nodes:
             if varies and n.op == "AssignVariableOp":
                 variable = n.attrs["variable"]

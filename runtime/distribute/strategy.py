@@ -33,8 +33,10 @@ __all__ = [
     "InputContext",
     "MirroredStrategy",
     "MultiWorkerMirroredStrategy",
+    "OnMesh",
     "ReplicaContext",
     "Strategy",
+    "as_one_device",
     "get_replica_context",
     "get_strategy",
     "has_strategy",
@@ -166,7 +168,7 @@ class Strategy:
         return dataset_fn(InputContext(1, 0, 1))
 
 
-class _OnMesh(Strategy):
+class OnMesh(Strategy):
     """A strategy with a replica on each device of a mesh of one dimension."""
 
     def __init__(self, devices: Sequence[Any]) -> None:
@@ -192,10 +194,11 @@ class _OnMesh(Strategy):
         """Within the block each variable that is made has a copy on each device."""
         if replicas.inside() is not None:
             raise RuntimeError("the function of replicas cannot enter a scope")
-        with super().scope(), placing_variables(self._place):
+        with super().scope(), placing_variables(self.place):
             yield self
 
-    def _place(self, variable: Variable) -> None:
+    def place(self, variable: Variable) -> None:
+        """Put a copy of a variable on each device: of the first process's value."""
         if variable.dtype.name == "string":
             return
         if not variable.shape.is_fully_defined():
@@ -291,7 +294,7 @@ class _OnMesh(Strategy):
 class DistributedDataset:
     """A data set whose elements are `PerReplica` values; made by strategies."""
 
-    def __init__(self, strategy: _OnMesh, dataset: Any, is_global: bool) -> None:
+    def __init__(self, strategy: OnMesh, dataset: Any, is_global: bool) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"a strategy divides data sets, not {dataset!r}")
         self._strategy, self._dataset, self._is_global = strategy, dataset, is_global
@@ -357,7 +360,7 @@ class DistributedDataset:
         return PerReplica(DeviceTensor(made))
 
 
-class MirroredStrategy(_OnMesh):
+class MirroredStrategy(OnMesh):
     """A replica on each device of this process: all, or those of these names.
 
     `cross_device_ops` are TensorFlow's, and mean nothing here: XLA chooses.
@@ -379,7 +382,7 @@ class MirroredStrategy(_OnMesh):
         super().__init__(found)
 
 
-class MultiWorkerMirroredStrategy(_OnMesh):
+class MultiWorkerMirroredStrategy(OnMesh):
     """A replica on each device of all processes, which the environment says.
 
     See `runtime.distribute.processes.Cluster.from_environment`. To be made before
@@ -414,6 +417,16 @@ def get_strategy() -> Strategy:
 def has_strategy() -> bool:
     """Whether there is another strategy than that of one device."""
     return get_strategy() is not _default
+
+
+@contextmanager
+def as_one_device() -> Iterator[None]:
+    """Within the block no strategy is in force: the program sees all of the data."""
+    token = _scopes.set(())
+    try:
+        yield
+    finally:
+        _scopes.reset(token)
 
 
 def in_cross_replica_context() -> bool:

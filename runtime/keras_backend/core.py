@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 from keras.src import tree
-from keras.src.backend.common import KerasVariable, is_int_dtype, standardize_dtype
+from keras.src.backend.common import (
+    KerasVariable,
+    is_float_dtype,
+    is_int_dtype,
+    standardize_dtype,
+)
 from keras.src.backend.common.dtypes import BIT64_TO_BIT32_DTYPE, result_type
 from keras.src.backend.common.keras_tensor import KerasTensor
 from keras.src.backend.common.name_scope import name_scope as base_name_scope
@@ -49,12 +54,16 @@ class Variable(KerasVariable):  # type: ignore[misc]
         if isinstance(value, tf.Variable):
             self._value = value
             return
+        how = self.aggregation
+        if how == "none" and not self.trainable and is_float_dtype(self._dtype):
+            # What replicas find out about their rows: moments of a batch.
+            how = "mean"
         self._value = tf.Variable(
             value,
             dtype=self._dtype,
             trainable=self.trainable,
             name=self.name,
-            aggregation=getattr(tf.VariableAggregation, self.aggregation.upper()),
+            aggregation=getattr(tf.VariableAggregation, how.upper()),
             synchronization=getattr(
                 tf.VariableSynchronization, self.synchronization.upper()
             ),
@@ -247,6 +256,9 @@ def _traced(fn: Any, args: Any, kwargs: Any, length: int) -> Any:
     graph = tf.Graph("scratch")
 
     def placeholder(x: Any) -> Any:
+        if isinstance(x, tf.Tensor) and tf.is_symbolic_tensor(x):
+            # Of a graph in which a model is called that is not built yet.
+            return graph.add_input(x.spec)
         if not isinstance(x, KerasTensor):
             return x
         if x.sparse or x.ragged:

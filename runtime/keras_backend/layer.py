@@ -8,6 +8,7 @@ from keras.src import backend, tree
 from keras.src.saving.keras_saveable import KerasSaveable
 
 import runtime as tf
+from runtime.errors import UnsavableError
 from runtime.keras_backend.core import Variable
 
 __all__ = ["BackendLayer", "state_attributes"]
@@ -72,6 +73,39 @@ class BackendLayer:
         numbered = layers if isinstance(layers, list) else []
         found = {f"layer-{index}": layer for index, layer in enumerate(numbered)}
         return state_attributes(self) | found
+
+    @property
+    def _default_save_signature(self) -> Any:
+        """The call of a model for `tf.saved_model.save`; None for other layers.
+
+        Raises UnsavableError where nothing says what the model takes.
+        """
+        # Keras imports this module first.
+        from keras.src.export.export_utils import get_input_signature
+        from keras.src.models.model import Model
+
+        if not isinstance(self, Model):
+            return None
+        try:
+            inputs = get_input_signature(self)
+        except ValueError as error:
+            raise UnsavableError(
+                f"AG340: the model {self.name!r} cannot be saved with its call, since "
+                f"nothing says what it takes: {error} Call it on data, or give "
+                "tf.saved_model.save signatures; model.export writes a model, too"
+            ) from None
+        # As in TensorFlow the names are those of the parameter, not of the specs.
+        specs = tree.map_structure(lambda x: tf.TensorSpec(x.shape, x.dtype), inputs)
+        model: Any = self
+
+        def serving_default(inputs: Any) -> Any:
+            return model(inputs)
+
+        def serving_several(*inputs: Any) -> Any:
+            return model(*inputs)
+
+        serve = serving_default if len(specs) == 1 else serving_several
+        return tf.function(serve, input_signature=specs)
 
     def _track_plain(self, variables: dict[str, Any]) -> None:
         if not variables:

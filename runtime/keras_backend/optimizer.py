@@ -33,14 +33,22 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
         gradients.
         """
         # Keras divides and adds these with operators of Python.
+        has_replicas = tf.distribute.has_strategy()
         as_whole = self.loss_scale_factor or self.gradient_accumulation_steps
+        as_whole = as_whole or has_replicas
         ready = convert_to_tensor if as_whole else distinct
         grads = [ready(g) if isinstance(g, tf.IndexedSlices) else g for g in grads]
-        if tf.distribute.has_strategy():
+        if has_replicas:
             context = tf.distribute.get_replica_context()
             if context is None:
                 raise RuntimeError(
                     "gradients are applied by the function of replicas: in strategy.run"
+                )
+            if not self.built:
+                raise RuntimeError(
+                    "the function of replicas cannot make the variables of an "
+                    "optimizer: call optimizer.build(model.trainable_variables) "
+                    "within `with strategy.scope():` before strategy.run"
                 )
             grads = [g if g is None else context.all_reduce("SUM", g) for g in grads]
         return super().apply(grads, trainable_variables)

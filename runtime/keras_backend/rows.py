@@ -16,9 +16,22 @@ __all__ = ["distinct", "of_rows", "of_rows_and_tensor"]
 
 
 def distinct(slices: Any) -> Any:
-    """The same rows, each of them once: those of one index are added."""
-    indices, places = tf.unique(slices.indices)
-    values = tf.math.unsorted_segment_sum(slices.values, places, tf.size(indices))
+    """The same rows, of each index one with the sum, and perhaps others of zeros.
+
+    There are as many rows as before, since XLA has to know how many there are. A tensor
+    with no more rows than that is given as a whole.
+    """
+    indices, values = map(tf.convert_to_tensor, (slices.indices, slices.values))
+    count = indices.shape[0]
+    if slices.dense_shape is not None and count is not None:
+        size = tf.get_static_value(tf.convert_to_tensor(slices.dense_shape))
+        if size is not None and size[0] <= count:
+            return convert_to_tensor(slices)
+    order = tf.argsort(indices, stable=True)
+    indices, values = tf.gather(indices, order), tf.gather(values, order)
+    # The first of the rows of an index takes their sum.
+    places = tf.searchsorted(indices, indices)
+    values = tf.math.unsorted_segment_sum(values, places, tf.size(indices))
     return tf.IndexedSlices(values, indices, slices.dense_shape)
 
 

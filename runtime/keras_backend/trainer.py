@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import pythonify_logs
 
 import runtime as tf
+from runtime.distribute import data_parallel
 from runtime.keras_backend.core import convert_to_tensor
+from runtime.variable import underlying
 
 __all__ = ["StepOnBatches", "Trainer"]
 
@@ -38,11 +41,13 @@ class StepOnBatches:
         step: Callable[[Any], Any],
         join: Callable[[list[Any]], Any],
         build: Callable[[Any], None] | None = None,
+        divide: Callable[[Any], Any] = lambda data: data,
     ) -> None:
         #: A `tf.function`, or a method where models run eagerly.
         self.step = step
         self._join = join
         self._build = build
+        self._divide = divide
 
     def __call__(self, batches: Iterable[Any]) -> Any:
         """The results of the step on each batch, joined."""
@@ -52,7 +57,7 @@ class StepOnBatches:
             if self._build is not None:
                 self._build(data)
                 self._build = None
-            results.append(self.step(data))
+            results.append(self.step(self._divide(data)))
         return self._join(results)
 
 
@@ -61,6 +66,8 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
+        has_strategy = tf.distribute.has_strategy()
+        self._strategy = tf.distribute.get_strategy() if has_strategy else None
         self.train_function: Any = None
         self.test_function: Any = None
         self.predict_function: Any = None
@@ -114,33 +121,84 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
         x, _, _ = unpack(data)
         return self._forward(x, training=False)
 
-    def _staged(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @property
+    def distribute_strategy(self) -> Any:
+        """The strategy in whose scope the model was made, or that of one device."""
+        return self._strategy or tf.distribute.get_strategy()
+
+    def _all_variables(self) -> list[tf.Variable]:
+        """The variables of the model, its metrics and its optimizer."""
+        found = list(self.variables)
+        if self.compiled:
+            found += self.metrics_variables
+            found += [] if self.optimizer is None else self.optimizer.variables
+        return [underlying(variable) for variable in found]
+
+    def _checked_strategy(self) -> Any:
+        """The strategy of the model; None for one device.
+
+        Raises RuntimeError where the model was made for other devices.
+        """
+        distribute = tf.distribute
+        current = distribute.get_strategy() if distribute.has_strategy() else None
+        is_mixed = current is not None and current is not self._strategy
+        if self._strategy is None:
+            variables = self._all_variables()
+            is_mixed |= any(variable.layout is not None for variable in variables)
+        if is_mixed:
+            raise RuntimeError(
+                f"the model {self.name!r} was made for other devices than it is used "
+                "on: make, compile and load it within `with strategy.scope():`"
+            )
+        return self._strategy
+
+    def _on_batches(
+        self,
+        step: Callable[[Any], Any],
+        join: Callable[[list[Any]], Any],
+        build: Callable[[Any], None] | None = None,
+    ) -> StepOnBatches:
+        """A step on several batches; on all devices of the strategy of the model."""
+        strategy = self._checked_strategy()
         if self.run_eagerly:
-            return step
-        return tf.function(step, jit_compile=True if self.jit_compile is True else None)
+            return StepOnBatches(step, join, build)
+        if strategy is None:
+            jit_compile = True if self.jit_compile is True else None
+            staged = tf.function(step, jit_compile=jit_compile)
+            return StepOnBatches(staged, join, build)
+
+        def build_on_devices(data: Any) -> None:
+            with strategy.scope():
+                (build or self._build_to_predict)(data)
+            data_parallel.place_variables(strategy, self._all_variables())
+
+        return StepOnBatches(
+            data_parallel.on_all_devices(strategy, step),
+            join,
+            build_on_devices,
+            partial(data_parallel.divided, strategy),
+        )
 
     def make_train_function(self, force: bool = False) -> Any:
         """Make what trains on several batches, and gives the logs of the last."""
         if self.train_function is None or force:
-            self.train_function = StepOnBatches(
-                self._staged(self.train_step), _last, self._build_for
+            self.train_function = self._on_batches(
+                self.train_step, _last, self._build_for
             )
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
         """Make what evaluates several batches, and gives the logs of the last."""
         if self.test_function is None or force:
-            self.test_function = StepOnBatches(
-                self._staged(self.test_step), _last, self._build_for
+            self.test_function = self._on_batches(
+                self.test_step, _last, self._build_for
             )
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Any:
         """Make what predicts several batches, and gives all results as one."""
         if self.predict_function is None or force:
-            self.predict_function = StepOnBatches(
-                self._staged(self.predict_step), _joined
-            )
+            self.predict_function = self._on_batches(self.predict_step, _joined)
         return self.predict_function
 
     # --- loops ------------------------------------------------------------------------
@@ -374,9 +432,17 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
     # --- what the loops need ----------------------------------------------------------
 
     def _batches(self, x: Any, y: Any = None, **options: Any) -> Any:
+        strategy = self._checked_strategy()
+        if strategy is not None:
+            data_parallel.agree_on_order(strategy, x)
         return EpochIterator(
             x=x, y=y, steps_per_execution=self.steps_per_execution, **options
         )
+
+    def _build_to_predict(self, data: Any) -> None:
+        """Make the variables of the model, outside of any trace."""
+        if not all(layer.built for layer in self._flatten_layers()):
+            backend.compute_output_spec(self.predict_step, data)
 
     def _build_for(self, data: Any) -> None:
         """Make the variables that are still to be made, outside of any trace."""

@@ -29,19 +29,38 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_keras_is_imported_when_it_is_touched() -> None:
     done = run(
-        "import sys, runtime as tf\n"
+        "import os, sys, runtime as tf\n"
         "assert 'keras' not in sys.modules\n"
-        "print(tf.keras.__name__, tf.keras is sys.modules['keras'])"
+        "layer = tf.keras.layers.Dense(2)\n"
+        "print(tf.keras is sys.modules['keras'], os.environ.get('KERAS_BACKEND'))\n"
+        "import keras\n"
+        "print(isinstance(layer, keras.layers.Dense))\n"
+        "print(type(layer(tf.ones([1, 3]))).__name__)"
     )
 
-    assert done.stdout == "keras True\n", done.stderr
+    assert done.stdout == "True None\nTrue\nEagerTensor\n", done.stderr
 
 
 def test_the_variable_of_the_environment_is_as_before() -> None:
     code = "import os, runtime as tf; tf.keras; print(os.environ.get('KERAS_BACKEND'))"
 
-    assert run(code).stdout == "None\n"
     assert run(code, KERAS_BACKEND="jax").stdout == "jax\n"
+
+
+def test_messages_of_keras_name_this_backend() -> None:
+    done = run(
+        "import runtime as tf\n"
+        "name = tf.keras.backend.backend()\n"
+        "print(name == 'numpy', name, repr(name), f'{name:>8}')\n"
+        "try:\n"
+        "    tf.keras.Input([2], sparse=True)\n"
+        "except ValueError as error:\n"
+        "    print(error)\n"
+    )
+
+    first, message = done.stdout.splitlines()
+    assert first == "True runtime 'runtime'  runtime", done.stderr
+    assert "not supported with the runtime backend" in message
 
 
 def test_another_backend_that_was_imported_before_is_named() -> None:
@@ -59,18 +78,6 @@ def test_a_missing_keras_is_named() -> None:
     )
 
     assert "pip install 'autograph-compiler[keras]'" in done.stderr
-
-
-def test_a_plain_import_after_the_first_touch_gives_the_same() -> None:
-    done = run(
-        "import runtime as tf\n"
-        "layer = tf.keras.layers.Dense(2)\n"
-        "import keras\n"
-        "print(isinstance(layer, keras.layers.Dense))\n"
-        "print(type(layer(tf.ones([1, 3]))).__name__)"
-    )
-
-    assert done.stdout == "True\nEagerTensor\n", done.stderr
 
 
 def test_other_names_are_absent() -> None:

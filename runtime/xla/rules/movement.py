@@ -57,6 +57,12 @@ def _ensure_shape(step: Step, x: Value, shape: Any) -> Value:
     return x
 
 
+@rule("AssertShape", checks=True)
+def _assert_shape(step: Step, x: Value, shape: Any) -> tuple[()]:
+    _ensure_shape(step, x, shape)
+    return ()
+
+
 @rule("StopGradient")
 def _stop_gradient(step: Step, x: Value) -> Value:
     return lax.stop_gradient(x)

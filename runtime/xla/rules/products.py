@@ -11,7 +11,7 @@ from runtime.xla.flow import Step, Value, rule
 __all__: list[str] = []
 
 
-@rule("MatMul")
+@rule("MatMul", "BatchMatMulV2")
 def _matmul(
     step: Step,
     x: Value,

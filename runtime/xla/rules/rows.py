@@ -70,6 +70,12 @@ def _ensure(step: Step, run: Any, x: Rows, shape: Any) -> Value:
     return padded(x.array, wanted[0])[: wanted[0]]
 
 
+@on_rows("AssertShape")
+def _assert(step: Step, run: Any, x: Rows, shape: Any) -> tuple[()]:
+    _ensure(step, run, x, shape)
+    return ()
+
+
 # --- shapes ---------------------------------------------------------------------------
 
 

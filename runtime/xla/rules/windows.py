@@ -56,14 +56,6 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     return _convolve(x, filters, attrs, groups).astype(step.dtype)
 
 
-@rule("DepthwiseConv2dNative")
-def _depthwise(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
-    x, filters = _wide(x, filters)
-    *sizes, channels, times = filters.shape
-    filters = filters.reshape(*sizes, 1, channels * times)
-    return _convolve(x, filters, attrs, channels).astype(step.dtype)
-
-
 @rule("Conv2DBackpropInput", "Conv3DBackpropInputV2")
 def _back(
     step: Step, filters: Value, y: Value, *, input_sizes: Any, **attrs: Any
@@ -71,7 +63,8 @@ def _back(
     shape = ints(step, input_sizes, "the shape of a result")
     filters, y = _wide(filters, y)
     given = jax.ShapeDtypeStruct(shape, y.dtype)
-    back = jax.linear_transpose(lambda x: _convolve(x, filters, attrs, 1), given)
+    groups = max(shape[-1] // max(filters.shape[-2], 1), 1)
+    back = jax.linear_transpose(lambda x: _convolve(x, filters, attrs, groups), given)
     return back(y)[0].astype(step.dtype)
 
 
@@ -82,7 +75,8 @@ def _filters(
     shape = ints(step, filter_sizes, "the shape of a result")
     x, y = _wide(x, y)
     given = jax.ShapeDtypeStruct(shape, y.dtype)
-    back = jax.linear_transpose(lambda filters: _convolve(x, filters, attrs, 1), given)
+    groups = max(x.shape[-1] // max(shape[-2], 1), 1)
+    back = jax.linear_transpose(lambda w: _convolve(x, w, attrs, groups), given)
     return back(y)[0].astype(step.dtype)
 
 

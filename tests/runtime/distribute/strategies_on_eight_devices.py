@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from tests.runtime.distribute import digits
+from tests.runtime.distribute import digits, networks
 
 X = np.arange(32.0).reshape(16, 2)
 
@@ -17,6 +18,13 @@ X = np.arange(32.0).reshape(16, 2)
 @pytest.fixture(scope="module")
 def strategy() -> Any:
     return tf.distribute.MirroredStrategy()
+
+
+@pytest.fixture
+def keras() -> Any:
+    if not importlib.util.find_spec("keras"):
+        pytest.skip("Keras is not installed")
+    return tf.keras
 
 
 def batches(strategy: Any, array: Any = X) -> Any:
@@ -185,10 +193,7 @@ def test_devices_by_name() -> None:
         tf.distribute.MirroredStrategy(["GPU:0"])
 
 
-def test_keras_adds_gradients_up(strategy: Any) -> None:
-    if not importlib.util.find_spec("keras"):
-        pytest.skip("Keras is not installed")
-    keras = tf.keras
+def test_keras_adds_gradients_up(strategy: Any, keras: Any) -> None:
     y = X.sum(axis=1, keepdims=True)
 
     def trained(strategy: Any) -> Any:
@@ -221,6 +226,120 @@ def test_keras_adds_gradients_up(strategy: Any) -> None:
 
     for found, expected in zip(trained(strategy), plain(), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(networks.SIZES))
+def test_keras_fits_as_on_one_device(strategy: Any, keras: Any, name: str) -> None:
+    plain = networks.fitted(tf.distribute.get_strategy(), name)
+    np.testing.assert_allclose(networks.fitted(strategy, name), plain, rtol=2e-4)
+
+
+@pytest.mark.parametrize("name", sorted(networks.SIZES))
+def test_replicas_train_what_keras_has(strategy: Any, keras: Any, name: str) -> None:
+    with strategy.scope():
+        model, loss_of = networks.made(name)
+        optimizer = tf.keras.optimizers.Adam(0.01)
+        mean = tf.keras.metrics.Mean()
+        accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+        matrix = tf.keras.metrics.MeanIoU(30, sparse_y_pred=False)
+    x, y = (array[:16] for array in networks.data(name))
+
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            # Draws of dropout would be the same in each replica.
+            logits = model(x, training=name == "resnet")
+            loss = loss_of(y, logits)
+            share = loss / 8.0
+        gradients = tape.gradient(share, model.trainable_weights)
+        optimizer.apply_gradients(zip(gradients, model.trainable_weights))
+        mean.update_state(loss)
+        accuracy.update_state(y, logits)
+        matrix.update_state(y, logits)
+        return loss, logits
+
+    @tf.function
+    def train(x: Any, y: Any) -> Any:
+        return strategy.run(tf.function(step), (x, y))
+
+    elements = tf.data.Dataset.from_tensors((x, y))
+    (batch,) = strategy.experimental_distribute_dataset(elements)
+    with pytest.raises(RuntimeError, match=r"optimizer\.build\(model"):
+        train(*batch)
+    with strategy.scope():
+        optimizer.build(model.trainable_variables)
+    losses, scores = train(*batch)
+    np.testing.assert_allclose(mean.result(), np.mean(losses.stacked), rtol=1e-6)
+    right = np.concatenate(scores.values).argmax(-1) == y
+    np.testing.assert_allclose(accuracy.result(), right.mean(), rtol=1e-6)
+    assert float(np.sum(matrix.total_cm)) == y.size
+    after, _ = train(*batch)
+    assert np.mean(after.stacked) < np.mean(losses.stacked)
+
+
+def test_moments_are_means_over_replicas(strategy: Any, keras: Any) -> None:
+    with strategy.scope():
+        layer = keras.layers.BatchNormalization(momentum=0.5)
+        layer.build([None, 2])
+    (x,) = batches(strategy, X.astype("float32"))
+    strategy.run(lambda x: layer(x, training=True), (x,))
+
+    rows = X.reshape(8, 2, 2)
+    np.testing.assert_allclose(layer.moving_mean, 0.5 * X.mean(0), rtol=1e-6)
+    variance = 0.5 + 0.5 * rows.var(axis=1).mean(0)
+    np.testing.assert_allclose(layer.moving_variance, variance, rtol=1e-6)
+
+
+def test_rows_of_a_batch_lie_on_the_devices(strategy: Any, keras: Any) -> None:
+    with strategy.scope():
+        model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+    train = model.make_train_function()
+    x, last = (tf.ones([size, 2]) for size in (16, 3))
+    layouts = [
+        tf.experimental.dtensor.fetch_layout(train._divide(value))
+        for value in (x, last)
+    ]
+    assert [layout.num_shards(0) for layout in layouts] == [8, 1]
+
+
+@pytest.mark.parametrize("inside", ["made", "compiled", "fitted"])
+def test_models_of_other_devices_are_refused(
+    strategy: Any, keras: Any, inside: str
+) -> None:
+
+    def scope(what: str) -> Any:
+        return strategy.scope() if what == inside else contextlib.nullcontext()
+
+    with scope("made"):
+        model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
+    with scope("compiled"):
+        model.compile("sgd", "mse")
+    with scope("fitted"):
+        if inside == "made":
+            model.fit(X, X[:, :1], verbose=0)
+            assert model.distribute_strategy is strategy
+            assert model.optimizer.iterations.value.layout is not None
+            return
+        with pytest.raises(RuntimeError, match=r"within `with strategy\.scope\(\)"):
+            model.fit(X, X[:, :1], verbose=0)
+
+
+def test_parts_that_are_added_when_they_are_read(strategy: Any) -> None:
+    with strategy.scope():
+        total = tf.Variable(
+            1.0,
+            trainable=False,
+            aggregation=tf.VariableAggregation.SUM,
+            synchronization=tf.VariableSynchronization.ON_READ,
+        )
+
+    def add(by: Any) -> None:
+        total.assign(total + by)
+
+    strategy.run(add, (tf.constant(2.0),))
+    assert total.numpy() == 17.0
+    strategy.run(tf.function(lambda: total.assign(total + replica_id())))
+    assert total.numpy() == 45.0
 
 
 def test_average_losses(strategy: Any) -> None:

@@ -14,6 +14,7 @@ pytest.importorskip("sklearn")
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 def test_on_eight_devices() -> None:
     here = "tests/runtime/distribute"
     files = [f"{here}/on_eight_devices.py", f"{here}/strategies_on_eight_devices.py"]

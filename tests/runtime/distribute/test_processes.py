@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -74,9 +75,10 @@ def losses(folder: Path, first: int) -> Any:
     return found[0]
 
 
+@pytest.mark.slow
 def test_two_processes_train_as_one_and_resume(tmp_path: Path) -> None:
     import runtime as tf
-    from tests.runtime.distribute import digits
+    from tests.runtime.distribute import digits, networks
 
     plain = digits.train(tf.distribute.get_strategy(), steps=12)
 
@@ -94,6 +96,16 @@ def test_two_processes_train_as_one_and_resume(tmp_path: Path) -> None:
     texts = ended(workers)
     assert [worker.returncode for worker in workers] == [0, 0], "\n".join(texts)
     np.testing.assert_allclose(losses(tmp_path, 4), plain[4:], rtol=1e-6)
+
+    if importlib.util.find_spec("keras"):
+        one, two = [
+            json.loads((tmp_path / f"fitted-{index}.json").read_text())
+            for index in range(2)
+        ]
+        assert one == two
+        for name, numbers in one.items():
+            expected = networks.fitted(tf.distribute.get_strategy(), name)
+            np.testing.assert_allclose(numbers, expected, rtol=2e-4, err_msg=name)
 
     # One process with one device reads what two have written in parts.
     table = tf.Variable(tf.zeros([16, 3]))

@@ -2,12 +2,14 @@
 
     python -m tests.runtime.distribute.worker FOLDER STEPS FIRST_TO_DIE
 
-It goes on from the last checkpoint in the folder and prints its losses as JSON. The
-second process kills itself after the step `FIRST_TO_DIE`, if that is not 0.
+It goes on from the last checkpoint in the folder and writes its losses as JSON, and
+those of models that Keras trains, where that is installed. The second process kills
+itself after the step `FIRST_TO_DIE`, if that is not 0.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -17,7 +19,7 @@ from typing import Any
 
 import runtime as tf
 from runtime.distribute.processes import Cluster, connect
-from tests.runtime.distribute import digits
+from tests.runtime.distribute import digits, networks
 
 
 def main(folder: str, steps: int, dies_after: int) -> None:
@@ -50,6 +52,12 @@ def main(folder: str, steps: int, dies_after: int) -> None:
     losses = digits.train(strategy, steps, first, prepared, after)
     name = f"losses-{first}-{dtensor.client_id()}.json"
     Path(folder, name).write_text(json.dumps(losses))
+    if importlib.util.find_spec("keras"):
+        # The first process decides about the order of the data.
+        seed = 99 if dtensor.client_id() else None
+        found = {n: networks.fitted(strategy, n, seed) for n in networks.SIZES}
+        name = f"fitted-{dtensor.client_id()}.json"
+        Path(folder, name).write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -190,6 +190,36 @@ def test_rows_that_repeat_count_with_their_sum(name: str, options: Any) -> None:
         np.testing.assert_allclose(found[0], other, rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["SGD", "Adagrad", "Adam"])
+@pytest.mark.parametrize("rows", [3, 50])
+def test_xla_trains_embeddings(name: str, rows: int) -> None:
+    """Of more rows than a batch looks up, and of fewer."""
+    pytest.importorskip("jax")
+    places = tf.constant([[1, 2, 1, 0], [2, 2, 0, 1]])
+
+    def trained(executor: str | None) -> Any:
+        table = keras.layers.Embedding(rows, 2, embeddings_initializer="ones")
+        table.build()
+        optimizer = getattr(keras.optimizers, name)(0.1)
+        optimizer.build(table.trainable_weights)
+
+        @tf.function(executor=executor)
+        def step(places: Any) -> None:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(table(places) - [0.5, 3.0]))
+            gradients = tape.gradient(loss, table.trainable_weights)
+            optimizer.apply_gradients(zip(gradients, table.trainable_weights))
+
+        step(places)
+        step(places)
+        return np.asarray(table.embeddings)
+
+    found = trained("xla")
+    np.testing.assert_allclose(found, trained(None), rtol=1e-5)
+    assert (found[:3] != 1).all()
+    assert (found[3:] == 1).all()
+
+
 def test_only_rows_with_gradients_are_updated() -> None:
     variable, optimizer = tf.Variable(tf.ones([100, 2])), keras.optimizers.SGD(0.1)
 
@@ -438,6 +468,53 @@ def test_a_model_is_exported(tmp_path: Path) -> None:
     assert set(loaded.signatures) == {"serve", "serving_default"}
     for size in (3, 7):
         np.testing.assert_allclose(loaded.serve(X[:size]), made(X[:size]), rtol=1e-6)
+
+
+class Doubling(keras.Model):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = layers.Dense(2)
+
+    def call(self, x: Any) -> Any:
+        if tf.reduce_sum(x) > 0.0:
+            x = 2.0 * x
+        return self.dense(x)
+
+
+def served(made: Any, folder: Path) -> Any:
+    tf.saved_model.save(made, folder)
+    return tf.saved_model.load(folder).signatures["serving_default"]
+
+
+def test_a_saved_model_of_keras_is_served(tmp_path: Path) -> None:
+    called = Doubling()
+    called(X)
+    fitted = Doubling()
+    fitted.compile("sgd", "mse")
+    fitted.fit(X, Y, verbose=0)
+    for place, made in enumerate([model(), called, fitted]):
+        serve = served(made, tmp_path / str(place))
+        for size in (3, 7):
+            (found,) = serve(inputs=tf.constant(X[:size])).values()
+            np.testing.assert_allclose(found, made(X[:size]), rtol=1e-6)
+
+
+def test_a_saved_model_of_two_inputs(tmp_path: Path) -> None:
+    one, two = layers.Input((4,), name="a"), layers.Input((4,), name="b")
+    total = layers.Dense(2)(one - two)
+    made = keras.Model({"a": one, "b": two}, {"r": total, "s": 2.0 * total})
+
+    found = served(made, tmp_path)(inputs=X[:3], inputs_1=X[3:6])
+    expected = made({"a": X[:3], "b": X[3:6]})
+    assert sorted(found) == ["r", "s"]
+    for name, value in found.items():
+        np.testing.assert_allclose(value, expected[name], rtol=1e-6)
+
+
+def test_a_model_that_is_not_built_has_no_call_to_save(tmp_path: Path) -> None:
+    with pytest.raises(tf.errors.UnsavableError, match=r"AG340.*model\.export"):
+        tf.saved_model.save(Doubling(), tmp_path)
+    tf.saved_model.save(Doubling(), tmp_path, signatures={})
 
 
 def test_an_exported_model_is_a_layer(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ import runtime as tf
 from tests.runtime.gradients.models import MODELS, check, gradients, losses
 from tests.runtime.gradients.programs import PROGRAMS
 from tests.runtime.gradients.test_programs import X, on_tape, plain
-from tests.turns import by_turns
+from tests.turns import quarter
 
 jax = pytest.importorskip("jax")
 
 
+@pytest.mark.slow
 def test_models() -> None:
     parameters = [p for _, p in MODELS]
     found = tf.function(lambda p: gradients(MODELS, p), executor="xla")(parameters)
@@ -23,7 +24,7 @@ def test_models() -> None:
 
 
 def test_models_beside_jax() -> None:
-    cases = by_turns(MODELS)
+    cases = quarter(MODELS)
     parameters = [p for _, p in cases]
     function = tf.function(lambda p: losses(cases, p))
     pure = function.get_concrete_function(parameters).to_jax()
@@ -43,8 +44,9 @@ NOT_ON_XLA = set(
 )
 
 
+@pytest.mark.slow
 def test_programs() -> None:
-    names = by_turns([name for name in PROGRAMS if name not in NOT_ON_XLA])
+    names = quarter([name for name in PROGRAMS if name not in NOT_ON_XLA])
 
     def all_of_them(x: Any) -> Any:
         return [on_tape(plain(name))(x) for name in names]

@@ -16,6 +16,7 @@ from runtime.ops.convert import cast_number
 from tests.runtime.lowering.comparison import ULPS, Case
 from tests.runtime.lowering.test_elementwise import arrays
 from tests.runtime.xla.sweep import compare
+from tests.turns import by_turns
 
 pytest.importorskip("jax")
 
@@ -105,7 +106,7 @@ def of_casts() -> Iterator[Case]:
 CASES = [*of_elements(), *of_casts()]
 
 
-@pytest.mark.parametrize("op", sorted({case.op for case in CASES}))
+@pytest.mark.parametrize("op", by_turns(sorted({case.op for case in CASES})))
 def test_elementwise(op: str) -> None:
     compare(case for case in CASES if case.op == op)
 

@@ -96,6 +96,8 @@ def parts_of_values(x: Any) -> Any:
     return linalg.svd(x, compute_uv=False)
 
 
-@pytest.mark.parametrize("cases", [of_doubles, of_parts, of_trouble])
+@pytest.mark.parametrize(
+    "cases", [of_doubles, pytest.param(of_parts, marks=pytest.mark.slow), of_trouble]
+)
 def test_linear_algebra(cases: Any) -> None:
     compare(cases())

@@ -61,6 +61,7 @@ def test_integers() -> None:
     check_same(lambda: draws)
 
 
+@pytest.mark.slow
 def test_bounds_that_tensors_give() -> None:
     def draws(spans: Any) -> Any:
         # Of 32 bits each, one of which is left over; of none; of 64.
@@ -219,6 +220,7 @@ def drawing(executor: str) -> Callable[..., Any]:
     return lambda *numbers: [x.numpy() for x in function(*map(tf.constant, numbers))]
 
 
+@pytest.mark.slow
 def test_distributions() -> None:
     tf.random.set_seed(5)
     on_numpy, on_xla = drawing("numpy"), drawing("xla")

@@ -114,6 +114,8 @@ def of_scans() -> Iterator[Case]:
         yield Case(op, along_rows(scan), (drawn(2),), known=("rank unknown",))
 
 
-@pytest.mark.parametrize("cases", [of_reductions, of_places, of_scans])
+@pytest.mark.parametrize(
+    "cases", [of_reductions, of_places, pytest.param(of_scans, marks=pytest.mark.slow)]
+)
 def test_reductions(cases: Any) -> None:
     compare(cases())

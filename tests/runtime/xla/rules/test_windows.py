@@ -90,7 +90,14 @@ def along_all(x: Any) -> Any:
     return tf.nn.max_pool2d(x, 4, 1, "VALID")
 
 
-@pytest.mark.parametrize("cases", [of_doubles, of_dtypes, of_pools])
+@pytest.mark.parametrize(
+    "cases",
+    [
+        pytest.param(of_doubles, marks=pytest.mark.slow),
+        of_dtypes,
+        pytest.param(of_pools, marks=pytest.mark.slow),
+    ],
+)
 def test_windows(cases: Any) -> None:
     # Where a length is not known while tracing, the filters' shape is a tensor.
     compare(
