@@ -114,6 +114,8 @@ class Dataset(Transformations):
         structure = normalized(tensors)
         spec = spec_of(structure)
         shapes = [leaf.shape for leaf in nest.flatten(spec)]
+        if not shapes:
+            raise ValueError(f"from_tensor_slices() found no tensors in {tensors!r}")
         if any(shape.rank is None for shape in shapes):
             raise ValueError("from_tensor_slices() takes tensors whose rank is known")
         sources.check_lengths([shape.dims or [] for shape in shapes], spec)

@@ -7,7 +7,7 @@ arrays, too: of one object, a `Handle`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -301,17 +301,16 @@ def element_packer(spec: Any) -> Callable[[Sequence[Array]], Any]:
         return lambda arrays: EagerTensor(arrays[0])
     if type(spec) is tuple and all(type(leaf) is TensorSpec for leaf in spec):
         return lambda arrays: tuple(map(EagerTensor, arrays))
+    if type(spec) is dict and all(type(leaf) is TensorSpec for leaf in spec.values()):
+        names = sorted(spec)
+        order = list(spec)
+
+        def pack(arrays: Sequence[Array]) -> Any:
+            found = dict(zip(names, map(EagerTensor, arrays)))
+            return {name: found[name] for name in order}
+
+        return pack
     leaves = nest.flatten(spec)
-    if isinstance(spec, Mapping) and all(type(leaf) is TensorSpec for leaf in leaves):
-        if type(spec) is dict and len(leaves) == len(spec):
-            names = sorted(spec)
-            order = list(spec)
-
-            def pack(arrays: Sequence[Array]) -> Any:
-                found = dict(zip(names, map(EagerTensor, arrays)))
-                return {name: found[name] for name in order}
-
-            return pack
 
     def general(arrays: Sequence[Array]) -> Any:
         return nest.pack_sequence_as(spec, map(_wrapped, leaves, arrays))

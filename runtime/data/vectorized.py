@@ -45,7 +45,8 @@ def vectorized(graph: Graph) -> Callable[[Element], Element] | None:
         tensors.update(zip(node.outputs, outputs))
         if inside:
             stacked.update(node.outputs)
-    if not stacked.issuperset(graph.outputs):
+    # A block of elements without components does not say how many they are.
+    if not graph.outputs or not stacked.issuperset(graph.outputs):
         return None
     made.outputs = [tensors[tensor] for tensor in graph.outputs]
     executable = compile_graph(optimize(made, chosen_passes()))

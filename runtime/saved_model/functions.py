@@ -175,8 +175,8 @@ def output_names(signature: str, concrete: ConcreteFunction) -> list[str]:
     found = concrete._trace.results
     structure = found.structure
     if all(found.are_tensors):
-        if type(structure) is dict and len(structure) == len(found.are_tensors):
-            if all(type(key) is str for key in structure):
+        if type(structure) is dict and all(type(key) is str for key in structure):
+            if not any(map(nest.is_nested, structure.values())):
                 return sorted(structure)
         if "RequireSome" not in {
             getattr(leaf, "op_name", None) for leaf in nest.flatten(structure)

@@ -56,7 +56,7 @@ def load(
     A model is a program: load what you trust.
 
     Raises NotFoundError if there is none, DataLossError if it is damaged,
-    UnimplementedError if a later release wrote it.
+    UnimplementedError if a later release or TensorFlow wrote it.
     """
     return open_model(export_dir).root
 
@@ -67,6 +67,12 @@ class open_model:  # noqa: N801  (called like a function)
     def __init__(self, export_dir: str | os.PathLike[str]) -> None:
         folder = Path(export_dir)
         if not contains_saved_model(folder):
+            if (folder / "saved_model.pb").is_file():
+                raise UnimplementedError(
+                    f"{str(folder)!r} is a saved model of TensorFlow, whose files are "
+                    "not read here: save it by the program that made it, or take its "
+                    "arrays, tf.train.load_checkpoint(folder + '/variables/variables')"
+                )
             raise NotFoundError(f"there is no saved model {str(folder)!r}: no {FILE}")
         file = TensorFile(folder / FILE, FORMAT)
         self.record: Any = file.record

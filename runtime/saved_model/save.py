@@ -52,8 +52,9 @@ def save(
             and such objects in its attributes.
         export_dir: the folder; a model that is there is replaced as a whole.
         signatures: a function with an ``input_signature``, a concrete function, or a
-            dict of these by names. Left out, the one function of `obj` that has an
-            ``input_signature`` is the signature ``serving_default``.
+            dict of these by names. Left out, the call of a model of Keras, or the one
+            function of `obj` that has an ``input_signature``, is the signature
+            ``serving_default``.
         options: TensorFlow's; they mean nothing here.
 
     Raises:
@@ -118,6 +119,8 @@ def _of_class(cls: type, name: str) -> Any:
 
 def _signatures(obj: Any, signatures: Any) -> dict[str, ConcreteFunction]:
     """The concrete functions of the signatures, by name."""
+    if signatures is None:
+        signatures = getattr(obj, "_default_save_signature", None)
     if signatures is None:
         possible = [found for _, found in _functions(obj) if _has_specs(found)]
         signatures = possible[0] if len(possible) == 1 else {}

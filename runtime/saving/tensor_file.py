@@ -84,7 +84,7 @@ class TensorFile:
         except (library.SafetensorError, OSError, ValueError) as error:
             raise damaged(path, str(error)) from None
         if metadata.get("format") != kind:
-            raise damaged(path, f"it is no file of the format {kind!r}")
+            raise _of_other_kind(path, kind, metadata.get("format"))
         content = self._content(metadata)
         #: What was written beside the tensors.
         self.record: Any = content["record"]
@@ -192,6 +192,18 @@ class TensorFile:
 def damaged(path: Path, reason: str) -> DataLossError:
     """The error for a file that is not what was written."""
     return DataLossError(f"{str(path)!r} is damaged or of another kind: {reason}")
+
+
+def _of_other_kind(path: Path, kind: str, found: str | None) -> DataLossError:
+    """The error for a file of safetensors that is none of this kind."""
+    if found is not None and found.startswith("runtime."):
+        return damaged(path, f"its format is {found!r}, not {kind!r}")
+    return damaged(
+        path,
+        f"it has no header of the format {kind!r}, as files of safetensors that other "
+        f"programs write: safetensors.numpy.load_file({str(path)!r}) gives their "
+        "arrays by name, for Variable.assign",
+    )
 
 
 def _library() -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runtime.errors import NotFoundError
+from runtime.errors import NotFoundError, UnimplementedError
 from runtime.saving.atomic import write_text
 from runtime.saving.tensor_file import damaged
 
@@ -37,16 +38,30 @@ class CheckpointState:
 
 
 def file_of(path: str) -> Path:
-    """The file of a checkpoint, which is there. Raises NotFoundError if it is not."""
+    """The file of a checkpoint, which is there.
+
+    Raises NotFoundError if it is not, UnimplementedError if TensorFlow wrote it.
+    """
     for name in (path + SUFFIX, path):
         if name.endswith(SUFFIX) and os.path.isfile(name):
             return Path(name)
+    prefix = re.sub(r"\.(index|data-\d+-of-\d+)$", "", path)
+    if os.path.isfile(prefix + ".index"):
+        raise _of_tensorflow(f"{prefix!r} is a checkpoint of TensorFlow", prefix)
     hint = ""
     if os.path.isdir(path):
         hint = "; it is a folder: tf.train.latest_checkpoint(folder) gives the path"
     raise NotFoundError(
         f"there is no checkpoint {path!r}: no file {path + SUFFIX!r}{hint}. A path has "
         "the number at its end, as ckpt-1 does"
+    )
+
+
+def _of_tensorflow(what: str, prefix: str) -> UnimplementedError:
+    return UnimplementedError(
+        f"{what}, whose files are not read here. Where TensorFlow is installed, "
+        f"tf.train.load_checkpoint({prefix!r}) gives the arrays by name, for "
+        "numpy.savez and Variable.assign; new checkpoints belong into another folder"
     )
 
 
@@ -67,7 +82,8 @@ def get_checkpoint_state(
 ) -> CheckpointState | None:
     """What the file ``checkpoint`` of a folder says; None if there is none.
 
-    Raises DataLossError if the file is damaged.
+    Raises DataLossError if the file is damaged, UnimplementedError if it is one of
+    TensorFlow.
     """
     directory = os.fspath(checkpoint_dir)
     path = Path(directory, latest_filename or "checkpoint")
@@ -77,6 +93,10 @@ def get_checkpoint_state(
         return None
     except UnicodeDecodeError as error:
         raise damaged(path, str(error)) from None
+    written = re.match(r'\s*model_checkpoint_path: "(.*)"', text)
+    if written is not None:
+        prefix = os.path.join(directory, written[1])
+        raise _of_tensorflow(f"{str(path)!r} lists checkpoints of TensorFlow", prefix)
     try:
         state = _checked(json.loads(text))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -106,7 +126,8 @@ def latest_checkpoint(
 ) -> str | None:
     """The path of the latest checkpoint in a folder, for `Checkpoint.restore`.
 
-    None if the folder has none. Raises DataLossError if its list is damaged.
+    None if the folder has none. Raises DataLossError if its list is damaged, and
+    UnimplementedError if it is one of TensorFlow.
     """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None or not os.path.isfile(state.model_checkpoint_path + SUFFIX):

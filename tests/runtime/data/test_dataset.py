@@ -55,6 +55,29 @@ def test_structures() -> None:
     assert list(next(iter(ordered))) == ["b", "a"]
 
 
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda a: {"p": (a,)}, "[{'p': (0,)}]"),
+        (lambda a: {"a": (a, a + 10), "b": ()}, "[{'a': (0, 10), 'b': ()}]"),
+        (lambda a: {"b": {"c": a}, "a": a + 1}, "[{'b': {'c': 0}, 'a': 1}]"),
+        (lambda a: ((a, a + 1), ()), "[((0, 1), ())]"),
+    ],
+)
+def test_parts_that_are_as_many_as_leaves(function: Any, text: str) -> None:
+    dataset = Dataset.range(1).map(function)
+    for same in (dataset, dataset.cache(), dataset.batch(1).unbatch()):
+        assert str(tf.nest.map_structure(int, list(same))) == text
+
+
+def test_elements_without_tensors() -> None:
+    nothing = Dataset.range(3).map(lambda a: ())
+    assert list(nothing) == [(), (), ()]
+    assert list(nothing.batch(2)) == [(), ()]
+    with pytest.raises(ValueError, match="found no tensors"):
+        Dataset.from_tensor_slices({"a": ()})
+
+
 def test_elements_are_copied_from_arrays() -> None:
     array = np.arange(3)
     dataset = Dataset.from_tensor_slices(array)

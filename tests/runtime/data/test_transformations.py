@@ -68,3 +68,14 @@ def test_elements_of_a_pipeline_that_a_graph_describes(name: str) -> None:
     made = tf.function(lambda: PIPELINES[name](tf))()
     assert [plain(value) for value in made.as_numpy_iterator()] == elements
     assert repr(made.element_spec) == spec
+
+
+def test_random_numbers_go_on_with_each_iteration() -> None:
+    def numbers() -> list[list[float]]:
+        tf.random.set_seed(3)
+        data = tf.data.Dataset.range(3).map(lambda x: tf.random.uniform([]))
+        return [[float(x) for x in data] for _ in range(2)]
+
+    first, second = numbers()
+    assert first != second
+    assert numbers() == [first, second]

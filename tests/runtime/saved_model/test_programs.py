@@ -108,7 +108,7 @@ def staged(
 
 
 def of_corpus(part: int) -> Iterator[Program]:
-    """Every fourth function of the corpus that can be staged."""
+    """Every sixteenth function of the corpus that can be staged."""
     functions = [
         (f"{path.stem}.{name}", function)
         for path in files()
@@ -116,7 +116,7 @@ def of_corpus(part: int) -> Iterator[Program]:
         if getattr(function, "cases", None)
         and getattr(function, "__name__", None) == name
     ]
-    for name, function in functions[part::4]:
+    for name, function in functions[part::16]:
         runs = []
         for arguments in function.cases:
             with contextlib.suppress(Exception):
@@ -144,19 +144,19 @@ def test_programs_of_the_runtime(tmp_path: Path) -> None:
     assert check(programs, tmp_path) == {}
 
 
-@pytest.mark.parametrize("part", by_turns(range(4)))
+@pytest.mark.parametrize("part", by_turns(range(16)))
 def test_programs_of_the_corpus(tmp_path: Path, part: int) -> None:
     programs = list(of_corpus(part))
-    assert len(programs) > 50
+    assert len(programs) > 12
 
     for name, why in check(programs, tmp_path).items():
         assert REFUSED.get(name, "nothing") in why, (name, why)
 
 
-@pytest.mark.parametrize("first", by_turns(range(0, 40, 10)))
+@pytest.mark.parametrize("first", by_turns(range(0, 40, 5)))
 def test_random_programs_of_ops(tmp_path: Path, first: int) -> None:
     programs = []
-    for seed in range(first, first + 10):
+    for seed in range(first, first + 5):
         function = compiled(Writer(seed).function(), f"<saved ops {seed}>")
         runs = [(1, 2, 3, 4), (-3, 0, 9, 2), (0, 5, -1, 7)]
         tensors = [tuple(map(tf.constant, run)) for run in runs]
@@ -167,10 +167,10 @@ def test_random_programs_of_ops(tmp_path: Path, first: int) -> None:
     assert check(programs, tmp_path) == {}
 
 
-@pytest.mark.parametrize("first", by_turns(range(0, 40, 10)))
+@pytest.mark.parametrize("first", by_turns(range(0, 40, 5)))
 def test_random_programs_of_python(tmp_path: Path, first: int) -> None:
     programs = []
-    for seed in range(first, first + 10):
+    for seed in range(first, first + 5):
         function = compiled(random_tensor_program(seed), f"<saved program {seed}>")
         runs = [
             (3, 2, 0.5, [2, 0, 5]),
@@ -181,6 +181,6 @@ def test_random_programs_of_python(tmp_path: Path, first: int) -> None:
         if found is not None:
             programs.append((f"seed {seed}", *found))
     # A few are refused with a code; most are not.
-    assert len(programs) > 5
+    assert len(programs) >= 3
 
     assert check(programs, tmp_path) == {}

@@ -332,6 +332,19 @@ def test_default_signature(tmp_path: Path) -> None:
         serving(ys=tf.constant([1.0]))
 
 
+def test_names_of_nested_results(tmp_path: Path) -> None:
+    model = tf.Module()
+    model.f = tf.function(
+        lambda x: {"a": (x, x + 1.0), "b": ()}, input_signature=[tf.TensorSpec([])]
+    )
+    loaded = again(model, tmp_path, signatures=model.f)
+    found = loaded.signatures["serving_default"](tf.constant(1.0))
+    assert {name: float(x) for name, x in found.items()} == {
+        "output_0": 1.0,
+        "output_1": 2.0,
+    }
+
+
 def test_given_signatures(tmp_path: Path) -> None:
     model = Model()
     one = model.__call__.get_concrete_function(tf.TensorSpec([None], tf.float32))

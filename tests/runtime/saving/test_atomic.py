@@ -48,10 +48,12 @@ def test_files_can_be_read_by_others(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="ends processes that it forks")
 @pytest.mark.parametrize(
     ("what", "seed", "count"),
-    [
-        *(("checkpoints", seed, 100) for seed in by_turns(range(8))),
-        *(("models", seed, 30) for seed in by_turns(range(4))),
-    ],
+    by_turns(
+        [
+            *(("checkpoints", seed, 100) for seed in range(8)),
+            *(("models", seed, 30) for seed in range(4)),
+        ]
+    ),
 )
 def test_a_killed_process_leaves_whole_files(
     tmp_path: Path, what: str, seed: int, count: int

@@ -9,6 +9,7 @@ import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import runtime as tf
@@ -311,6 +312,35 @@ def test_missing_checkpoints() -> None:
     with pytest.raises(tf.errors.NotFoundError, match="it is a folder"):
         checkpoint.restore("a")
     assert checkpoint.restore("a/b-1.safetensors").assert_consumed()
+
+
+def test_checkpoints_of_tensorflow_are_named(tmp_path: Path) -> None:
+    for name in ("ckpt-1.index", "ckpt-1.data-00000-of-00001"):
+        (tmp_path / name).write_bytes(b"")
+        with pytest.raises(tf.errors.UnimplementedError, match="'ckpt-1' is a check"):
+            tf.train.Checkpoint().restore(name if "data" in name else "ckpt-1")
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "ckpt-1"\n')
+    for read in (
+        tf.train.latest_checkpoint,
+        tf.train.load_checkpoint,
+        lambda folder: tf.train.CheckpointManager(tf.train.Checkpoint(), folder, 2),
+    ):
+        with pytest.raises(tf.errors.UnimplementedError, match="of TensorFlow, whose"):
+            read(tmp_path)
+    (tmp_path / "saved_model.pb").write_bytes(b"")
+    with pytest.raises(tf.errors.UnimplementedError, match="model of TensorFlow"):
+        tf.saved_model.load(tmp_path)
+
+
+def test_files_of_other_programs_are_named(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    save_file({"w": np.ones(2)}, tmp_path / "weights.safetensors")
+    with pytest.raises(tf.errors.DataLossError, match=r"safetensors\.numpy\.load_file"):
+        tf.train.Checkpoint().restore("weights")
+    tf.saved_model.save(tf.Module(), tmp_path / "model")
+    with pytest.raises(tf.errors.DataLossError, match=r"'runtime\.saved_model', not"):
+        tf.train.Checkpoint().restore(tmp_path / "model" / "saved_model")
 
 
 def test_status() -> None:
