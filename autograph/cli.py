@@ -21,10 +21,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._version import __version__
 from .build import write_module
-from .cli_target import excerpt, files_in, parse_target, read_target, spans
+from .cli_target import (
+    TargetName,
+    excerpt,
+    files_in,
+    parse_target,
+    read_notebook,
+    read_target,
+    spans,
+)
 from .diagnostics import Diagnostic
-from .errors import AutographError, TargetError
+from .errors import AutographError, SourceError, TargetError
 from .interpreter import no_collection
+from .notebooks import Cell
 from .options import ConversionOptions, patterns
 from .report import Reporter, as_record, side_by_side, unified_diff
 
@@ -38,6 +47,7 @@ _SHOW = """\
 Print what each TARGET becomes. It is not executed. A TARGET is one of
 
   file.py                   a file
+  notebook.ipynb            the code cells of a notebook
   folder                    all Python files in it
   file.py::function         one function of it
   file.py::Class.method     one method
@@ -100,7 +110,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Say what an error code means; without a code, list all of them.",
     )
     explain.set_defaults(command=_explain)
-    explain.add_argument("codes", metavar="CODE", nargs="*", help="such as AG101")
+    explain.add_argument(
+        "codes", metavar="CODE", nargs="*", help="such as AG101, ag101 or 101"
+    )
     explain.add_argument("--json", action="store_true", help="the same as JSON")
     for command in (show, explain):
         command.add_argument(
@@ -176,6 +188,7 @@ class _Shown(NamedTuple):
     before: str
     after: str
     diagnostics: list[Diagnostic]
+    notes: list[Diagnostic]
 
 
 @no_collection()
@@ -201,8 +214,12 @@ def _show(arguments: argparse.Namespace, reporter: Reporter) -> int:
             diagnostics = shown.diagnostics
             status = max(status, 1 if diagnostics else 0)
             filename = shown.source.filename
-            records.append(as_record(target, filename, shown.after, diagnostics))
+            records.append(
+                as_record(target, filename, shown.after, diagnostics, shown.notes)
+            )
             _view(shown, arguments, reporter, several)
+            if not arguments.json:
+                reporter.remarks(shown.notes)
         if not arguments.json:
             reporter.diagnostics(diagnostics)
     if arguments.json:
@@ -227,16 +244,76 @@ def _converted(target: str, options: ConversionOptions) -> _Shown:
     from .pipeline import convert_module
 
     name = parse_target(target)
+    cells = read_notebook(name)
+    if cells is not None:
+        return _converted_notebook(name, cells, options)
     source = read_target(name)
     conversion = convert_module(source, options)
     before, after = source.text, conversion.text
-    diagnostics = list(conversion.diagnostics)
+    diagnostics, notes = list(conversion.diagnostics), list(conversion.notes)
     if name.qualname:
         wanted = spans(source, name.qualname)
         before = excerpt(before, name.qualname)
         after = excerpt(after, name.qualname)
         diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
-    return _Shown(source, name.qualname, before, after, diagnostics)
+        notes = [note for note in notes if _is_within(note, wanted)]
+    return _Shown(source, name.qualname, before, after, diagnostics, notes)
+
+
+def _converted_notebook(
+    name: TargetName, cells: Sequence[Cell], options: ConversionOptions
+) -> _Shown:
+    """The code cells, each under a line with its number, or the definitions wanted."""
+    from .lang.source import Source
+
+    before, after = "", ""
+    diagnostics: list[Diagnostic] = []
+    notes: list[Diagnostic] = []
+    for cell in cells:
+        try:
+            shown = _converted_cell(name, cell, options)
+        except SourceError as error:
+            if name.qualname:  # of another cell
+                continue
+            shown = cell.text, cell.text, [*error.diagnostics], []
+        if shown is not None:
+            heading = "" if name.qualname else f"# %% [{cell.number}]\n"
+            before += f"{heading}{shown[0]}"
+            after += f"{heading}{shown[1]}"
+            diagnostics += [d._replace(source=cell.text) for d in shown[2]]
+            notes += shown[3]
+    if name.qualname and not after:
+        title = f"there is no `{name.qualname}` in {name.name}"
+        raise TargetError(Diagnostic("AG403", title))
+    source = Source(before, name.name)
+    return _Shown(source, name.qualname, before, after, diagnostics, notes)
+
+
+def _converted_cell(
+    name: TargetName, cell: Cell, options: ConversionOptions
+) -> tuple[str, str, list[Diagnostic], list[Diagnostic]] | None:
+    """The text of a cell before and after, and what is to be said of it; None if it
+    lacks the definition that is wanted.
+    """
+    from .lang.source import Source
+    from .pipeline import convert_module
+
+    if cell.is_foreign:
+        return None if name.qualname else (cell.text, cell.text, [], [])
+    source = Source(cell.python, f"{name.name}[{cell.number}]")
+    conversion = convert_module(source, options)
+    before, after = cell.text, cell.restored(conversion.text)
+    diagnostics, notes = list(conversion.diagnostics), list(conversion.notes)
+    if name.qualname:
+        try:
+            wanted = spans(source, name.qualname)
+        except TargetError:
+            return None
+        before = cell.restored(excerpt(cell.python, name.qualname))
+        after = cell.restored(excerpt(conversion.text, name.qualname))
+        diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
+        notes = [note for note in notes if _is_within(note, wanted)]
+    return before, after, diagnostics, notes
 
 
 def _view(
@@ -307,6 +384,9 @@ def _check_output(output: str, qualname: str, source: Source) -> None:
             "--output writes a whole module, and the target is a part of one",
             f"leave `{qualname}` out of the target",
         )
+    if source.filename.endswith(".ipynb"):
+        why = "--output writes a module, and the target is a notebook"
+        raise _cannot_write(output, why)
     if os.path.exists(output) and os.path.exists(source.filename):
         if os.path.samefile(output, source.filename):
             raise _cannot_write(
@@ -377,16 +457,16 @@ def explanations() -> dict[str, Explanation]:
 
 
 def explanation(code: str) -> Explanation:
-    """What is known about a code, in upper or lower case.
+    """What is known about a code, in upper or lower case, or about its number.
 
     Raises:
         TargetError: AG407, there is no such code.
 
-    >>> explanation("ag101").title
-    'nothing to convert'
+    >>> explanation("ag101").title, explanation("101").code
+    ('nothing to convert', 'AG101')
     """
     known = explanations()
-    wanted = code.upper()
+    wanted = f"AG{code}" if re.fullmatch(r"\d{3}", code) else code.upper()
     found = known.get(wanted)
     if found is None and re.fullmatch(r"AG\d{3}", wanted):
         # Codes that differ in their names alone share a section.

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .diagnostics import Diagnostic, Location
 from .errors import SourceError, TargetError
+from .notebooks import Cell, cells_of
 
 if TYPE_CHECKING:
     from .lang.source import Source
@@ -35,6 +36,7 @@ __all__ = [
     "files_in",
     "find_module_spec",
     "parse_target",
+    "read_notebook",
     "read_target",
     "spans",
 ]
@@ -62,12 +64,23 @@ def parse_target(text: str) -> TargetName:
     path, separator, qualname = text.partition("::")
     if path == "-":
         return TargetName("stdin", path, qualname)
-    if separator or path.endswith(".py") or os.path.exists(path):
+    if separator or path.endswith((".py", ".ipynb")) or os.path.exists(path):
         return TargetName("file", path, qualname)
     module, _, qualname = path.partition(":")
     if _MODULE.fullmatch(module):
         return TargetName("module", module, qualname)
     return TargetName("file", path)
+
+
+def read_notebook(target: TargetName) -> list[Cell] | None:
+    """The code cells of a notebook, or None of any other target.
+
+    Raises:
+        TargetError: AG401, the file is not there, or no notebook of Python.
+    """
+    if target.kind != "file" or not target.name.endswith(".ipynb"):
+        return None
+    return cells_of(_read_bytes(target), target.name)
 
 
 def files_in(folder: str) -> list[str]:
@@ -99,7 +112,7 @@ def read_target(target: TargetName) -> Source:
     if target.kind == "stdin":
         return _decode(sys.stdin.buffer.read(), "<stdin>")
     if target.kind == "file":
-        return _read_file(target.name)
+        return _decode(_read_bytes(target), target.name)
     spec = find_module_spec(target.name)
     if spec is None:
         raise _no_module(target)
@@ -109,7 +122,7 @@ def read_target(target: TargetName) -> Source:
             Diagnostic("AG402", f"module `{target.name}` has no Python source")
         )
     if os.path.isfile(spec.origin) and spec.origin.endswith(tuple(SOURCE_SUFFIXES)):
-        return _read_file(spec.origin)
+        return _decode(_read_bytes(TargetName("file", spec.origin)), spec.origin)
     text = get_source(target.name)  # such as a module in a zip archive
     if text is None:
         raise TargetError(
@@ -156,10 +169,11 @@ def _no_module(target: TargetName) -> TargetError:
     )
 
 
-def _read_file(path: str) -> Source:
+def _read_bytes(target: TargetName) -> bytes:
+    path = target.name
     try:
         with open(path, "rb") as file:
-            return _decode(file.read(), path)
+            return file.read()
     except OSError as error:
         fix = ""
         outer, _, qualname = path.rpartition(":")
@@ -167,6 +181,9 @@ def _read_file(path: str) -> Source:
             fix = "it has no Python files" if os.access(path, os.R_OK) else ""
         elif os.path.isfile(outer):
             fix = f"a part of a file has two colons: write `{outer}::{qualname}`"
+        elif _MODULE.fullmatch(path) and find_module_spec(path) is not None:
+            part = f":{target.qualname}" if target.qualname else ""
+            fix = f"a part of a module has one colon: write `{path}{part}`"
         diagnostic = Diagnostic(
             "AG401", f"cannot read `{path}`", error.strerror or str(error), fix=fix
         )

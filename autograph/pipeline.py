@@ -19,7 +19,7 @@ from unicodedata import normalize
 
 import gast
 
-from .converters import Context, convert_function
+from .converters import Context, Stays, convert_function, staying_in
 from .converters.arcs import with_arcs
 from .converters.as_written import with_both_forms
 from .converters.bindings import bound_names, local_functions
@@ -72,6 +72,12 @@ class Conversion:
         self.context = context
         self.diagnostics = diagnostics
 
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What a tensor could decide, and that stands as it was written: AG106."""
+        staying = sorted(self.context.staying, key=lambda one: one.node.lineno)
+        return tuple(_note(one, self.source) for one in staying)
+
     @cached_property
     def text(self) -> str:
         """The converted code, printed."""
@@ -118,6 +124,15 @@ class Conversion:
             return with_arcs(tree, self.context.ag, self.context.helpers)
 
 
+def _note(stays: Stays, source: Source) -> Diagnostic:
+    title = "stands as it was written"
+    # Of a statement with a body, the header.
+    at = getattr(stays.node, "test", None) or getattr(stays.node, "iter", stays.node)
+    location = Location.of(at, source.filename)
+    fix = f"if a tensor is to decide here: {stays.instead}"
+    return Diagnostic("AG106", title, stays.why, location, fix, source.text)
+
+
 # --- functions ------------------------------------------------------------------------
 
 
@@ -160,6 +175,18 @@ def convert_callable(
 
     code = fill_placeholder(convert_code(function, options).code, operators(options))
     return lambda original: bind(code, original)
+
+
+def staying_at(code: CodeType, line: int) -> Stays | None:
+    """What stands as it was written at a line of a function with this code, if any.
+
+    Raises SourceError where the text of the code is not found.
+    """
+    for stays in staying_in(find_function(code).node):
+        is_statement = isinstance(stays.node, gast.stmt)
+        if not is_statement or stays.node.lineno <= line <= stays.node.end_lineno:
+            return stays
+    return None
 
 
 class ConvertedCode:

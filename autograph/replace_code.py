@@ -99,11 +99,16 @@ def _copy(function: FunctionType) -> FunctionType:
 class Obstacle:
     """Why a function in which an error arose was not converted in place."""
 
-    def __init__(self, rule: Rule, name: str, module: str) -> None:
+    def __init__(
+        self, rule: Rule, name: str, module: str, why: str = "", instead: str = ""
+    ) -> None:
         self.rule = rule
         #: The function that the rule is for.
         self.name = name
         self.module = module
+        #: Of code that stands as it was written.
+        self.why = why
+        self.instead = instead
 
     def __str__(self) -> str:
         return f"`{self.name}` of {self.module} was called as it is: {self.rule.value}"
@@ -138,6 +143,8 @@ def convert_raising(
     code there is neither.
     """
     frames = _unconverted_frames(error)
+    if not frames:
+        return Repair(obstacle=_what_stays(error))
     functions = _functions([frame.f_code for frame in frames])
     obstacle = _obstacle(frames, functions, options)
     if obstacle is not None:
@@ -179,6 +186,28 @@ def _obstacle(
 
 
 _CALL_AS_IT_IS = Unconverted.__call__.__code__
+
+
+def _what_stays(error: BaseException) -> Obstacle | None:
+    """Code that stands as it was written, in converted code that met an error."""
+    from .pipeline import staying_at  # the compiler, which nothing else needs here
+
+    raising: tuple[FrameType, int] | None = None
+    entry = error.__traceback__
+    while entry is not None:
+        if is_generated(entry.tb_frame.f_code):
+            raising = entry.tb_frame, entry.tb_lineno
+        entry = entry.tb_next
+    if raising is None:
+        return None
+    frame, line = raising
+    try:
+        stays = staying_at(frame.f_code, line)
+    except SourceError:
+        return None
+    if stays is None:
+        return None
+    return Obstacle(Rule.STAYS, *_described(frame), stays.why, stays.instead)
 
 
 def _unconverted_frames(error: BaseException) -> list[FrameType]:

@@ -55,6 +55,11 @@ class Reporter:
         for diagnostic in diagnostics:
             _write(self._err, render(diagnostic, self.color_err))
 
+    def remarks(self, notes: Iterable[Diagnostic]) -> None:
+        """Print findings that are no errors, a line each."""
+        for note in notes:
+            self.note(f"{note.location}: {note.code} {note.title}: {note.message}")
+
     def note(self, text: str) -> None:
         """Print a remark that is no result."""
         _write(self._err, text)
@@ -220,7 +225,11 @@ def _width(text: str) -> int:
 
 
 def as_record(
-    target: str, filename: str, text: str | None, diagnostics: Sequence[Diagnostic]
+    target: str,
+    filename: str,
+    text: str | None,
+    diagnostics: Sequence[Diagnostic],
+    notes: Sequence[Diagnostic] = (),
 ) -> dict[str, Any]:
     """The result of `show` for programs; `text` is null if there is none."""
     return {
@@ -228,6 +237,7 @@ def as_record(
         "filename": filename,
         "text": text,
         "diagnostics": [_record(diagnostic) for diagnostic in diagnostics],
+        "notes": [_record(note) for note in notes],
     }
 
 

@@ -28,6 +28,7 @@ def test_program(program: support.Program) -> None:
     assert answers["staged"] == answers["interpreted"]
 
 
+@pytest.mark.slow  # it runs all programs
 def test_page(update_golden: bool) -> None:
     for program in PROGRAMS:
         if program.function not in FOUND:

@@ -87,7 +87,7 @@ def _name(log: Log, node: Any) -> None:
     if context is gast.Load:
         log.events.append((READ | log.maybe, name, node))
         if name in _FRAME_READERS:
-            log.frame_reads.append(name)
+            log.frame_reads.append(node)
         return
     log.bind(name)
     if context is gast.Del:

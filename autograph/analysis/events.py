@@ -107,7 +107,7 @@ class Log:
         #: Loads of such names, with the nodes that bind them.
         self.comprehension_names: dict[Any, Any] = {}
         #: Builtins that look at the variables of their caller.
-        self.frame_reads: list[str] = []
+        self.frame_reads: list[Any] = []
         #: For each named handler, the index of the event that unbinds its name.
         self.unbinds: dict[Any, int] = {}
         #: Generator expressions taken for consumed at once: (consumer, start, end).

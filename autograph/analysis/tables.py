@@ -94,11 +94,19 @@ class Tables:
         return any(event[0] & YIELD for event in self._events(node))
 
     @property
-    def uses_frame(self) -> bool:
-        """Whether the function looks at its variables through ``locals``, ``vars``,
-        ``dir``, ``eval`` or ``exec``, so that they must stay where they are.
+    def frame_reader(self) -> Any:
+        """The first name by which the function looks at its variables: ``locals``,
+        ``vars``, ``dir``, ``eval`` or ``exec``. They must stay where they are then.
+
+        None if it does not.
         """
-        return any(self.is_builtin(name) for name in self._log.frame_reads)
+        readers = (node for node in self._log.frame_reads if self.is_builtin(node.id))
+        return next(readers, None)
+
+    @property
+    def uses_frame(self) -> bool:
+        """Whether the function looks at its own variables: see `frame_reader`."""
+        return self.frame_reader is not None
 
     def is_builtin(self, name: str) -> bool:
         """Whether the name, where the function uses it, is Python's builtin."""

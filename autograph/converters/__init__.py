@@ -16,6 +16,7 @@ result: `autograph.pipeline` has it do so for a whole module or function.
 from __future__ import annotations
 
 from .context import Context
-from .functions import convert_function
+from .functions import convert_function, staying_in
+from .selection import Stays
 
-__all__ = ["Context", "convert_function"]
+__all__ = ["Context", "Stays", "convert_function", "staying_in"]

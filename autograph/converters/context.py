@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import gast
 
 from ..lang.code_objects import Helper
+from .selection import Stays
 
 #: Where a function stands in the source, which tells it from all others.
 Position = tuple[type, int, int, int | None, int | None]
@@ -72,6 +73,8 @@ class Context:
         self.helpers: set[Helper] = set()
         #: The functions that were converted, without those inside them.
         self.converted: ConvertedFunctions = {}
+        #: What a tensor could decide and stands as it was written, in all functions.
+        self.staying: list[Stays] = []
 
     def around(self, functions: frozenset[str]) -> Context:
         """The surroundings of a function inside, which has these functions around."""

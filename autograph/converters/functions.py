@@ -15,7 +15,7 @@ from .control_flow import ControlFlow
 from .exits import Exits
 from .expressions import Expressions
 from .patterns import Matching
-from .selection import Selection
+from .selection import Selection, Stays
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 
@@ -32,6 +32,13 @@ def convert_function(fn: Any, context: Context, namer: Namer | None = None) -> A
     return new
 
 
+def staying_in(fn: Any) -> list[Stays]:
+    """What a tensor could decide in a function, and that stands as it was written."""
+    if isinstance(fn, gast.Lambda):
+        return []
+    return Selection(fn.body, analyze(fn)).staying
+
+
 def _converted(fn: Any, context: Context, facts: Facts, namer: Namer) -> Any:
     if isinstance(fn, gast.Lambda):
         expressions = Expressions(facts, context, namer)
@@ -43,6 +50,7 @@ def _converted(fn: Any, context: Context, facts: Facts, namer: Namer) -> Any:
         return new
     written = facts
     selection = Selection(fn.body, facts)
+    context.staying += selection.staying
     matching = Matching(facts, selection, namer, context.shadowed)
     arranged = Exits(selection, namer, matching).convert(fn.body)
     if arranged is not fn.body:

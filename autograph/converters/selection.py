@@ -31,11 +31,24 @@ class Pattern(NamedTuple):
     guard: Any | None
 
 
+class Stays(NamedTuple):
+    """A statement that a tensor could decide, and that stands as it was written.
+
+    All of a function does that looks at its own frame; the node is then the name of
+    the builtin by which it does.
+    """
+
+    node: Any
+    why: str
+    instead: str
+
+
 class Selection:
     """Which statements of one function are rewritten.
 
     `until` maps a staged loop to the flag that tells that it was left, `patterns` the
-    test of an ``if`` to the pattern that it stands for.
+    test of an ``if`` to the pattern that it stands for; `staying` are the statements
+    that a tensor could decide and that are not rewritten, the outermost ones only.
     """
 
     def __init__(self, body: list[gast.AST], facts: Facts) -> None:
@@ -46,11 +59,14 @@ class Selection:
         self._jumps_stay = self._suspends or any(map(leaves_in_finally, body))
         self.until: dict[gast.AST, str] = {}
         self.patterns: dict[gast.AST, Pattern] = {}
-        if not facts.uses_frame:
-            for statement in body:
-                self._decide(statement)
-            for statement in body:
-                self._include_returning_loops(statement, inside=False)
+        self.staying: list[Stays] = []
+        if facts.uses_frame:
+            self.staying.append(_reader_stays(facts.frame_reader))
+            return
+        for statement in body:
+            self._decide(statement)
+        for statement in body:
+            self._include_returning_loops(statement, inside=False)
 
     def is_rewritten(self, statement: gast.AST) -> bool:
         """Whether the statement is rewritten."""
@@ -94,18 +110,28 @@ class Selection:
 
     def _decide(self, statement: gast.AST) -> None:
         """Mark the statement and those inside it, innermost first."""
+        staying = len(self.staying)
         for block in blocks(statement):
             for inner in block:
                 self._decide(inner)
-        if self._may_be_rewritten(statement) and self._a_tensor_may_decide(statement):
-            self.mark(statement)
-
-    def _may_be_rewritten(self, statement: gast.AST) -> bool:
         if not isinstance(statement, (gast.If, gast.Match, *LOOPS)):
-            return False
-        if self._jumps_stay and leaves(statement):
-            return False
-        return not (self._suspends and self._facts.has_yield(statement))
+            return
+        if self._a_tensor_may_decide(statement):
+            stays = self._stays(statement)
+            if stays is None:
+                self.mark(statement)
+            else:
+                self.staying[staying:] = [stays]
+
+    def _stays(self, statement: Any) -> Stays | None:
+        """Why a statement that a tensor may decide is not rewritten, or None."""
+        if self._suspends and self._facts.has_yield(statement):
+            waits = any(isinstance(node, _WAITING) for node in walk(statement))
+            word, instead = _AWAIT if waits else _YIELD
+            return Stays(statement, f"the statement has {word} in it", instead)
+        if not self._jumps_stay or not leaves(statement):
+            return None
+        return Stays(statement, *(_ENDS_GENERATOR if self._suspends else _OVERRULES))
 
     def _a_tensor_may_decide(self, statement: Any) -> bool:
         if isinstance(statement, gast.Match):
@@ -167,6 +193,28 @@ class Selection:
         for block in blocks(statement):
             for inner in block:
                 self._include_returning_loops(inner, inside)
+
+
+_WAITING = (gast.Await, gast.AsyncFor, gast.AsyncWith)
+_AWAIT = "an `await`", "await before or after it"
+_YIELD = "a `yield`", "make a list in a loop and return it"
+_ENDS_GENERATOR = (
+    "the statement jumps, in a function that has `yield` or `await`",
+    "decide in a function that has none, and returns a list",
+)
+_OVERRULES = (
+    "the function leaves a `finally` by a jump, which discards exceptions",
+    "jump after the `finally`",
+)
+
+
+def _reader_stays(name: Any) -> Stays:
+    return Stays(
+        name,
+        f"`{name.id}` sees the variables of the function, which must stay where they "
+        "are: nothing in it is rewritten",
+        "name the variables instead, or decide in another function",
+    )
 
 
 def _is_rearranged(statement: Any) -> bool:

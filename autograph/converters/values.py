@@ -271,12 +271,14 @@ class Values(Transformer):
             self._holds_no_tensor(v) for _, vs in texts for v in vs
         ):
             return self.generic_visit(node)
-        return _joined(
-            self.operator(
-                "fstring", [nodes.constant(text, node), *map(self.visit, values)], node
+        calls, first = [], 0
+        for fields, values in texts:
+            template = nodes.template("".join(fields), node, first, fields[1::2])
+            first += len(fields) // 2
+            calls.append(
+                self.operator("fstring", [template, *map(self.visit, values)], node)
             )
-            for text, values in texts
-        )
+        return _joined(calls)
 
     def visit_FormattedValue(self, node: Any) -> Any:
         """The format stays one: no other expression can stand for it."""
@@ -401,27 +403,28 @@ def _keys_of(item: Any) -> tuple[list[gast.AST], gast.AST]:
 # --- texts --------------------------------------------------------------------------
 
 
-def _templates_of(node: Any) -> list[tuple[str, list[Any]]] | None:
+def _templates_of(node: Any) -> list[tuple[list[str], list[Any]]] | None:
     """The templates that an f-string consists of, each with its values.
 
-    None if there is none: a format spec within a format spec.
+    A template is text, field, text, field, …, text. None if there is none: a format
+    spec within a format spec.
     """
-    parts: list[tuple[str, list[Any]]] = []
-    text = ""
+    templates: list[tuple[list[str], list[Any]]] = []
+    template: list[str] = [""]
     values: list[Any] = []
     for piece in node.values:
         if isinstance(piece, gast.Constant):
-            text += _escaped(piece.value)
+            template[-1] += _escaped(piece.value)
             continue
         field = _field(piece)
         if field is None:
             return None
         if values and not all(map(_is_simple, field[1])):
-            parts.append((text, values))
-            text, values = "", []
-        text += field[0]
+            templates.append((template, values))
+            template, values = [""], []
+        template += [field[0], ""]
         values += field[1]
-    return [*parts, (text, values)]
+    return [*templates, (template, values)]
 
 
 def _joined(texts: Iterable[gast.AST]) -> gast.AST:

@@ -110,13 +110,15 @@ class _Definitions:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.tree = parse_ast(source)
-        #: By first line, decorators included, and name: as code objects know it.
+        #: By first line, decorators included, and name: as code objects know it. Also
+        #: by the line of the `def`, where converted code begins.
         self.functions: dict[tuple[int, str], _Candidate] = {}
         #: The imports of the module itself.
         self.imports: list[ast.stmt] = []
         for node, enclosing in _statements(self.tree.body, ()):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                self.functions[_first_line(node), node.name] = node, enclosing
+                for line in (_first_line(node), node.lineno):
+                    self.functions[line, node.name] = node, enclosing
             elif isinstance(node, (ast.Import, ast.ImportFrom)) and not enclosing:
                 self.imports.append(node)
 

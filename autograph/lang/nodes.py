@@ -7,7 +7,7 @@ executed is the tree, and its positions are what tracebacks and coverage show.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -23,6 +23,7 @@ def located(node: gast.AST, at: gast.AST) -> Any:
     if header is not None:
         place = header.__dict__
     get, fields = place.get, node.__dict__
+    fields.pop("parsed_from", None)
     for field in _POSITION:
         fields[field] = get(field)
     return node
@@ -58,6 +59,26 @@ def target(identifier: str, at: gast.AST) -> gast.Name:
 def constant(value: Any, at: gast.AST) -> gast.Constant:
     """A literal."""
     return _new(gast.Constant, at, {"value": value, "kind": None})
+
+
+class TemplateOrigin(NamedTuple):
+    """The part of an f-string that a template stands for."""
+
+    fstring: Any
+    first: int
+    """Which field of the f-string is the first of the template."""
+    fields: Sequence[str]
+    """The fields as the template has them."""
+
+
+def template(text: str, at: gast.AST, first: int, fields: Sequence[str]) -> Any:
+    """A template for the f-string ``at``, which it can be spelled as."""
+    fields_of = {
+        "value": text,
+        "kind": None,
+        "origin": TemplateOrigin(at, first, fields),
+    }
+    return _new(gast.Constant, at, fields_of)
 
 
 def attribute(value: gast.AST, attr: str, at: gast.AST) -> gast.Attribute:

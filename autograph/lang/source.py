@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 import tokenize
 import types
+import warnings
 from collections.abc import Iterator
 from os import PathLike, fspath
 from typing import Any, NamedTuple
@@ -15,6 +17,7 @@ import gast
 from ..diagnostics import Diagnostic
 from ..errors import SourceError
 from ..interpreter import cached_property
+from .code_objects import FUTURE_FLAGS, codes_in
 
 __all__ = ["Source", "code_of", "source_of"]
 
@@ -96,13 +99,15 @@ def source_of(obj: Any) -> Source:
     """The whole source text that `obj` was defined in.
 
     `obj` is a function, method, class, module or code object. Files, zip archives,
-    notebook cells, doctests and registered generated code are found; what has no text
-    raises SourceError AG102.
+    notebook cells, doctests, statements typed at a prompt and registered generated
+    code are found; what has no text raises SourceError AG102.
 
     >>> source_of(source_of).filename == __file__
     True
     """
-    filename, namespace = _origin(obj)
+    filename, namespace, code = _origin(obj)
+    if filename == _PROMPT and code is not None:
+        filename = _typed(code) or filename
     linecache.checkcache(filename)
     # The module attribute is used on purpose: doctest replaces it.
     lines = linecache.getlines(filename, namespace)
@@ -116,17 +121,19 @@ def source_of(obj: Any) -> Source:
     return known[1]
 
 
+#: The file name of what is typed at Python's own prompt, before 3.13.
+_PROMPT = "<stdin>"
 #: What runs code under these names.
 _KEEP_NO_TEXT = {
-    "<stdin>": "at a prompt that keeps no text",
+    _PROMPT: "at a prompt that keeps no text, nor does a terminal's history",
     "<string>": "by `exec` or `python -c`, which keep no text",
 }
 #: Per file: linecache's list of lines, which is a new list when the file changes.
 _sources: dict[str, tuple[list[str], Source]] = {}
 
 
-def _origin(obj: Any) -> tuple[str, dict[str, Any] | None]:
-    """The file name and the module namespace (for its loader) of an object."""
+def _origin(obj: Any) -> tuple[str, dict[str, Any] | None, types.CodeType | None]:
+    """File name, module namespace (for its loader) and code of an object."""
     if isinstance(obj, types.ModuleType):
         namespace = vars(obj)
     else:
@@ -137,11 +144,11 @@ def _origin(obj: Any) -> tuple[str, dict[str, Any] | None]:
         # A class of a notebook cell has no file, but its methods know their cell.
         code = next(_codes_of_class(obj), None)
     if code is not None:
-        return code.co_filename, namespace
+        return code.co_filename, namespace, code
     import inspect  # seldom needed
 
     try:
-        return inspect.getsourcefile(obj) or inspect.getfile(obj), namespace
+        return inspect.getsourcefile(obj) or inspect.getfile(obj), namespace, None
     except (TypeError, OSError) as error:
         raise _no_source(f"{_name(obj)} is not defined in Python code") from error
 
@@ -160,7 +167,8 @@ def _codes_of_class(cls: type) -> Iterator[types.CodeType]:
         code = code_of(value)
         if code is None or getattr(value, "__module__", None) != cls.__module__:
             continue
-        if linecache.getlines(code.co_filename, getattr(value, "__globals__", None)):
+        namespace = getattr(value, "__globals__", None)
+        if linecache.getlines(code.co_filename, namespace) or _typed(code):
             yield code
 
 
@@ -171,7 +179,69 @@ def _name(obj: Any) -> str:
 
 def _no_source(message: str) -> SourceError:
     fix = (
-        "define it in a file or a notebook cell (Python 3.13 keeps the text of its "
-        "prompt and of `python -c`)"
+        "define it in a file or a notebook cell, or in a terminal (Python 3.13 keeps "
+        "the text of each prompt and of `python -c`)"
     )
     return SourceError(Diagnostic("AG102", "no source", message, fix=fix))
+
+
+# --- prompts ---
+# Python keeps the text of what is typed at its prompt since 3.13. Before, the lines are
+# in the history of `readline`, where the interpreter reads from a terminal. A statement
+# of the history is the text of a code object if it compiles to that very code.
+
+
+def _typed(code: types.CodeType) -> str | None:
+    """The name under which `linecache` has the statement typed at a prompt, or None.
+
+    The names are those that Python 3.13 gives.
+    """
+    if code.co_filename != _PROMPT:
+        return None
+    # Python compares the lines of code objects since 3.12.
+    key = code, tuple(code.co_lines())
+    name = _typed_names.get(key)
+    if name is None:
+        lines = _statement_of(code)
+        if lines is None:
+            return None
+        name = _typed_names[key] = f"{_PROMPT}-{len(_typed_names)}"
+        text = [f"{line}\n" for line in lines]
+        linecache.cache[name] = sum(map(len, text)), None, text, name
+    return name
+
+
+_typed_names: dict[tuple[types.CodeType, tuple[Any, ...]], str] = {}
+
+
+def _statement_of(code: types.CodeType) -> list[str] | None:
+    """The newest statement in the history of the terminal that compiles to `code`."""
+    readline: Any = sys.modules.get("readline")
+    if readline is None:
+        return None
+    count = readline.get_current_history_length()
+    history = [readline.get_history_item(i) or "" for i in range(1, count + 1)]
+    is_lambda = code.co_name == "<lambda>"
+    header = r".*\blambda\b" if is_lambda else rf".*\bdef {re.escape(code.co_name)}\b"
+    # Lines of code count from the beginning of the statement.
+    first, last = code.co_firstlineno, max(line or 0 for _, _, line in code.co_lines())
+    for start in reversed(range(len(history) - last + 1)):
+        own = history[start + first - 1 : start + last]
+        if any(re.match(header, line) for line in own):
+            for end in range(start + last, min(start + last + 99, len(history)) + 1):
+                if _compiles_to(history[start:end], code):
+                    return history[start:end]
+    return None
+
+
+def _compiles_to(lines: list[str], code: types.CodeType) -> bool:
+    flags = code.co_flags & FUTURE_FLAGS
+    text = "\n".join([*lines, ""])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python has warned when it was typed
+            module = compile(text, _PROMPT, "single", flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    wanted = code, tuple(code.co_lines())
+    return any((found, tuple(found.co_lines())) == wanted for found in codes_in(module))

@@ -222,7 +222,8 @@ def clone(node: _Node, **changes: Any) -> _Node:
     copy: _Node = kind.__new__(kind)
     attributes = copy.__dict__
     attributes.update(node.__dict__)
-    attributes.pop("parsed_from", None)
+    if changes:  # else it stands for the same text
+        attributes.pop("parsed_from", None)
     attributes.pop("answers", None)
     attributes.update(changes)
     return copy

@@ -61,7 +61,8 @@ def test_show_prints_converted_code(target: str, start: str, capsys: Captured) -
 
     assert status in (0, 1)
     assert captured.out.startswith(start)
-    assert (captured.err == "") == (status == 0)
+    told = [line for line in captured.err.splitlines() if ": AG106 " not in line]
+    assert (told == []) == (status == 0)
     assert "ag." in captured.out
     ast.parse(captured.out)
 
@@ -366,13 +367,37 @@ def test_a_folder_is_not_written_over_itself(folder: Path, capsys: Captured) -> 
     [
         ("clip.py:clip", "it is a file: write `clip.py::clip`"),
         ("./clip.py:clip", "two colons: write `./clip.py::clip`"),
+        ("heapq::nlargest", "one colon: write `heapq:nlargest`"),
+        ("json.decoder::JSONDecoder.decode", "`json.decoder:JSONDecoder.decode`"),
     ],
 )
-def test_one_colon_behind_a_file(
+def test_the_wrong_number_of_colons(
     clip: Path, capsys: Captured, target: str, fix: str
 ) -> None:
     assert main(["show", target]) == 2
     assert fix in capsys.readouterr().err
+
+
+# --- what stands as it was written ----------------------------------------------------
+
+
+def test_what_stays_is_told(clip: Path, capsys: Captured) -> None:
+    staying = "\n\ndef items(xs):\n    for x in xs:\n        yield x\n"
+    clip.write_text(clip.read_text() + staying)
+
+    assert main(["show", "clip.py"]) == 0
+    captured = capsys.readouterr()
+    [line] = captured.err.splitlines()
+    assert "def items(xs):\n    for x in xs:" in captured.out
+    assert line.startswith("clip.py:")
+    assert "AG106 stands as it was written" in line
+    assert line.endswith("the statement has a `yield` in it")
+    assert main(["show", "clip.py::clip"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["show", "--json", "clip.py::items"]) == 0
+    captured = capsys.readouterr()
+    [note] = json.loads(captured.out)["notes"]
+    assert (note["code"], captured.err) == ("AG106", "")
 
 
 # --- findings and faults --------------------------------------------------------------
@@ -388,7 +413,9 @@ def refuse(monkeypatch: pytest.MonkeyPatch, *lines: int) -> None:
             Diagnostic("AG199", "refused", location=Location("clip.py", line))
             for line in lines
         )
-        return SimpleNamespace(text=conversion.text, diagnostics=diagnostics)
+        return SimpleNamespace(
+            text=conversion.text, diagnostics=diagnostics, notes=conversion.notes
+        )
 
     monkeypatch.setattr(autograph.pipeline, "convert_module", refusing)
 

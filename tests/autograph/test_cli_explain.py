@@ -26,6 +26,13 @@ def test_a_code_may_be_written_small() -> None:
     assert cli.explanation("ag105") is cli.explanation("AG105")
 
 
+def test_a_number_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.explanation("105") is cli.explanation("AG105")
+    assert main(["explain", "103", "ag102"]) == 0
+
+    assert capsys.readouterr().out.count("AG10") == 2
+
+
 def test_a_code_in_the_section_of_another_is_explained_there() -> None:
     assert cli.explanation("AG351") is cli.explanation("AG350")
 

@@ -163,4 +163,5 @@ def test_record() -> None:
                 },
             }
         ],
+        "notes": [],
     }

@@ -327,7 +327,9 @@ class Expressions(SourceGenerator):  # type: ignore[misc]
             return
         value = node.value
         if isinstance(value, str) and self.style == literals.PLAIN:
-            self.divisible(literals.string(value, getattr(node, "kind", None)))
+            literal = getattr(node, "divisible", None)
+            kind = getattr(node, "kind", None)
+            self.divisible(literal or literals.string(value, kind))
             return
         text = literals.constant(value, getattr(node, "kind", None), self.style)
         signed = text.startswith("-") and self.get__pp(node) > Precedence.USub

@@ -1,19 +1,11 @@
-"""Constants and f-strings: as the user spelled them, or printed anew."""
+"""Constants and f-strings that are printed anew."""
 
 from __future__ import annotations
 
-import ast
-import io
 import re
 import sys
-import tokenize
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
-
-import gast
-
-from ..source import Source
-from .pristine import Pristine
 
 __all__ = [
     "PLAIN",
@@ -23,8 +15,8 @@ __all__ = [
     "docstring",
     "fstring",
     "fstring_parts",
-    "printable_copy",
     "string",
+    "words",
 ]
 
 QUOTES = ("'", '"', "'''", '"""')
@@ -141,7 +133,7 @@ def string(value: str, kind: str | None = None) -> Parts:
     """
     text = repr(value)
     start, body, end = (kind or "") + text[0], text[1:-1], text[-1]
-    return start, _words(body) if len(body) > _SHORT else [body], end
+    return start, words(body) if len(body) > _SHORT else [body], end
 
 
 def fstring(node: Any, printer: Printer, style: Style = PLAIN) -> str:
@@ -156,15 +148,16 @@ def fstring(node: Any, printer: Printer, style: Style = PLAIN) -> str:
 def fstring_parts(node: Any, printer: Printer) -> Parts:
     """An f-string in its fields and words, between which it may be divided."""
     start, parts, end = _by_value(node, printer, PLAIN)
-    words: list[str] = []
+    found: list[str] = []
     for value, part in zip(node.values, parts):
-        words.extend(_words(part) if _is_text(value) else [part])
+        found.extend(words(part) if _is_text(value) else [part])
     # Without fields the parts of an f-string are plain strings in disguise.
     whole = all(map(_is_text, node.values)) or sum(map(len, parts)) <= _SHORT
-    return start, ["".join(parts)] if whole else words, end
+    return start, ["".join(parts)] if whole else found, end
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """What stands between quotes, in the parts between which it may be divided."""
     return re.findall(r"[^ ]* +|[^ ]+", text)
 
 
@@ -232,106 +225,3 @@ def _literal(value: str, quote: str, style: Style | None, spec: bool) -> str:
         # There is no doubling in a specification.
         return text.replace("{", r"\x7b").replace("}", r"\x7d")
     return text.replace("{", "{{").replace("}", "}}")
-
-
-# --- as the user spelled them ---------------------------------------------------------
-
-
-def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
-    """A deep copy of a gast node in classes of ``ast`` where that has one.
-
-    Literals that are `pristine` carry an attribute ``spelling``: their text, as a tuple
-    of the parts of an implicit concatenation; operations that stood in parentheses
-    carry ``grouped``.
-    """
-    if isinstance(node, list):
-        return [printable_copy(item, pristine) for item in node]
-    if not isinstance(node, gast.AST):
-        return node
-    kind = type(node)
-    try:
-        printable, leaf = _classes[kind]
-    except KeyError:
-        # gast has nodes that this Python lacks, such as TryStar on 3.10.
-        printable = getattr(ast, kind.__name__, kind)
-        leaf = None if kind._fields else printable()
-        _classes[kind] = (printable, leaf)
-    if leaf is not None and not isinstance(node, ast.stmt):
-        return leaf
-    spelling = None
-    if pristine is not None and kind in _LITERALS and node in pristine:
-        spelling = _spelling(node, pristine.source)
-    is_grouped = (
-        pristine is not None
-        and kind in _OPERATIONS
-        and _is_grouped(node, pristine.source)
-    )
-    if kind in _WITH_FIELDS:
-        # What stands inside has no literals of its own: quotes may have to change.
-        pristine = None
-    copy = printable.__new__(printable)
-    attributes = copy.__dict__
-    for name, value in node.__dict__.items():
-        if isinstance(value, (list, gast.AST)):
-            value = printable_copy(value, pristine)
-        attributes[name] = value
-    if spelling is not None:
-        attributes["spelling"] = spelling
-    if is_grouped:
-        attributes["grouped"] = True
-    return copy
-
-
-#: Per gast class: the class to print as, and an instance where it has no parts.
-_classes: dict[type, tuple[Any, Any]] = {}
-
-_WITH_FIELDS = (gast.JoinedStr, gast.TemplateStr)
-_LITERALS = (gast.Constant, *_WITH_FIELDS)
-_OPERATIONS = (gast.BinOp, gast.BoolOp, gast.Compare, gast.UnaryOp)
-
-
-def _is_grouped(node: Any, source: Source) -> bool:
-    """Whether an operation has brackets around it on its lines, perhaps of a call."""
-    if not hasattr(node, "end_col_offset") or node.end_lineno > len(source.lines):
-        return False
-    first, last = source.lines[node.lineno - 1], source.lines[node.end_lineno - 1]
-    before = first[: source.column(node.lineno, node.col_offset)].rstrip()
-    after = last[source.column(node.end_lineno, node.end_col_offset) :].lstrip()
-    return bool(before.endswith("(") and after.startswith(")"))
-
-
-def _spelling(node: Any, source: Source) -> tuple[str, ...] | None:
-    if isinstance(getattr(node, "value", ""), (bool, type(None), type(...))):
-        return None
-    text = source.segment(node)
-    if "\n" not in text:
-        return (text,)
-    return _implicit_parts(text)
-
-
-def _implicit_parts(text: str) -> tuple[str, ...] | None:
-    """The strings of an implicit concatenation over several lines."""
-    # The parentheses let the parts stand on lines of their own.
-    lines = f"({text})".split("\n")
-    parts = []
-    start: tuple[int, int] | None = None
-    depth = 0
-    for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
-        name = tokenize.tok_name[token.type]
-        if name == "COMMENT" and not depth:
-            # Comments between the parts belong to the statement; see `comments`.
-            continue
-        if name in ("STRING", "FSTRING_START") and not depth:
-            start = token.start
-        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
-        if name in ("STRING", "FSTRING_END") and not depth and start is not None:
-            parts.append(_between(lines, start, token.end))
-    return tuple(parts)
-
-
-def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    (first, col), (last, end_col) = start, end
-    if first == last:
-        return lines[first - 1][col:end_col]
-    middle = lines[first : last - 1]
-    return "\n".join([lines[first - 1][col:], *middle, lines[last - 1][:end_col]])

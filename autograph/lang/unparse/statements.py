@@ -15,8 +15,9 @@ from .expressions import (
     get_op_symbol,
 )
 from .line_breaks import CLOSE, OPEN, Comma
-from .literals import docstring, printable_copy
+from .literals import docstring
 from .pristine import Pristine
+from .spelling import printable_copy
 
 __all__ = ["tokens_of"]
 
