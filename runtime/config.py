@@ -149,8 +149,8 @@ class threading:  # noqa: N801
         """Set how many threads one operation may use; 0 means all processors.
 
         Operations on large arrays in a graph are shared between threads; the results
-        do not depend on their number. What NumPy's linear algebra uses is its own
-        affair.
+        do not depend on their number. NumPy's linear algebra uses as many, where its
+        library is OpenBLAS, as in NumPy's own packages. That holds for the process.
         """
         cls._intra = _count(num_threads)
         for follow in _followers:

@@ -40,6 +40,7 @@ __all__ = [
     "AbortedError",
     "AlreadyExistsError",
     "CancelledError",
+    "CompilationWarning",
     "ConversionError",
     "DTypeMismatchError",
     "DataLossError",
@@ -455,11 +456,17 @@ class SymbolicTensorError(TracingError):
     code = "AG300"
 
     def __init__(
-        self, message: str, code: str = "AG300", location: tuple[str, int] | None = None
+        self,
+        message: str,
+        code: str = "AG300",
+        location: tuple[str, int] | None = None,
+        advice: str = "",
     ) -> None:
         super().__init__(message)
         self.code = code
         self.location = location
+        #: The part of the message that says what to do.
+        self.advice = advice
 
 
 #: The name that TensorFlow gives this error.
@@ -511,3 +518,13 @@ class RetracingWarning(RuntimeWarning):
     """
 
     code = "AG321"
+
+
+class CompilationWarning(RuntimeWarning):
+    """A compiler failed, by a fault of ours, and NumPy runs the graph (AG325).
+
+    Results are right, and slower than they would be. The text names the function and
+    what went wrong. It is given once for each graph, and filtered as other warnings.
+    """
+
+    code = "AG325"

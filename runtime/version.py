@@ -5,4 +5,4 @@ from __future__ import annotations
 __all__ = ["VERSION"]
 
 #: That of the compiler, which is not imported for it.
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -1,12 +1,13 @@
-"""The public names of ``tf.io``: files of records."""
+"""The public names of ``tf.io``: files of records, and ``tf.io.gfile``."""
 
 from __future__ import annotations
 
 import sys
 
+from runtime.api import gfile
 from runtime.data.files import TFRecordOptions, TFRecordWriter
 from runtime.missing import advise
 
-__all__ = ["TFRecordOptions", "TFRecordWriter"]
+__all__ = ["TFRecordOptions", "TFRecordWriter", "gfile"]
 
 advise(sys.modules[__name__], "tf.io")

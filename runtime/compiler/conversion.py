@@ -209,6 +209,9 @@ def converted_callees(function: Any, options: Any, met: Met) -> Callees:
 
 
 def _explained(error: SymbolicTensorError, obstacle: Obstacle) -> str:
+    if obstacle.rule is Rule.STAYS:
+        text = str(error).replace(error.advice, obstacle.instead)
+        return f"{text}\n  AG106: {obstacle.why}"
     fix = _FIXES.get(obstacle.rule, "")
     if obstacle.rule is not Rule.NO_SOURCE:
         return f"{error}\n  {obstacle}. {fix}".rstrip()
@@ -221,8 +224,8 @@ _FIXES = {
     "tf.autograph.options(include=[...])",
     Rule.EXCLUDED: "Do not exclude its module",
     Rule.MARKED: "Take the mark off, or let it get no tensor to decide on",
-    Rule.NO_SOURCE: "define it in a file or a notebook cell (Python 3.13 keeps the "
-    "text of its prompt and of `python -c`)",
+    Rule.NO_SOURCE: "define it in a file or a notebook cell, or in a terminal (Python "
+    "3.13 keeps the text of each prompt and of `python -c`)",
 }
 
 

@@ -260,7 +260,8 @@ def _variable_names(body: Callable[..., Any], variables: Any, count: int) -> lis
         names = list(inspect.signature(body).parameters)
     except (TypeError, ValueError):
         return []
-    return names if len(names) == len(variables) == count else []
+    is_flat = not any(map(nest.is_nested, variables))
+    return names if is_flat and len(names) == len(variables) == count else []
 
 
 def _flat_shapes(loop_vars: Any, shape_invariants: Any) -> Shapes:

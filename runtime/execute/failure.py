@@ -16,7 +16,7 @@ from runtime.errors import EndlessRecursionError, OpError, is_python_limit
 from runtime.execute.replay import next_call
 from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
-from runtime.ops.apply import kernel_error, run_kernel
+from runtime.ops.apply import KERNEL_ERRORS, kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
 from runtime.ops.python_ints import kernel_of
 from runtime.ops.record import Op, get
@@ -66,7 +66,7 @@ def kernel_failure(node: Node, arrays: Sequence[Any], error: Exception) -> Excep
         return error
     if isinstance(error, OpError):
         return error.for_op(node.op)
-    if isinstance(error, (ValueError, TypeError, IndexError, OverflowError)):
+    if isinstance(error, KERNEL_ERRORS):
         return kernel_error(get(node.op), arrays, node.attrs, error)
     return error
 

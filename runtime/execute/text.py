@@ -157,6 +157,10 @@ def _source(node: Node) -> Source | None:
     """The op's source; strings have none, they are Python objects to NumPy."""
     if any(tensor.dtype.kind == "O" for tensor in (*node.inputs, *node.outputs)):
         return None
+    if node.inputs and node.inputs[0].shape.rank is None:
+        if node.attrs.get("axis") is not None:
+            # NumPy takes a scalar for an array of one axis; the kernel does not.
+            return None
     op = get(node.op)
     size = node.outputs[0].shape.num_elements() if node.outputs else 0
     return (

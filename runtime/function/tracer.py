@@ -250,10 +250,11 @@ class Tracer:
         name = getattr(variable, "name", None)
         what = "a random generator" if name is None else f"the variable {name!r}"
         raise ValueError(
-            f"{start}{self._signature.name!r} creates {what} on a later call than its "
-            "first. A function may create variables and generators on its first call "
-            "only, and must keep them: create it outside, or where an attribute is "
-            "still None" + ("" if place is None else place.excerpt())
+            f"{start}{self._signature.name!r} creates {what} in a later trace than its "
+            "first. tf.function only supports singleton tf.Variables created on the "
+            "first call, and generators likewise: create it outside, or where an "
+            "attribute is still None, and keep it"
+            + ("" if place is None else place.excerpt())
         )
 
 

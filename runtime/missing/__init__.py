@@ -14,9 +14,9 @@ def advise(module: ModuleType, space: str) -> None:
     """Let the names that a namespace has not say what to use in their place.
 
     >>> import runtime as tf
-    >>> tf.io.gfile
+    >>> tf.io.read_file
     Traceback (most recent call last):
-    AttributeError: tf.io.gfile does not exist here: use Python: open, os, shutil, ...
+    AttributeError: tf.io.read_file does not exist here: use open(path, ...
     """
 
     def __getattr__(name: str) -> NoReturn:  # noqa: N807

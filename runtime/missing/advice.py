@@ -267,7 +267,7 @@ TABLE: dict[str, dict[str, str]] = {
         "decode_csv": "see tf.data.experimental.CsvDataset",
         "decode_raw serialize_tensor parse_tensor": _BYTES,
         "deserialize_many_sparse serialize_many_sparse serialize_sparse": _SPARSE,
-        "gfile match_filenames_once matching_files": _FILES,
+        "match_filenames_once matching_files": "tf.io.gfile.glob does, as Python runs",
         "read_file write_file": (
             'use open(path, "rb").read(), in a graph by tf.py_function'
         ),
@@ -487,7 +487,7 @@ TABLE: dict[str, dict[str, str]] = {
         ),
         "Print": "see tf.print",
         "app flags logging": "use argparse and logging",
-        "gfile": _FILES,
+        "gfile": "tf.io.gfile has its functions, with names in small letters",
         "layers": "see tf.keras.layers",
         "arg_max arg_min": "tf.argmax and tf.argmin do",
         "div floor_div": "tf.math.floordiv and tf.math.truediv do, and // and /",

@@ -18,6 +18,7 @@ from runtime.errors import (
     InternalError,
     InvalidArgumentError,
     OpError,
+    ResourceExhaustedError,
     TracedArgumentError,
 )
 from runtime.graph import Graph, leak_error
@@ -31,6 +32,7 @@ from runtime.types.specs import TensorSpec
 from runtime.where.handlers import check_op, facts
 
 __all__ = [
+    "KERNEL_ERRORS",
     "add_node",
     "apply",
     "apply_eagerly",
@@ -44,6 +46,7 @@ __all__ = [
     "replace_eager",
     "run_kernel",
     "set_reading",
+    "with_dtype",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -207,6 +210,10 @@ _quiet = Context()
 _quiet.run(np.seterr, all="ignore")
 
 
+#: What kernels raise where NumPy refuses operands, or has no memory for a result.
+KERNEL_ERRORS = (ValueError, TypeError, IndexError, OverflowError, MemoryError)
+
+
 def run_kernel(
     definition: Op,
     arrays: Sequence[Array],
@@ -222,7 +229,7 @@ def run_kernel(
         return _quiet.copy().run(kernel, *arrays, **attrs)
     except OpError as error:
         raise error.for_op(definition.name) from None
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
+    except KERNEL_ERRORS as error:
         raise kernel_error(definition, arrays, attrs, error) from None
 
 
@@ -237,6 +244,9 @@ def kernel_error(
         return inferred
     if type(error) is InvalidArgumentError or isinstance(error, OpError):
         return error
+    if isinstance(error, MemoryError):
+        reason = str(error) or "the process has no more memory"
+        return ResourceExhaustedError(reason).for_op(definition.name)
     return InvalidArgumentError(str(error)).for_op(definition.name)
 
 
@@ -248,6 +258,15 @@ def as_array(result: Any) -> Array:
         # NumPy would make a fixed-length text of it.
         return np.array(result, dtype=object)
     return np.asarray(result)
+
+
+def with_dtype(result: Any) -> Any:
+    """The result of a kernel; a bare text, for which NumPy has no scalar, as an array.
+
+    Kernels give and take arrays and NumPy's scalars, which have a dtype and a shape.
+    NumPy takes single elements out of an array of texts as Python's own `bytes`.
+    """
+    return as_array(result) if type(result) is bytes else result
 
 
 def _not_eager(definition: Op, value: Any) -> Exception:

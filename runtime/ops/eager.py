@@ -56,7 +56,8 @@ def _no_quick_way(*args: Any, **options: Any) -> Any:
 #: What sends a call from the quick way to the general one: operands that do not fit,
 #: and a context that is in use already, by the operation that a finalizer interrupted.
 FALL_BACK = (
-    ValueError, TypeError, IndexError, OverflowError, OpError, RuntimeError,
+    ValueError, TypeError, IndexError, OverflowError, MemoryError, OpError,
+    RuntimeError,
 )  # fmt: skip
 
 

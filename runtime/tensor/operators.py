@@ -42,6 +42,7 @@ class Operators:
     round: Callable[[Any], Any]
     round_digits: Callable[[Any, Any], Any]
     getitem: Callable[[Any, Any], Any]
+    note_shape: Callable[[Any, Any], Any]
 
     def bind(self, **functions: Callable[..., Any]) -> None:
         """Set functions by name: ``operators.bind(matmul=matmul)``."""

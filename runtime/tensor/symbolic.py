@@ -18,6 +18,7 @@ from runtime.graph.context import current_graph
 from runtime.graph.graph import described, outermost
 from runtime.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.tensor.base import Tensor
+from runtime.tensor.operators import operators
 from runtime.types.dtypes import DType, string
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
@@ -175,11 +176,15 @@ class SymbolicTensor(Tensor):
         return self.node.device
 
     def set_shape(self, shape: Any) -> None:
-        """Refine the static shape. Raises ValueError where it contradicts."""
+        """Refine the static shape. Raises ValueError where it contradicts.
+
+        The program checks it: InvalidArgumentError where the value has another shape.
+        """
         spec = self._spec
-        self._spec = TensorSpec(
-            spec.shape.merge_with(shape), spec.dtype, spec.name, weak=spec.weak
-        )
+        merged = spec.shape.merge_with(shape)
+        if merged.dims != spec.shape.dims:
+            operators.note_shape(self, merged)
+            self._spec = TensorSpec(merged, spec.dtype, spec.name, weak=spec.weak)
 
     def __hash__(self) -> int:
         """Identity for graphs, which keep tensors in dicts; refused to all others.
@@ -349,6 +354,7 @@ class SymbolicTensor(Tensor):
             f"while {function!r} is being traced: {fix}.{excerpt}",
             code,
             location,
+            fix,
         )
 
 

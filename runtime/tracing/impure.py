@@ -67,8 +67,12 @@ def _writes(function: Any, *args: Any, **kwargs: Any) -> bool:
 
 #: How programs call modules and classes that are known by another name.
 _SHOWN = {"nt": "os", "pathlib": "pathlib.Path", "posix": "os"}
+_SHOWN["runtime.api.gfile"] = "tf.io.gfile"
 #: Modules whose functions change files, and other functions that act.
-_CHANGING = frozenset({"nt", "numpy", "os", "pathlib", "posix", "shutil", "subprocess"})
+_CHANGING = frozenset(
+    {"nt", "numpy", "os", "pathlib", "posix", "runtime.api.gfile", "shutil"}
+    | {"subprocess"}
+)
 _EFFECTS = frozenset({"time.sleep", "random.seed", "numpy.random.seed"})
 
 

@@ -130,6 +130,9 @@ def _refused_by_python(error: Exception, name: str) -> Exception | None:
     Python names the class of the tensor, which the program does not know. What it says
     of operators, it says of numbers, too: that is an error of the program.
     """
+    cause = error.__cause__
+    if isinstance(cause, SymbolicTensorError) and not is_raised(error):
+        return cause  # NumPy says in its own words that an array does not take it
     known, text = f"'{SymbolicTensor.__name__}'", str(error)
     if type(error) is not TypeError or known not in text or is_raised(error):
         return None

@@ -210,10 +210,32 @@ def mutual_recursion(n):
     return is_even(n)
 
 
-@construct("`locals()`", (5,))
+@construct("`locals()`, where no tensor decides", (5,))
 def uses_locals(x):
     y = x + 1
     return sorted(locals())
+
+
+@construct("`locals()`, where a tensor decides", (5,), (-5,))
+def decides_beside_locals(x):
+    if x > 0:
+        x = x + 1
+    return x, len(locals())
+
+
+@construct("`eval`, `exec`, where a tensor decides", (5,), (-5,))
+def decides_beside_eval(x):
+    if x > 0:
+        return eval("x + 1")
+    return x
+
+
+@construct("`locals()` in a function that is called, and decides nothing", (5,), (-5,))
+def calls_one_with_locals(x):
+    if x > 0:
+        x = uses_locals(x)
+        return len(x)
+    return 0
 
 
 def numbers(limit):
@@ -221,7 +243,26 @@ def numbers(limit):
         yield i + limit
 
 
-@construct("generator function", (5,), (-5,))
+def positive_numbers(limit):
+    for i in range(-2, 3):
+        if i + limit > 0:
+            yield i + limit
+
+
+def numbers_up_to(limit):
+    for i in range(limit):
+        yield i
+
+
+def counted(limit):
+    count = 0
+    if limit > 3:
+        count = limit
+    yield count
+    yield limit
+
+
+@construct("generator function, where no tensor decides", (5,), (-5,))
 def uses_generator(x):
     total = 0
     for number in numbers(x):
@@ -229,3 +270,28 @@ def uses_generator(x):
     if total > 3:
         return total
     return 0
+
+
+@construct("generator function, where a tensor decides about `yield`", (1,), (-5,))
+def uses_deciding_generator(x):
+    total = 0
+    for number in positive_numbers(x):
+        total += number
+    return total
+
+
+@construct("generator function, where a tensor decides how often", (3,), (0,))
+def uses_generator_of_tensor(x):
+    total = 0
+    for number in numbers_up_to(x):
+        total += number
+    return total
+
+
+@construct("generator function, where a tensor decides beside `yield`", (5,), (-5,))
+def uses_generator_that_decides_beside(x):
+    total = 0
+    for number in counted(x):
+        total += number
+    return total
+

@@ -73,6 +73,17 @@ def with_finally(x):
     return x
 
 
+@construct("`break` in a `finally`, where a tensor decides", (5,), (-5,))
+def breaks_in_finally(x):
+    for _ in range(3):
+        try:
+            x = x + 1
+        finally:
+            if x > 0:
+                break
+    return x
+
+
 @construct("`return` through `finally` in a loop", (5,), (0,))
 def return_through_finally(n):
     for i in range(n):

@@ -20,13 +20,12 @@ from runtime.errors import UnimplementedError
 from runtime.execute import interpreter
 from runtime.lowering.prepare import prepare
 from runtime.types import nest
-from tests import array_programs
 from tests.edge_programs import random_edge_program
 from tests.number_programs import random_number_program
 from tests.tensor_programs import random_tensor_program
 from tests.turns import EVERYTHING
 
-__all__ = ["MAKERS", "SEEDS", "Program", "arrays", "differences"]
+__all__ = ["MAKERS", "SEEDS", "Program", "differences"]
 
 SEEDS = range(400) if EVERYTHING else range(3)
 NUMBERS = (0, 1, 3)
@@ -70,13 +69,6 @@ def tensors(seed: int) -> Program:
     rows = [(n, 4 - n, n / 2, [1, n, 2]) for n in NUMBERS]
     define = defined(random_tensor_program(seed), f"tensor program {seed}")
     return define, [tuple(map(tf.constant, row)) for row in rows]
-
-
-def arrays(seed: int) -> Program:
-    """Its first run has known shapes, the others any: see `differences`."""
-    runs = [tuple(map(tf.constant, run)) for run in array_programs.inputs(seed)]
-    text = array_programs.random_array_program(seed)
-    return defined(text, f"array program {seed}"), runs
 
 
 def outcome(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:

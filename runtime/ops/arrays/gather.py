@@ -8,6 +8,7 @@ import numpy as np
 
 from runtime.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.graph.context import current_graph
+from runtime.ops.apply import with_dtype
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
@@ -92,13 +93,13 @@ def check_bounds(indices: Array, length: int, what: str = "") -> None:
         )
 
 
-def _gather(params: Array, indices: Array, *, axis: int, batch_dims: int) -> Array:
-    if not params.ndim:
+def _gather(params: Array, indices: Array, *, axis: int, batch_dims: int) -> Any:
+    if not params.ndim or indices.dtype.kind not in "iu":
         raise ValueError
     axis = normal_axis(axis, params.ndim)
     check_bounds(indices, params.shape[axis])
     if not batch_dims:
-        return params.take(indices, axis)
+        return with_dtype(params.take(indices, axis))
     batch_dims = normal_axis(batch_dims, indices.ndim + 1)
     if batch_dims > axis:
         raise ValueError
@@ -150,7 +151,7 @@ def _gather_quickly(params: Array, indices: Any, axis: int) -> Any:
     if type(indices) is not EagerTensor or indices._array.dtype.kind not in "iu":
         raise ValueError
     places = indices._array
-    if places.dtype == np.int32 and places.ndim and params.size:
+    if places.dtype == np.int32 and places.ndim and params.ndim and params.size:
         # Negative ones are far too large without their signs.
         return params.take(places.view(np.uint32), axis)
     return _gather(params, places, axis=axis, batch_dims=0)
@@ -212,7 +213,7 @@ def _infer_gather_nd(
     return spec((*places[:-1], *dims[batch_dims + depth :]), params.dtype)
 
 
-def _gather_nd(params: Array, indices: Array, *, batch_dims: int) -> Array:
+def _gather_nd(params: Array, indices: Array, *, batch_dims: int) -> Any:
     depth = indices.shape[-1]
     if depth > params.ndim - batch_dims:
         raise ValueError
@@ -225,8 +226,7 @@ def _gather_nd(params: Array, indices: Array, *, batch_dims: int) -> Array:
     batch = _batch_indices(indices.shape[:-1], batch_dims)
     if not depth and not batch:
         return np.broadcast_to(params, indices.shape[:-1] + params.shape)
-    picked: Array = params[(*batch, *np.moveaxis(indices, -1, 0))]
-    return picked
+    return with_dtype(params[(*batch, *np.moveaxis(indices, -1, 0))])
 
 
 define("GatherNd", _gather_nd, _infer_gather_nd, family="movement")

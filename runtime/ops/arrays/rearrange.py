@@ -106,9 +106,14 @@ def _repeated(length: int | None, repeats: Any) -> int | None:
     return None if length is None or count is None else length * count
 
 
+def _repeat(x: Any, *, repeats: Any, axis: int | None) -> Any:
+    # NumPy takes a scalar for an array of one axis.
+    return np.repeat(x, repeats, None if axis is None else normal_axis(axis, x.ndim))
+
+
 define(
     "Repeat",
-    lambda x, *, repeats, axis: np.repeat(x, repeats, axis),
+    _repeat,
     _infer_repeat,
     source="np.repeat({0}, {repeats}, axis={axis})",
     family="movement",
@@ -323,7 +328,10 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 
 
 def _infer_roll(x: TensorSpec, *, shift: Any, axis: Any) -> TensorSpec:
-    return _infer_reverse(x, axis=axis)
+    # The shifts along an axis that is named twice add up.
+    for each in axis if isinstance(axis, tuple) else (axis,):
+        _infer_reverse(x, axis=each)
+    return spec(dims_of(x), x.dtype)
 
 
 define(

@@ -64,9 +64,15 @@ def _range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> Array:
     if dtype.is_integer:
         start, limit, delta = int(start), int(limit), int(delta)
     length = _range_length(start, limit, delta)
+    if length * dtype.np_dtype.itemsize > _MOST_BYTES:
+        # NumPy would give an empty array for 2**63 numbers.
+        raise InvalidArgumentError(f"a range of {length} numbers is too long")
     if dtype.is_integer and not _is_narrow(start, limit):
         return _wide_range(start, delta, length).astype(dtype.np_dtype)
     return np.arange(start, limit, delta, dtype=dtype.np_dtype)
+
+
+_MOST_BYTES = 2**63 - 1
 
 
 def _is_narrow(start: float, limit: float) -> bool:

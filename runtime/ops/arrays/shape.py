@@ -9,6 +9,7 @@ import numpy as np
 
 from runtime.errors import InvalidArgumentError
 from runtime.graph.context import current_graph
+from runtime.ops.apply import apply
 from runtime.ops.arguments import (
     INTS,
     axes_argument,
@@ -27,12 +28,13 @@ from runtime.ops.shapes import (
     known_axes,
     known_int,
     merge_dims,
+    normal_axes,
     normal_axis,
     product,
     show,
     spec,
 )
-from runtime.tensor import EagerTensor
+from runtime.tensor import EagerTensor, SymbolicTensor, operators
 from runtime.types import dtypes
 from runtime.types.dtypes import as_dtype
 from runtime.types.shapes import TensorShape
@@ -122,6 +124,38 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     return run("EnsureShape", as_tensor(x), shape=attr, name=name)
 
 
+def _assert_shape(x: Array, *, shape: Dims) -> tuple[()]:
+    if not TensorShape(shape).is_compatible_with(x.shape):
+        raise InvalidArgumentError(
+            f"the tensor has the shape {show(x.shape)}, and set_shape was told {shape}"
+        )
+    return ()
+
+
+def _infer_assert_shape(x: TensorSpec, *, shape: Dims) -> tuple[()]:
+    _infer_ensure_shape(x, shape=shape)
+    return ()
+
+
+define(
+    "AssertShape",
+    _assert_shape,
+    _infer_assert_shape,
+    stateful=True,
+    family="check",
+    raises=InvalidArgumentError("an assertion"),
+)
+
+
+def _note_shape(x: SymbolicTensor, shape: TensorShape) -> None:
+    """Have the program check what `set_shape` says: nobody else asks the array."""
+    if current_graph() is not None and shape.dims is not None:
+        apply("AssertShape", x, shape=tuple(shape.dims))
+
+
+operators.bind(note_shape=_note_shape)
+
+
 # --- reshape --------------------------------------------------------------------------
 
 
@@ -174,11 +208,18 @@ def _reshape(x: Array, *, shape: Any) -> Array:
     return x.reshape(shape)
 
 
+def _reshape_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
+    shape = attrs["shape"]
+    if type(shape) is not tuple or not INTS.issuperset(map(type, shape)):
+        return None  # the kernel looks for negative lengths
+    return f"{args[0]}.reshape({bare(shape, args)})"
+
+
 define(
     "Reshape",
     _reshape,
     _infer_reshape,
-    source="{0}.reshape({shape})",
+    source=_reshape_source,
     family="movement",
     fails=Fails.UNKNOWN,
     export=SHAPE_INPUT,
@@ -339,9 +380,14 @@ def _infer_squeeze(x: TensorSpec, *, axis: Any) -> TensorSpec:
     return spec(kept, x.dtype)
 
 
+def _squeeze(x: Any, *, axis: Any) -> Any:
+    # NumPy takes a scalar for an array of one axis.
+    return x.squeeze(None if axis is None else normal_axes(axis, x.ndim))
+
+
 define(
     "Squeeze",
-    lambda x, *, axis: x.squeeze(axis),
+    _squeeze,
     _infer_squeeze,
     source=lambda args, attrs: (
         f"{args[0]}.squeeze()"

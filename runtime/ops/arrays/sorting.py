@@ -46,6 +46,8 @@ def _sort(x: Array, *, axis: int, descending: bool) -> Array:
 
 
 def _argsort(x: Array, *, axis: int, descending: bool) -> Array:
+    # NumPy takes a scalar for an array of one axis.
+    axis = normal_axis(axis, x.ndim)
     if descending:
         places = _descending_places(x, axis)
     else:
@@ -222,6 +224,8 @@ def _infer_in_top_k(
 
 
 def _in_top_k(targets: Array, predictions: Array, *, k: int) -> Array:
+    if targets.ndim != 1 or predictions.ndim != 2:
+        raise ValueError
     rows, classes = predictions.shape
     valid = (targets >= 0) & (targets < classes)
     own = predictions[np.arange(rows), np.where(valid, targets, 0)]
@@ -354,7 +358,7 @@ def _infer_searchsorted(
 
 
 def _searchsorted(rows: Array, values: Array, *, side: Any, out_type: DType) -> Array:
-    if rows.shape[:-1] != values.shape[:-1]:
+    if not 0 < rows.ndim == values.ndim or rows.shape[:-1] != values.shape[:-1]:
         raise ValueError
     if rows.ndim == 1:
         return np.searchsorted(rows, values, side).astype(out_type.np_dtype)

@@ -55,7 +55,8 @@ def spec_with_element(buffer: TensorSpec, element: Dims | None) -> TensorSpec:
     """The spec of a buffer after an element was put into it."""
     rows = dims_of(buffer)
     if element is None:
-        return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
+        # An element of any rank decides what the rows of an empty list are.
+        return spec(None, buffer.dtype)
     if rows is not None and len(rows) == len(element) + 1:
         # Rows of nothing may stand for those of an empty list, whose length the first
         # element decides.

@@ -11,7 +11,7 @@ import numpy as np
 
 from runtime.errors import InvalidArgumentError
 from runtime.graph.context import current_graph
-from runtime.ops.apply import apply_one, as_array, infer_specs
+from runtime.ops.apply import apply_one, infer_specs, with_dtype
 from runtime.ops.convert import (
     as_tensor,
     cast,
@@ -73,9 +73,7 @@ Array = np.ndarray[Any, Any]
 
 
 def _add(x: Array, y: Array) -> Any:
-    total: Any = np.add(x, y)
-    # Of two strings of rank 0 NumPy gives bare bytes, which have no shape nor dtype.
-    return as_array(total) if type(total) is bytes else total
+    return with_dtype(np.add(x, y))
 
 
 def _require_nonzero(x: Array, y: Array) -> None:

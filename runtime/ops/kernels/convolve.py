@@ -18,7 +18,7 @@ comes after a convolution (`After`) is done to each block while it is there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,18 +97,25 @@ def convolve(
         finish = _finisher(after, result)
         _one_group(x, filters, strides, pads, dilations, result, finish)
         return result
-    each = outside // groups
-    for group in range(groups):
-        part = slice(group * each, (group + 1) * each)
-        channels = x[..., group * inside : (group + 1) * inside]
-        found = np.empty((*result.shape[:-1], each), x.dtype)
-        finish = _finisher(NOTHING, found)
-        _one_group(
-            channels, filters[..., part], strides, pads, dilations, found, finish
-        )
-        result[..., part] = found
+    if inside == 1 and len(lengths) == 2:
+        taps = filters.reshape(*filters.shape[:-2], groups, -1)
+        _each_channel(x, taps, strides, pads, dilations, result)
+    else:
+        for channels, part in _groups(groups, x, filters):
+            found = np.empty((*result.shape[:-1], outside // groups), x.dtype)
+            own = filters[..., part]
+            finish = _finisher(NOTHING, found)
+            _one_group(x[..., channels], own, strides, pads, dilations, found, finish)
+            result[..., part] = found
     _finisher(after, result)(result)
     return result
+
+
+def _groups(count: int, *arrays: Array) -> Iterator[tuple[slice, ...]]:
+    """For each group of channels its part of the last axis of each array."""
+    for group in range(count):
+        widths = [array.shape[-1] // count for array in arrays]
+        yield tuple([slice(group * n, (group + 1) * n) for n in widths])
 
 
 def _finisher(after: After, result: Array) -> Callable[[Array], None]:
@@ -292,36 +299,56 @@ def spread(
     strides: Ints,
     pads: Pads,
     dilations: Ints,
+    groups: int = 1,
 ) -> Array:
     """Each element of `y` times the filters (window..., out, in), added up where the
-    windows of a convolution of an array with these spatial `lengths` lie.
+    windows of a convolution of an array with these spatial `lengths` lie. The channels
+    of the result are `groups` of `out` channels.
     """
     if y.dtype == np.float16:
         wide = (y.astype(np.float32), filters.astype(np.float32))
-        return spread(*wide, lengths, strides, pads, dilations).astype(np.float16)
-    sizes, outside = filters.shape[:-2], filters.shape[-2]
+        found = spread(*wide, lengths, strides, pads, dilations, groups)
+        return found.astype(np.float16)
+    *sizes, outside, inside = filters.shape
     spans = [(size - 1) * apart for size, apart in zip(sizes, dilations)]
-    if all(step == 1 for step in strides) and _lie_within(pads, spans):
+    is_spread = 1 < groups < inside and outside == 1
+    if all(n == 1 for n in strides) and _lie_within(pads, spans) and not is_spread:
         # What reaches an element are the products with a window of `y`, from the other
         # end: a convolution.
         back = tuple(slice(None, None, -1) for _ in sizes)
-        flipped = filters[back].swapaxes(-1, -2)
+        flipped = filters[back].reshape(*sizes, outside, groups, -1)
+        flipped = flipped.swapaxes(-1, -3).reshape(*sizes, -1, groups * outside)
         more = [(span - a, span - b) for span, (a, b) in zip(spans, pads)]
         return convolve(y, flipped, lengths, strides, more, dilations)
     around = [length + sum(pad) for length, pad in zip(lengths, pads)]
-    total = np.zeros((len(y), *around, outside), y.dtype)
-    rows = y.reshape(-1, y.shape[-1])
+    total = np.zeros((len(y), *around, groups * outside), y.dtype)
+    rows = y.reshape(-1, inside)
     for place in np.ndindex(*sizes if rows.size else (0,)):
-        product = (rows @ filters[place].T).reshape(*y.shape[:-1], outside)
+        product = _times_each(rows, filters[place], groups)
         spots = (
             slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride)
             for at, dilation, count, stride in zip(
                 place, dilations, y.shape[1:-1], strides
             )
         )
-        total[(slice(None), *spots)] += product
+        total[(slice(None), *spots)] += product.reshape(*y.shape[:-1], -1)
     inner = (slice(pad[0], pad[0] + size) for pad, size in zip(pads, lengths))
     return total[(slice(None), *inner)]
+
+
+def _times_each(rows: Array, matrix: Array, groups: int) -> Array:
+    """The products of rows with the columns of a matrix, for each group of these."""
+    outside, inside = matrix.shape
+    if groups == 1:
+        return rows @ matrix.T
+    if outside == 1:
+        product = rows * matrix
+        if inside == groups:
+            return product
+        product = product.reshape(len(rows), groups, -1)
+        return np.add.reduce(product, axis=-1)  # type: ignore[no-any-return]
+    parts = [rows[:, part] @ matrix[:, part].T for (part,) in _groups(groups, rows)]
+    return np.concatenate(parts, -1)
 
 
 def _lie_within(pads: Pads, spans: Ints) -> bool:
@@ -333,18 +360,34 @@ def _lie_within(pads: Pads, spans: Ints) -> bool:
 
 
 def correlate_windows(
-    x: Array, y: Array, sizes: Ints, strides: Ints, pads: Pads, dilations: Ints
+    x: Array,
+    y: Array,
+    sizes: Ints,
+    strides: Ints,
+    pads: Pads,
+    dilations: Ints,
+    groups: int = 1,
 ) -> Array:
     """The sums over all windows of the batch (number, space..., channels) of their
-    elements times those of `y` that belong to them: (window..., channels, out).
+    elements times those of `y` that belong to them: (window..., channels, out). Each of
+    the `groups` of channels goes with one of `y`.
     """
     if x.dtype == np.float16:
         wide = (x.astype(np.float32), y.astype(np.float32))
-        return correlate_windows(*wide, sizes, strides, pads, dilations).astype(x.dtype)
-    inside, outside = x.shape[-1], y.shape[-1]
+        found = correlate_windows(*wide, sizes, strides, pads, dilations, groups)
+        return found.astype(x.dtype)
+    inside, outside = x.shape[-1] // groups, y.shape[-1]
     width = math.prod(sizes) * inside
     if not (width and y.size):
         return np.zeros((*sizes, inside, outside), y.dtype)
+    if groups > 1 and inside == 1:
+        return _correlate_each(x, y, sizes, strides, pads, dilations)
+    if groups > 1:
+        each = [
+            correlate_windows(x[..., a], y[..., b], sizes, strides, pads, dilations)
+            for a, b in _groups(groups, x, y)
+        ]
+        return np.concatenate(each, -1)
     lengths = y.shape[1:-1]
     windows = strided_windows(padded(x, pads), sizes, strides, dilations, lengths)
     axes = len(sizes) + 1
@@ -388,17 +431,22 @@ def convolve_depthwise(
         wide = (x.astype(np.float32), filters.astype(np.float32))
         found = convolve_depthwise(*wide, lengths, strides, pads, dilations)
         return found.astype(np.float16)
-    tall, wide_, channels, times = filters.shape
-    if times > 1:
-        x = np.repeat(x, times, axis=-1)
-    width = channels * times
-    height, length = lengths
-    result = new_result((len(x), height, length, width), x.dtype)
+    result = new_result((len(x), *lengths, filters[0, 0].size), x.dtype)
     if not result.size or not filters.size:
         result.fill(0)
         return result
-    x = padded(x, pads)
-    taps = filters.reshape(tall, wide_, width)
+    _each_channel(x, filters, strides, pads, dilations, result)
+    return result
+
+
+def _each_channel(
+    x: Array, filters: Array, strides: Ints, pads: Pads, dilations: Ints, result: Array
+) -> None:
+    """Compute a `convolve_depthwise` whose result has elements."""
+    tall, wide, _, times = filters.shape
+    height, length, width = result.shape[1:]
+    x = padded(_repeated(x, times), pads)
+    taps = filters.reshape(tall, wide, width)
     # A row of windows at once: the factors are repeated along it.
     factors = np.tile(taps, (1, 1, length))
     parts = list(blocks(len(x), height, length * width * x.itemsize, DEPTHWISE_BLOCK))
@@ -409,23 +457,67 @@ def convolve_depthwise(
         target = result[part].reshape(-1, high, length * width)
         scratch = borrow(target.size, x.dtype)
         product = scratch.reshape(target.shape)
-        start, stop = part[1].start * strides[0], (part[1].stop - 1) * strides[0] + 1
-        for level, place in np.ndindex(tall, wide_):
-            down, right = level * dilations[0], place * dilations[1]
-            rows = x[part[0], start + down : stop + down : strides[0]]
-            if strides[1] == 1:
-                # Neighbours in memory, as those of the result: no copy.
-                flat = rows.reshape(*rows.shape[:2], -1)
-                windows = flat[..., right * width : (right + length) * width]
+        for place in np.ndindex(tall, wide):
+            windows = _seen(x, part, place, length, strides, dilations)
+            if place == (0, 0):
+                np.multiply(windows, factors[place], out=target)
             else:
-                last = right + (length - 1) * strides[1] + 1
-                windows = rows[:, :, right : last : strides[1]].reshape(target.shape)
-            if level == place == 0:
-                np.multiply(windows, factors[level, place], out=target)
-            else:
-                np.multiply(windows, factors[level, place], out=product)
+                np.multiply(windows, factors[place], out=product)
                 np.add(target, product, out=target)
         give_back([scratch])
 
     share(fill, len(parts), allowed_threads() if x.size >= DEPTHWISE_MANY else 1)
-    return result
+
+
+def _repeated(x: Array, times: int) -> Array:
+    """The images with each channel so many times."""
+    return x if times == 1 else np.repeat(x, times, axis=-1)
+
+
+def _seen(
+    x: Array,
+    part: tuple[slice, slice],
+    place: tuple[int, ...],
+    length: int,
+    strides: Ints,
+    dilations: Ints,
+) -> Array:
+    """The elements at a place of all windows of a part of the result, by its rows."""
+    down, right = (at * apart for at, apart in zip(place, dilations))
+    start, stop = part[1].start * strides[0], (part[1].stop - 1) * strides[0] + 1
+    rows = x[part[0], start + down : stop + down : strides[0]]
+    last = right + (length - 1) * strides[1] + 1
+    if strides[1] == 1:
+        # Neighbours in memory, as those of the result: no copy.
+        flat, width = rows.reshape(*rows.shape[:2], -1), x.shape[-1]
+        return flat[..., right * width : last * width]
+    return rows[:, :, right : last : strides[1]].reshape(*rows.shape[:2], -1)
+
+
+def _correlate_each(
+    x: Array, y: Array, sizes: Ints, strides: Ints, pads: Pads, dilations: Ints
+) -> Array:
+    """`correlate_windows` for groups of one channel."""
+    *lengths, width = y.shape[1:]
+    x = padded(_repeated(x, width // x.shape[-1]), pads)
+    bytes_of_row = math.prod(lengths[1:]) * width * x.itemsize
+    parts = list(blocks(len(x), lengths[0], bytes_of_row, DEPTHWISE_BLOCK))
+    windows = strided_windows(x, sizes, strides, dilations, lengths)
+    sums = np.empty((len(parts), math.prod(sizes), width), y.dtype)
+    axes = len(lengths) + 1
+
+    def fill(index: int) -> None:
+        part, given = parts[index], y[parts[index]]
+        found = windows[part]
+        product = borrow(given.size, x.dtype)
+        ones = np.ones(given.size // width, x.dtype)
+        for number, place in enumerate(np.ndindex(*sizes)):
+            seen = found[(slice(None),) * axes + place]
+            np.multiply(seen, given, out=product.reshape(given.shape))
+            # BLAS adds rows up faster than NumPy.
+            np.dot(ones, product.reshape(-1, width), out=sums[index, number])
+        give_back([product])
+
+    share(fill, len(parts), allowed_threads() if x.size >= DEPTHWISE_MANY else 1)
+    total: Array = np.add.reduce(sums, axis=0)
+    return total.reshape(*sizes, 1, width)

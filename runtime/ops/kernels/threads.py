@@ -7,10 +7,13 @@ machine is busy, finds nothing left to do and delays nobody.
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from queue import SimpleQueue
 from typing import Any
 
@@ -18,7 +21,7 @@ import numpy as np
 
 from runtime import config
 
-__all__ = ["allowed_threads", "share"]
+__all__ = ["allowed_threads", "blas_threads", "numpy_library", "share"]
 
 
 def _cores() -> int:
@@ -151,3 +154,61 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+# --- the threads of NumPy's linear algebra --------------------------------------------
+
+#: How OpenBLAS calls its functions: as NumPy's packages have it, and by itself.
+_OPENBLAS = [
+    "scipy_openblas_{}64_",
+    "scipy_openblas_{}",
+    "openblas_{}64_",
+    "openblas_{}",
+]
+
+
+@cache
+def numpy_library() -> Any:
+    """NumPy's library, by which that of its linear algebra is found; None without one.
+
+    The handle also finds what the module itself was linked with.
+    """
+    try:
+        module = importlib.import_module("numpy._core._multiarray_umath")
+        return ctypes.CDLL(module.__file__)
+    except (ImportError, OSError):
+        return None
+
+
+@cache
+def _openblas(name: str) -> Any:
+    """A function of OpenBLAS; None where NumPy has another library."""
+    found = (getattr(numpy_library(), form.format(name), None) for form in _OPENBLAS)
+    return next((function for function in found if function is not None), None)
+
+
+def blas_threads() -> int | None:
+    """How many threads a product of matrices uses; None where nobody can be asked."""
+    ask = _openblas("get_num_threads")
+    return None if ask is None else int(ask())
+
+
+@cache
+def _own_threads() -> int | None:
+    """How many they were before they were limited."""
+    return blas_threads()
+
+
+def _limit_blas(threads: int) -> None:
+    """Have products of matrices use so many threads; 0: as many as by themselves.
+
+    On a busy machine, threads of a product wait for each other.
+    """
+    if not threads and not _own_threads.cache_info().currsize:
+        return  # They were never limited: OpenBLAS need not be looked for.
+    own = _own_threads()
+    if own is not None:
+        _openblas("set_num_threads")(threads or own)
+
+
+config.on_thread_count(_limit_blas)

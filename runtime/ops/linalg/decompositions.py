@@ -35,12 +35,6 @@ __all__: list[str] = []
 # --- products -------------------------------------------------------------------------
 
 
-@decomposes("BatchMatMulV2")
-def _batch_matmul(a: Any, b: Any, **attrs: Any) -> Any:
-    # The op of two matrices takes batches of them, too.
-    return run("MatMul", a, b, **attrs)
-
-
 @decomposes("Tensordot")
 def _tensordot(a: Any, b: Any, *, axes: Any) -> Any:
     if a.shape.rank is None or b.shape.rank is None:

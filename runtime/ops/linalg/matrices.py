@@ -87,14 +87,22 @@ def _infer_diag_part(x: TensorSpec, *, k: int) -> TensorSpec:
     *batch, rows, columns = dims
     if rows is None or columns is None:
         return spec((*batch, None), x.dtype)
-    length = min(rows + min(k, 0), columns - max(k, 0))
+    length = _diagonal(rows, columns, k)
     if length <= 0 and (rows and columns):
         raise InvalidArgumentError(f"the shape {show(dims)} has no diagonal k = {k}")
     return spec((*batch, max(length, 0)), x.dtype)
 
 
+def _diagonal(rows: int, columns: int, k: int) -> int:
+    """The length of diagonal number `k`; not positive where there is none."""
+    return min(rows + min(k, 0), columns - max(k, 0))
+
+
 def _diag_part(x: Array, *, k: int) -> Array:
-    if x.ndim < 2 or not -x.shape[-2] <= k <= x.shape[-1]:
+    if x.ndim < 2:
+        raise ValueError
+    rows, columns = x.shape[-2:]
+    if _diagonal(rows, columns, k) <= 0 and rows and columns:
         raise ValueError
     return x.diagonal(k, -2, -1)
 
@@ -103,7 +111,6 @@ define(
     "MatrixDiagPartV3",
     _diag_part,
     _infer_diag_part,
-    source="{0}.diagonal({k}, -2, -1)",
     family="movement",
 )
 

@@ -59,6 +59,14 @@ def _fits(channels: int, inside: int, outside: int | None) -> bool:
     return outside is None or outside % (channels // inside) == 0
 
 
+def _check_groups(channels: int | None, inside: int | None, outside: Any) -> None:
+    """Raise ValueError unless filters fit the channels, which may be groups."""
+    if channels is None or inside is None or channels == inside:
+        return
+    if not _fits(channels, inside, outside):
+        raise ValueError
+
+
 def _infer_convolution(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
     rank = len(attrs["strides"])
     dims = dims_or_unknown(x, rank, "the input")
@@ -303,7 +311,8 @@ def separable_conv2d(
     return conv2d(found, pointwise_filter, 1, "VALID", data_format or "NHWC", name=name)
 
 
-# --- Convolutions the other way: each element spreads over a window
+# --- Convolutions the other way: each element spreads over a window.
+# The input has groups of channels where it has more of them than the filters take.
 
 
 def _infer_back(
@@ -324,7 +333,7 @@ def _infer_back(
     try:
         wanted = (target[0], *places(target, window[:-2], attrs), window[-1])
         merge_dims(wanted, dims)
-        merge_dims((target[-1],), (window[-2],))
+        _check_groups(target[-1], *window[-2:])
     except ValueError:
         raise InvalidArgumentError(
             f"a convolution of a tensor of shape {show(target)} with the filters "
@@ -340,7 +349,8 @@ def _back(filters: Array, y: Array, *, input_sizes: Any, **attrs: Any) -> Array:
     )
     pads = paddings(input_sizes, filters.shape[:-2], attrs)
     steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
-    return spread(y, filters, input_sizes[1:-1], steps, pads, dilations)
+    groups = max(input_sizes[-1] // max(filters.shape[-2], 1), 1)
+    return spread(y, filters, input_sizes[1:-1], steps, pads, dilations, groups)
 
 
 define(
@@ -374,7 +384,7 @@ def _infer_filters(
     try:
         wanted = (dims[0], *places(dims, tuple(sizes), attrs), outside)
         merge_dims(wanted, given)
-        merge_dims((dims[-1],), (inside,))
+        _check_groups(dims[-1], inside, outside)
     except ValueError:
         raise InvalidArgumentError(
             f"a convolution of a tensor of shape {show(dims)} with filters of shape "
@@ -391,7 +401,8 @@ def _filters(x: Array, y: Array, *, filter_sizes: Any, **attrs: Any) -> Array:
     sizes = filter_sizes[:-2]
     pads = paddings(x.shape, sizes, attrs)
     steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
-    return correlate_windows(x, y, sizes, steps, pads, dilations)
+    groups = max(x.shape[-1] // max(filter_sizes[-2], 1), 1)
+    return correlate_windows(x, y, sizes, steps, pads, dilations, groups)
 
 
 for _name in ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2"):

@@ -81,6 +81,17 @@ def _fused_convolution(
     return relu_of(found) if relu else found
 
 
+@decomposes("DepthwiseConv2dNative")
+def _depthwise(x: Any, filters: Any, **attrs: Any) -> Any:
+    if x.shape.rank is None or filters.shape.rank is None:
+        return NotImplemented
+    # Each channel is a group of its own. It is the number of them in the images that
+    # the filters have to have.
+    *sizes, _, times = lengths(filters)
+    filters = reshape(filters, [*sizes, 1, length(x, 3) * times])
+    return run("Conv2D", x, filters, **attrs)
+
+
 @decomposes("MaxPool3D")
 def _max_pool(x: Any, **attrs: Any) -> Any:
     return _pooled("MaxPool", x, attrs)

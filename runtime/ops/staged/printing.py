@@ -74,10 +74,18 @@ def _ends(items: Sequence[Any] | Array, summarize: int) -> Iterator[Any]:
         yield from items[-summarize:]
 
 
+#: How C writes the characters that a text in quotes cannot show.
+_ESCAPES = (
+    {code: f"\\{code:03o}" for code in (*range(32), 127)}
+    | {ord(mark): f"\\{mark}" for mark in "\\\"'"}
+    | {ord("\n"): r"\n", ord("\r"): r"\r", ord("\t"): r"\t"}
+)
+
+
 def _element_text(value: Any) -> str:
     if isinstance(value, bytes):
-        escaped = value.decode("utf-8", "backslashreplace")
-        return f'"{escaped}"'
+        escaped = value.decode("latin-1").translate(_ESCAPES).encode("latin-1")
+        return f'"{escaped.decode("utf-8", "backslashreplace")}"'
     if isinstance(value, (np.bool_, bool)):
         return str(int(value))
     if isinstance(value, np.complexfloating):

@@ -316,6 +316,15 @@ def of_networks() -> Iterator[Case]:
                 "FusedConv2D", fused, (images, filters, drawn(4, dtype=dtype)), 24, True
             )
 
+        for strides, times in ((1, 1), ([2, 1], 2)):
+            factors = drawn(2, 2, 3, times, dtype=dtype)
+
+            def by_depth(x: Any, w: Any, steps: Any = strides) -> Any:
+                return tf.nn.depthwise_conv2d(x, w, steps, "SAME")
+
+            name = "DepthwiseConv2dNative"
+            yield known_rank(name, by_depth, images, factors, ulps=24, summed=True)
+
 
 def pool_of(function: Any, size: Any, step: Any, padding: str) -> Any:
     return lambda x: function(x, size, step, padding)

@@ -155,7 +155,7 @@ def test_code(value: Any, text: str) -> None:
 
 
 SOURCES = [
-    (lambda x, n: tf.reshape(x, [n, -1]), "x.reshape((n, -1))"),
+    (lambda x, n: tf.reshape(x, [n, -1]), "Reshape(x, shape=(n, -1))"),
     (lambda x, n: tf.transpose(x), "x.transpose()"),
     (lambda x, n: tf.transpose(x, [1, 0]), "x.transpose((1, 0))"),
     (lambda x, n: tf.expand_dims(x, n), "np.expand_dims(x, n)"),

@@ -71,6 +71,27 @@ def test_files_that_are_written(tmp_path):
     assert "once for each trace" in lines[1]
 
 
+def test_files_that_are_changed_under_the_names_of_tf(tmp_path):
+    gfile, folder = tf.io.gfile, str(tmp_path)
+
+    def f(x):
+        with gfile.GFile(f"{folder}/a", "w") as file:
+            file.write("text")
+        gfile.copy(f"{folder}/a", f"{folder}/b")
+        gfile.rename(f"{folder}/b", f"{folder}/c")
+        gfile.remove(f"{folder}/c")
+        gfile.mkdir(f"{folder}/d")
+        gfile.makedirs(f"{folder}/d/e")
+        gfile.rmtree(f"{folder}/d")
+        return x + len(gfile.GFile(f"{folder}/a").read()) + len(gfile.listdir(folder))
+
+    result, lines = warned(f, tf.constant(1))
+    assert int(result) == 6
+    assert list(lines) == [1, 3, 4, 5, 6, 7, 8]
+    assert "calls open(): that happens once for each trace" in lines[1]
+    assert "calls tf.io.gfile.copy(): that happens once for each" in lines[3]
+
+
 def test_input_is_a_constant(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("5\n"))
 

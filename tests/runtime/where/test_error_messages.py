@@ -10,6 +10,7 @@ import traceback
 from array import array
 from typing import Any
 
+import numpy as np
 import pytest
 
 import runtime as tf
@@ -180,6 +181,36 @@ def test_what_takes_python_numbers_is_named() -> None:
     assert text.startswith("FILE:+1: AG302: the tensor 'x' (int32[]) was ")
     name = "given to `array`, which takes Python numbers"
     assert (name if COLUMNS else "used as a Python float") in text
+
+
+def put_into_an_array(x):
+    values = np.zeros(2)
+    values[0] = x
+
+
+def put_into_an_array_in_a_branch(x):
+    values = np.zeros(2)
+    if x > 0:
+        values[0] = 1.0
+
+
+def test_an_array_of_numpy_takes_no_tensor() -> None:
+    text = message(put_into_an_array, 1)
+    assert text.startswith("FILE:+2: AG302: the tensor 'x' (int32[]) was used as a Py")
+    text = message(put_into_an_array_in_a_branch, 1)
+    assert text.startswith("FILE:+2: AG302: a tensor (float64[]) was ")
+
+
+def raised_from_it(x):
+    try:
+        return float.__call__(x)
+    except TypeError as error:
+        raise LookupError("the reason") from error
+
+
+def test_what_a_program_raises_of_such_an_error_stays() -> None:
+    with pytest.raises(LookupError, match="the reason"):
+        tf.function(raised_from_it)(tf.constant(1))
 
 
 def made_bytes(x):

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import runtime  # noqa: F401  (registers the ops)
+import runtime as tf
+from runtime.execute import interpreter
+from runtime.lowering.prepare import prepare
 from runtime.ops.record import get
 
 #: Empty buffers, and how the rows are made of numbers.
@@ -101,3 +103,18 @@ def test_what_is_no_view_of_the_last_rows_is_copied(views: Any) -> None:
 
     assert found[: len(rows) + 1].tolist() == [7, *rows]
     assert base.tolist() == before
+
+
+def test_a_row_of_any_rank_decides_what_an_empty_list_holds() -> None:
+    def pair(x: Any) -> Any:
+        rows: list[Any] = []
+        for _ in tf.range(2):
+            rows.append(x)
+        return tf.stack(rows)
+
+    function = tf.function(pair, input_signature=[tf.TensorSpec(None)])
+    low = prepare(function.get_concrete_function().graph, holds_state=True)
+    (found,) = interpreter.run(low, [np.ones((1, 2), np.float32)])
+
+    assert low.outputs[0].shape.is_compatible_with(found.shape)
+    assert found.shape == (2, 1, 2)

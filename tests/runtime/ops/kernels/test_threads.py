@@ -95,3 +95,18 @@ finally:
 """
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
     subprocess.run(command, check=True, timeout=60)
+
+
+def test_products_of_matrices_use_no_more_threads_than_are_allowed() -> None:
+    own = threads.blas_threads()
+    if own is None:
+        pytest.skip("NumPy's linear algebra is not OpenBLAS")
+    limit = tf.config.threading.set_intra_op_parallelism_threads
+    try:
+        limit(1)
+        assert threads.blas_threads() == 1
+        limit(2)
+        assert threads.blas_threads() == 2
+    finally:
+        limit(0)
+    assert threads.blas_threads() == own
