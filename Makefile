@@ -1,8 +1,9 @@
-# make demo    one function through all its stages
-# make test    lint, types, floors and tests, on every supported Python found here
-# make check   the same on the default Python only (quick)
+# make demo    what it does, in ten steps: seconds, also on a fresh clone
+# make test    lint, types, floors and tests on the default Python
+# make matrix  the slow tests, the other supported Pythons found here, 3.14, the wheel
 # make lint    lint, types and floors alone
 # make wasm    the compiler's tests on Python 3.14 as WebAssembly (with Node and npm)
+# make wheel   the packages that are published, built and installed on their own
 # make fuzz    the random tests for as long as they last
 # make keras   Keras's own tests on our backend (FOLDERS="losses metrics" for a part)
 #
@@ -24,14 +25,25 @@ PYTEST_ARGS ?= -q
 FUZZ_FIRST ?= $(shell date +%s)
 FUZZ_COUNT ?= 50000
 
-.PHONY: demo test check lint tests wasm fuzz keras pythons clean
+# Without these files every process that a test starts compiles both packages anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-demo: .venv/.ready
-	$(BIN)/python -m examples.demo
+.PHONY: demo test matrix lint tests slow wasm wheel fuzz keras clean
 
-test: lint pythons
+# The demonstration needs what the packages need, and no tools.
+NEEDED := 'gast>=0.7' 'astor>=0.8.1' 'numpy>=2'
+DEMO := $(if $(wildcard .venv/.ready),.venv,.venv-demo)
+demo: $(DEMO)/.ready
+	$(DEMO)/bin/python -m examples.demo
 
-check: lint tests
+.venv-demo/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
+	@test -x .venv-demo/bin/python || $(PYTHON) -m venv .venv-demo
+	.venv-demo/bin/python -m pip install -q --no-compile \
+		--disable-pip-version-check $(NEEDED)
+	@touch $@
+
+test: lint tests
 
 lint: .venv/.ready
 	$(BIN)/ruff check .
@@ -39,11 +51,36 @@ lint: .venv/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# What does not depend on the Python: kernels, engines and libraries.
+SAME_ON_ALL := api data distribute graph_export keras_backend native onnx_export ops \
+	saved_model saving summary train types xla
+# In processes of their own, since they fill the heap, which traces search for references.
+LARGE := $(SAME_ON_ALL:%=tests/runtime/%) tests/runtime/gradients \
+	tests/runtime/test_op_programs.py
+PARALLEL := $(BIN)/python -m pytest $(PYTEST_ARGS) -n auto --dist worksteal -m "not slow"
 tests: .venv/.ready
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PARALLEL) $(LARGE)
+	$(PARALLEL) $(LARGE:%=--ignore=%)
+
+# Its parts run two at a time, the longest first; the output of each comes in one piece.
+MATRIX := slow $(OTHERS:%=python-%) wheel wasm
+matrix: .venv/.ready
+	$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs=2 $(MATRIX)
+
+slow: .venv/.ready
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
+
+python-%: .venv/.ready
+	@python=$$(.ci/find-python $*) || { echo "== NOT TESTED, no Python found: $*"; exit 0; }; \
+	$(MAKE) --no-print-directory .venv-$*/.ready PYTHON_OTHER="$$python" && \
+	.venv-$*/bin/python -m pytest $(PYTEST_ARGS) -m "not slow" \
+		$(SAME_ON_ALL:%=--ignore=tests/runtime/%)
 
 wasm: .venv/.ready
-	.ci/wasm $(PYTEST_ARGS) tests/autograph
+	.ci/wasm $(PYTEST_ARGS) -m "not slow" tests/autograph
+
+wheel: .venv/.ready
+	.ci/wheel $(SUPPORTED)
 
 fuzz: .venv/.ready
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
@@ -52,16 +89,11 @@ fuzz: .venv/.ready
 	$(BIN)/python -m tests.edge_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.effect_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.native_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
+	$(BIN)/python -m tests.gradient_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
+	$(BIN)/python -m tests.op_fuzz $(FUZZ_FIRST) $(FUZZ_COUNT)
 
 keras: .venv/.ready
 	$(BIN)/python -m tests.keras_suite $(FOLDERS)
-
-# Every supported Python is tested where it is installed, two at a time. In two parts, the
-# longer ones first, since one processor would wait for the last Python's whole suite.
-PARTS := tests/runtime --ignore=tests/runtime
-RUNS := $(foreach part,$(PARTS),$(foreach version,$(VERSION) $(OTHERS),$(part) $(version)))
-pythons: .venv/.ready
-	@printf '%s %s\n' $(RUNS) | xargs -n 2 -P 2 .ci/test-python $(PYTEST_ARGS)
 
 .venv/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
@@ -75,6 +107,6 @@ pythons: .venv/.ready
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.* .wasm build dist *.egg-info .hypothesis \
+	rm -rf .venv .venv-* .wasm build dist *.egg-info .hypothesis \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.modes_fuzz import Tally, check
 from tests.tensor_programs import random_tensor_program, tensor_programs
-from tests.turns import by_turns
 
 
 @given(tensor_programs())
@@ -24,7 +23,8 @@ def test_drawn_program(text: str) -> None:
     check(text)
 
 
-@pytest.mark.parametrize("seed", by_turns(range(0, 160, 20)))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(0, 160, 20))
 def test_numbered_programs(seed: int) -> None:
     """Many programs, quickly made; nearly all can be staged."""
     tally = Tally()

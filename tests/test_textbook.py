@@ -9,13 +9,13 @@ from pathlib import Path
 
 from tests import textbook_modes
 from tests.textbook_modes import MODES, Verdict
-from tests.turns import by_turns
+from tests.turns import quarter
 
 RECORDED = textbook_modes.recorded()
 #: Each program in one of the modes: the examples of a textbook are many.
 PAIRS = [
     (name, mode)
-    for number, name in enumerate(by_turns(sorted(RECORDED)))
+    for number, name in enumerate(quarter(sorted(RECORDED)))
     if RECORDED[name][mode := MODES[number % 5]][0] != "slow"
 ]
 

@@ -31,11 +31,20 @@ from autograph.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+#: Those that train models take long.
+PARAMETERS = [
+    pytest.param(
+        path,
+        id=str(path.relative_to(ROOT)),
+        marks=[pytest.mark.slow] if path.parent.name == "examples" else [],
+    )
+    for path in PAGES
+]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", PARAMETERS)
 def test_page(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool
 ) -> None:

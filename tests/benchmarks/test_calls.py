@@ -38,12 +38,14 @@ def test_other_forms_of_calls() -> None:
     assert len(names(calls.forms)) == 6
 
 
+@pytest.mark.slow
 def test_memory() -> None:
     (measure,) = calls.memory(1)
 
     assert 0 < measure.value < 200
 
 
+@pytest.mark.slow
 def test_a_small_soak() -> None:
     wrong, most, sizes = calls.soak(
         calls=320, signatures=24, threads=8, limit=8, samples=2

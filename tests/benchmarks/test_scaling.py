@@ -20,6 +20,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scaling, "GROWTH_OF_ITERATIONS", 1000)
 
 
+@pytest.mark.slow
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert scaling.main(["--rounds", "1", "--json"]) == 0
 

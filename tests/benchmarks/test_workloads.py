@@ -15,12 +15,13 @@ from benchmarks.contest import different
 from benchmarks.libraries import LIBRARIES, OURS
 from benchmarks.session import has_program, load, results
 from benchmarks.workloads import WORKLOADS, chosen
+from tests.turns import by_turns
 
 FOLDER = Path(importlib.import_module("benchmarks.workloads").__file__).parent
 CALLED = [work for work in WORKLOADS if work.measure in ("call", "first")]
 
 
-@pytest.mark.parametrize("workload", CALLED, ids=lambda work: work.name)
+@pytest.mark.parametrize("workload", by_turns(CALLED), ids=lambda work: work.name)
 def test_results(workload) -> None:
     if workload.name == "keras_fit":
         pytest.importorskip("keras")

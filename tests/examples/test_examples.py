@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -205,16 +206,48 @@ def test_demo_shows_all_stages() -> None:
     for part in (
         "while n != 1:",  # the source
         "ag.while_loop(lambda: n != 1",  # converted
-        "convert(collatz)(27) = 111",  # on Python values
-        "= <tf.Tensor: shape=(), dtype=int32, numpy=111>",  # staged
         "= While(",  # the graph
         "import numpy as np",  # what runs it
+        "path.append(x)",  # a list that grows
+        "1.4142 in 16 steps, the mean 1.5329",
+        "tape.gradient(mean, rate) = -0.8060",
+        "AG206: the value chosen here for 'found'",  # a refusal
+        "|     if x > 0:\n",
+        # Python 3.10 does not tell columns.
+        *(["|        ^^^^^\n"] if sys.version_info >= (3, 11) else []),
         *(f"{way:<15}  111" for way in WAYS),
         "All are equal.",
     ):
         assert part in text
     assert max(map(len, text.splitlines())) <= 88
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_demo_shows_native_code(
+    installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if installed:
+        pytest.importorskip("llvmlite")
+    else:
+        monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    out = io.StringIO()
+    demo.main(out)
+    text = out.getvalue()
+
+    assert ("i32 @run(" in text) == installed
+    assert (" µs, native " in text) == installed
+    assert ("-m pip install llvmlite" in text) != installed
+
+
+def test_make_demo_installs_what_the_packages_need_and_no_more() -> None:
+    """The Makefile names the packages, as building the tree would take longer."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [names] = re.findall(r"^NEEDED := (.*)$", makefile, re.MULTILINE)
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    [needed] = re.findall(r"^dependencies = \[(.*)\]$", project, re.MULTILINE)
+
+    assert names.replace("'", '"').split() == needed.replace(",", "").split()
 
 
 def test_demo_colours_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,11 +31,11 @@ from autograph import disk_cache
 from autograph.lang.source import Source
 from autograph.options import DEFAULT
 from autograph.pipeline import convert_module
-from tests.turns import EVERYTHING, by_turns
+from tests.turns import EVERYTHING, quarter
 
 ROOT = Path(__file__).parents[2]
 STANDARD = ["statistics", "heapq", "textwrap", "fractions"]
-INSTALLED = by_turns(["mpmath", "networkx"])
+INSTALLED = quarter(["mpmath", "networkx"])
 
 
 # --- every function converts ----------------------------------------------------------
