@@ -34,14 +34,11 @@ ITERATIONS = (10**5, 10**6, 10**7)
 GROWTH_OF_NODES, GROWTH_OF_ITERATIONS = 2.5, 1.5
 
 
-# Python runs through a list one by one; what repeats over a range would be rolled up.
-
-
 def straight(nodes: int) -> Callable[[Any], Any]:
     """Each node reads the one before it."""
 
     def run(x: Any) -> Any:
-        for _ in [None] * (nodes // 2):
+        for _ in range(nodes // 2):
             x = 0.9 * x + 0.1
         return x
 

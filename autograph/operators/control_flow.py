@@ -30,7 +30,6 @@ from .logical import staged_and
 from .perhaps import assuming, told
 from .protocols import call_bool
 from .raising import or_raised
-from .rolling import run_range, unrolling
 from .state.refusals import loops_over_items
 from .state.variables import Variables
 from .unbound import raise_as_python
@@ -184,14 +183,25 @@ def for_loop(
         del iterated
 
 
+_watch_loop: Callable[[], Callable[[Any], None] | None] = lambda: None  # noqa: E731
+
+
+def set_loop_watcher(watch: Callable[[], Callable[[Any], None] | None]) -> None:
+    """Let a tensor library know of the loops that Python runs.
+
+    ``watch()`` is called before each. If it gives a function, that is called with the
+    iterable when the loop has ended.
+    """
+    global _watch_loop
+    _watch_loop = watch
+
+
 @loops_over_items
 def _python_for(iterated: Any, body: ItemBody, until: Until, state: str) -> None:
     """A loop over a Python iterable."""
-    unrolled = unrolling()
+    ended = _watch_loop()
     try:
-        if unrolled is not None and until is None and type(iterated) is range:
-            run_range(iterated, body, state, unrolled)
-        elif until is None:
+        if until is None:
             for item in iterated:
                 body(item)
         else:
@@ -205,8 +215,8 @@ def _python_for(iterated: Any, body: ItemBody, until: Until, state: str) -> None
                         break
                     if stop:
                         break
-        if unrolled is not None:
-            unrolled.done(iterated)
+        if ended is not None:
+            ended(iterated)
     finally:
         # As in `for_loop`.
         iterated = items = None

@@ -1,7 +1,4 @@
-"""A straight line of nodes: what tracing and compiling each of them costs.
-
-The loops run over lists: over a range, ours would be rolled up.
-"""
+"""A straight line of nodes: what tracing and compiling each of them costs."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ def inputs(random, nodes):
 
 
 def chain(x, nodes):
-    for _ in [None] * (nodes // 2):
+    for _ in range(nodes // 2):
         x = 0.9 * x + 0.1
     return x
 

@@ -1,7 +1,4 @@
-"""The gradient of a straight line of nodes: what tracing each of them costs.
-
-The loops run over lists: over a range, ours would be rolled up.
-"""
+"""The gradient of a straight line of nodes: what tracing each of them costs."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ def tensorflow(tf):
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = x
-            for _ in [None] * (nodes // 2):
+            for _ in range(nodes // 2):
                 y = 0.9 * y + 0.1
         return tape.gradient(y, x)
 
@@ -32,7 +29,7 @@ def tensorflow(tf):
 
 def jax(jax):
     def total(x, nodes):
-        for _ in [None] * (nodes // 2):
+        for _ in range(nodes // 2):
             x = 0.9 * x + 0.1
         return x.sum()
 

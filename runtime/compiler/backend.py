@@ -34,7 +34,6 @@ from runtime.staging.state.optional import (
 from runtime.staging.state.reasons import explaining
 from runtime.staging.state.values import MISSING
 from runtime.tensor import SymbolicTensor, truth_of_items
-from runtime.tracing.rolled import decided
 from runtime.tracing.subgraph import predicate
 from runtime.variable import Variable
 
@@ -291,14 +290,8 @@ _OF_ITERATED: dict[str, Callable[..., Any]] = {
 
 
 def _known_truth(value: Any) -> bool | None:
-    """The truth of a tensor that stands for a list, where its shape tells.
-
-    And of one that a loop decides which is to be rolled up.
-    """
-    if not isinstance(value, SymbolicTensor):
-        return None
-    known = truth_of_items(value)
-    return decided(value) if known is None else known
+    """The truth of a tensor that stands for a list, where its shape tells."""
+    return truth_of_items(value) if isinstance(value, SymbolicTensor) else None
 
 
 def _branch(

@@ -12,11 +12,11 @@ from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.activity import has_written_form
 from autograph.operators.builtins import aware
-from autograph.operators.rolling import set_unrolling
+from autograph.operators.control_flow import set_loop_watcher
 from autograph.operators.state.trials import all_opened, set_listener
 from runtime import graph_export
+from runtime.compiler import unrolling
 from runtime.compiler.backend import LISTS, OPTIONAL, STAGING
-from runtime.compiler.unrolled import unrolling
 from runtime.compiler.watching import observe
 from runtime.errors import note
 from runtime.graph import Graph
@@ -123,7 +123,7 @@ def _compiler() -> None:
     set_exchange(all_opened)
     set_listener(note_replaced)
     # Loops that Python runs make graphs long.
-    set_unrolling(unrolling)
+    set_loop_watcher(unrolling.watch)
 
 
 install()

@@ -168,11 +168,6 @@ class Snapshot:
         seen = self._first.get(id(value))
         return None if seen is None or seen.kind.read is not kind.read else seen
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether it has all objects that could be reached."""
-        return len(self._seen) < _LIMIT
-
     def look_at(self, value: Any, kind: Kind) -> Seen:
         """An object as it was; as it is now, if it was not among those reached."""
         seen = self.seen(value, kind)

@@ -126,19 +126,6 @@ class Variables:
             around = around.around
         return False
 
-    def snapshot(self) -> Snapshot:
-        """What the bodies can reach, as it is now."""
-        return Snapshot(self._roots())
-
-    def alone_changed(self, before: Snapshot) -> bool:
-        """Whether nothing is not as it was but variables that the bodies assign."""
-        places = {slot.identity for slot in (*self._own_variables(), *self._state())}
-        return before.is_complete and not any(
-            slot is None or slot.identity not in places
-            for change in before.changes()
-            for slot, _, _ in change.places
-        )
-
     def _stage(self, attempt: Callable[[], Any], backend: Backend | None) -> Any:
         for _ in range(_LIMIT):
             self._drop_items()
