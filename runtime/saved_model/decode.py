@@ -23,6 +23,7 @@ from runtime.ops.define import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.record import get
 from runtime.ops.record import names as names_of_ops
+from runtime.ops.staged import python_math as _ops_of_math  # noqa: F401
 from runtime.ops.staged.python_text import (
     Fill,
     Format,
@@ -94,15 +95,13 @@ class ProgramReader:
         ((tag, inner),) = value.items()
         if tag == "exception":
             return self._exception(inner, node)
+        if tag == "list":
+            return [self.value(item, node) for item in inner]
+        if tag == "dict":
+            return {self.value(key): self.value(item, node) for key, item in inner}
         if tag == "input" and node is not None:
             return _item(node.inputs, inner)
         return _READERS[tag](self, inner)
-
-    def _list(self, inner: Any) -> Any:
-        return [self.value(item) for item in inner]
-
-    def _dict(self, inner: Any) -> Any:
-        return {self.value(key): self.value(item) for key, item in inner}
 
     def _float(self, inner: Any) -> Any:
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[inner]
@@ -263,8 +262,6 @@ def spec(value: dict[str, Any]) -> TensorSpec:
 
 
 _READERS: dict[str, Callable[[ProgramReader, Any], Any]] = {
-    "list": ProgramReader._list,
-    "dict": ProgramReader._dict,
     "float": ProgramReader._float,
     "complex": ProgramReader._complex,
     "slice": ProgramReader._slice,

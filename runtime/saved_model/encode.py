@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from runtime.graph.text import attr_text
 from runtime.ops.define import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.record import get
+from runtime.ops.staged.flow import tensors_of
 from runtime.ops.staged.python_text import (
     Format,
     MakeText,
@@ -174,10 +175,13 @@ class ProgramWriter:
         self.arrays[name] = array
         return name
 
-    def _exception(self, error: BaseException) -> dict[str, Any]:
+    def _exception(
+        self, error: BaseException, tensors: Sequence[Any] | None = None
+    ) -> dict[str, Any]:
         """An exception that a graph raises: its class, and what it was made of.
 
-        The tensors among that are the inputs of the node, in their order.
+        The tensors among that, which are the inputs of the node, have their numbers;
+        those of an exception within another one are numbered with its.
         """
         name = exception_name(type(error))
         if name is None:
@@ -187,7 +191,8 @@ class ProgramWriter:
             )
         if error.__cause__ is not None:
             raise TypeError("an exception that was raised from another one")
-        tensors: list[Any] = []
+        if tensors is None:
+            tensors = tensors_of(error)
         args = [self._argument(value, tensors) for value in error.args]
         own = {k: self._argument(v, tensors) for k, v in vars(error).items()}
         return {
@@ -197,14 +202,20 @@ class ProgramWriter:
             "suppress": error.__suppress_context__,
         }
 
-    def _argument(self, value: Any, tensors: list[Any]) -> Any:
+    def _argument(self, value: Any, tensors: Sequence[Any]) -> Any:
+        def inner(item: Any) -> Any:
+            return self._argument(item, tensors)
+
         if isinstance(value, SymbolicTensor):
-            if not any(value is tensor for tensor in tensors):
-                tensors.append(value)
-            index = next(i for i, tensor in enumerate(tensors) if tensor is value)
-            return {"input": index}
+            return {"input": next(i for i, t in enumerate(tensors) if t is value)}
         if type(value) is tuple:
-            return [self._argument(item, tensors) for item in value]
+            return [inner(item) for item in value]
+        if type(value) is list:
+            return {"list": [inner(item) for item in value]}
+        if type(value) is dict:
+            return {"dict": [[self.value(k), inner(v)] for k, v in value.items()]}
+        if isinstance(value, BaseException):
+            return {"exception": self._exception(value, tensors)}
         return self.value(value)
 
     def _format(self, text: Format) -> dict[str, Any]:
@@ -305,6 +316,8 @@ class ProgramWriter:
 
     def _node(self, node: Node, numbers: dict[SymbolicTensor, int]) -> dict[str, Any]:
         where = node.location
+        if get(node.op).calls_python:
+            raise _refusal(node, "a Python function, which is no data")
         found: dict[str, Any] = {
             "op": node.op,
             "name": node.name,
@@ -334,17 +347,21 @@ class ProgramWriter:
 
     def _attribute(self, node: Node, key: str) -> Any:
         try:
-            if get(node.op).calls_python:
-                raise TypeError("a Python function, which is no data")
             return self.value(node.attrs[key])
         except TypeError as error:
-            where = node.location
-            place = "" if where is None else f"{where[0]}:{where[1]}: "
-            raise UnsavableError(
-                f"{place}AG340: {node.graph.name!r} cannot be saved: its operation "
-                f"{node.name!r} ({node.op}) has {error}. A saved model runs without "
-                "the program: leave the operation out of what is saved"
-            ) from None
+            raise _refusal(node, str(error)) from None
+        except RecursionError:
+            raise _refusal(node, "a value that is nested too deeply") from None
+
+
+def _refusal(node: Node, held: str) -> UnsavableError:
+    where = node.location
+    place = "" if where is None else f"{where[0]}:{where[1]}: "
+    return UnsavableError(
+        f"{place}AG340: {node.graph.name!r} cannot be saved: its operation "
+        f"{node.name!r} ({node.op}) has {held}. A saved model runs without "
+        "the program: leave the operation out of what is saved"
+    )
 
 
 def spec(value: TensorSpec) -> dict[str, Any]:

@@ -4,6 +4,7 @@ for values that are None.
 
 from __future__ import annotations
 
+import builtins
 import copy
 import sys
 from collections.abc import Callable, Sequence
@@ -31,25 +32,22 @@ __all__ = [
     "require_some",
     "set_scope_of",
     "tells_of",
+    "tensors_of",
 ]
 
 Array = np.ndarray[Any, Any]
+#: Nothing is one before Python 3.11.
+_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
 
 
 def _raise_kernel(
     *arrays: Array, exception: BaseException, weak: Sequence[bool] = ()
 ) -> Any:
     # A copy, because a graph runs many times and each raise hangs a traceback on it.
-    fresh = _fresh(exception)
-    if weak:
-        found = dict(zip(map(id, _tensors_of(exception)), shown_values(arrays, weak)))
-        fresh.args = _shown(exception.args, found)
-        if isinstance(fresh, SystemExit):
-            fresh.code = _exit_status(*fresh.args)
-        for name, value in vars(exception).items():
-            if id(value) in found:
-                setattr(fresh, name, found[id(value)])
-    raise fresh
+    if not weak:
+        raise _fresh(exception)
+    values = shown_values(arrays, weak)
+    raise _shown(exception, dict(zip(map(id, tensors_of(exception)), values)))
 
 
 def _exit_status(*args: Any) -> Any:
@@ -60,27 +58,68 @@ def _exit_status(*args: Any) -> Any:
     return code.numpy().item() if isinstance(code, Tensor) and not code.ndim else code
 
 
-def _tensors_of(exception: BaseException) -> list[SymbolicTensor]:
-    """The tensors that an exception tells about."""
-    values = [*exception.args, *vars(exception).values()]
-    for value in values:
-        if type(value) is tuple:  # the key of a dict, say
-            values += value
-    unique = {id(v): v for v in values if isinstance(v, SymbolicTensor)}
-    return list(unique.values())
+def tensors_of(value: Any, seen: dict[int, Any] | None = None) -> list[SymbolicTensor]:
+    """The tensors that an exception tells about: the inputs of its `Raise`, in order.
+
+    They are found in tuples, lists, dicts and other exceptions, too.
+    """
+    seen = {} if seen is None else seen
+    if id(value) in seen:
+        return []
+    seen[id(value)] = value
+    if isinstance(value, SymbolicTensor):
+        return [value]
+    return [tensor for part in _parts(value) for tensor in tensors_of(part, seen)]
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, BaseException):
+        return *value.args, *vars(value).values()
+    if type(value) in (tuple, list):
+        return tuple(value)
+    return tuple(value.values()) if type(value) is dict else ()
 
 
 def tells_of(exception: BaseException, graph: Graph) -> bool:
     """Whether an exception tells about tensors, all of which are of the graph."""
-    tensors = _tensors_of(exception)
+    tensors = tensors_of(exception)
     return bool(tensors) and all(tensor.graph is graph for tensor in tensors)
 
 
-def _shown(values: tuple[Any, ...], found: dict[int, Any]) -> tuple[Any, ...]:
-    return tuple(
-        _shown(value, found) if type(value) is tuple else found.get(id(value), value)
-        for value in values
-    )
+def _shown(value: Any, found: dict[int, Any]) -> Any:
+    """A part of an exception with the values of its tensors; itself if it has none."""
+    if id(value) in found:
+        return found[id(value)]
+    if not tensors_of(value):
+        return value
+    found[id(value)] = value  # Its parts may refer to it.
+    shown: Any
+    if isinstance(value, BaseException):
+        shown = _shown_exception(value, found)
+    elif type(value) is dict:
+        shown = {key: _shown(item, found) for key, item in value.items()}
+    else:
+        shown = type(value)([_shown(item, found) for item in value])
+    found[id(value)] = shown
+    return shown
+
+
+def _shown_exception(exception: BaseException, found: dict[int, Any]) -> BaseException:
+    fresh = _fresh(exception)
+    if isinstance(exception, _GROUP):  # It has what it was made of.
+        args = [_shown(value, found) for value in exception.args]
+        fresh = _made_of(exception, args)
+    elif fresh is exception:  # It keeps its tensors, for the next time.
+        fresh = _made_of(exception, exception.args)
+    found[id(exception)] = fresh
+    fresh.args = tuple([_shown(value, found) for value in exception.args])
+    if isinstance(fresh, SystemExit):
+        fresh.code = _exit_status(*fresh.args)
+    for name, value in vars(exception).items():
+        shown = _shown(value, found)
+        if shown is not value:
+            setattr(fresh, name, shown)
+    return fresh
 
 
 def _fresh(exception: BaseException) -> BaseException:
@@ -91,6 +130,15 @@ def _fresh(exception: BaseException) -> BaseException:
         # Its constructor takes something else than what it put into ``args``.
         fresh = exception
     fresh.__traceback__ = None
+    fresh.__cause__ = exception.__cause__
+    fresh.__suppress_context__ = exception.__suppress_context__
+    return fresh
+
+
+def _made_of(exception: BaseException, args: Sequence[Any]) -> BaseException:
+    """An exception of the same class and attributes, without its constructor."""
+    fresh = type(exception).__new__(type(exception), *args)
+    vars(fresh).update(vars(exception))
     fresh.__cause__ = exception.__cause__
     fresh.__suppress_context__ = exception.__suppress_context__
     return fresh
@@ -230,7 +278,7 @@ def raise_error(exception: BaseException) -> None:
     if not isinstance(exception, UnknownResultError):
         check_raise(exception)
     location = raise_location(exception)
-    tensors = _tensors_of(exception)
+    tensors = tensors_of(exception)
     if tensors:
         weak = tuple(tensor.spec.weak for tensor in tensors)
         apply("Raise", *tensors, exception=exception, weak=weak)

@@ -37,9 +37,14 @@ ROOT = HERE.parents[2]
 #: Programs of the corpus that are refused, and why.
 REFUSED = {
     "assertions.message_is_unbound": "is no data",
+    "comprehensions.consumers": "a text that shows an object",
     "strings.evaluated_in_order": "a text that shows an object",
     "strings.report": "a text that shows an object",
 }
+
+#: Programs that never end on tensors: in single precision the bounds stay further
+#: apart than what the loop waits for.
+ENDLESS = {"numeric.bisection"}
 
 Arguments = tuple[Any, ...]
 Program = tuple[str, Any, list[Arguments]]
@@ -117,6 +122,8 @@ def of_corpus(part: int) -> Iterator[Program]:
         and getattr(function, "__name__", None) == name
     ]
     for name, function in functions[part::16]:
+        if name in ENDLESS:
+            continue
         runs = []
         for arguments in function.cases:
             with contextlib.suppress(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import dataclasses
 from collections import namedtuple
@@ -448,13 +449,62 @@ class Own(ValueError):
     pass
 
 
+Group: Any = getattr(builtins, "ExceptionGroup", ValueError)
+
+
+def with_attributes(x: Any, y: Any) -> ValueError:
+    error: Any = ValueError("a")
+    error.parts = [{"y": y}]
+    error.inner = TypeError(x)
+    return error  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, y: AssertionError(ValueError(x)),
+        lambda x, y: KeyError(((x, y), x + y, y)),
+        lambda x, y: ValueError([x, {"a": (y, "b")}, []], x),
+        lambda x, y: Group("group", [ValueError(x), Group("of", [TypeError(y)])]),
+        with_attributes,
+    ],
+)
+def test_values_within_exceptions(tmp_path: Path, make: Any) -> None:
+    def function(x: Any, y: Any) -> Any:
+        if x > 0:
+            raise make(x, y)
+        return x
+
+    spec = tf.TensorSpec([], tf.int32)
+    model = holder(f=tf.function(function, input_signature=[spec, spec]))
+    expected = make(3, 4)
+    for found in (model, again(model, tmp_path)):
+        with pytest.raises(type(expected)) as error:
+            found.f(tf.constant(3), tf.constant(4))
+        assert repr(error.value) == repr(expected)
+        assert repr(vars(error.value)) == repr(vars(expected))
+        if Group is not ValueError and isinstance(expected, Group):
+            assert repr(error.value.exceptions) == repr(expected.exceptions)
+        assert int(found.f(tf.constant(-1), tf.constant(4))) == -1
+
+
 def own_exception(x: Any) -> Any:
     if x > 0:
         raise Own("positive")
     return x
 
 
-@pytest.mark.parametrize("function", [py_function, numpy_function, own_exception])
+def cyclic_exception(x: Any) -> Any:
+    if x > 0:
+        error: Any = ValueError(x)
+        error.itself = [error]
+        raise error
+    return x
+
+
+@pytest.mark.parametrize(
+    "function", [py_function, numpy_function, own_exception, cyclic_exception]
+)
 def test_what_is_no_data(tmp_path: Path, function: Any) -> None:
     model = holder(f=tf.function(function))
     model.f.get_concrete_function(tf.TensorSpec([]))

@@ -770,3 +770,39 @@ def test_a_trace_that_failed_leaves_nothing_behind() -> None:
     with pytest.raises(SymbolicTensorError):
         f(tf.constant([1]))
     assert tf.function(lambda x: x + 1)(tf.constant(1)).numpy() == 2
+
+
+class TwoParts(Exception):
+    def __init__(self, value: Any, reason: str) -> None:
+        super().__init__(value)
+        self.reason = reason
+
+
+def test_each_raise_has_its_own_value() -> None:
+    @tf.function
+    def positive(x: Any) -> Any:
+        if x <= 0:
+            raise TwoParts(x, "low")
+        return x
+
+    for value in (-1, -2):
+        with pytest.raises(TwoParts) as error:
+            positive(tf.constant(value))
+        assert (error.value.args, error.value.reason) == ((value,), "low")
+
+
+def test_an_exception_may_lead_to_itself() -> None:
+    @tf.function
+    def positive(x: Any) -> Any:
+        if x <= 0:
+            error: Any = ValueError([x])
+            error.itself = (error, x)
+            raise error
+        return x
+
+    for value in (-1, -2):
+        with pytest.raises(ValueError, match="-") as error:
+            positive(tf.constant(value))
+        assert error.value.args == ([value],)
+        found, shown = error.value.itself  # type: ignore[attr-defined]
+        assert (found is error.value, shown) == (True, value)
