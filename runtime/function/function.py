@@ -289,13 +289,17 @@ class Function:
 
     # --- traces -----------------------------------------------------------------------
 
-    def _entry(self, call: Call) -> Entry:
-        """The trace for a call, found or made."""
+    def _entry(self, call: Call, is_asked_for: bool = False) -> Entry:
+        """The trace for a call, found or made; it `is_asked_for` where nobody calls."""
         entry = self._cache.find(call)
         if entry is None:
             with self._turn.taken():
                 # Another thread may have made it in the meantime.
-                entry = self._cache.find(call) or self._new_entry(call)
+                entry = self._cache.find(call)
+                if entry is None:
+                    entry = self._new_entry(call)
+                    if not is_asked_for:
+                        self._retraces.count()
         entry.used = self._cache.calls
         return entry
 
@@ -311,7 +315,8 @@ class Function:
         """
         if not args and not kwargs:
             args, kwargs = self._inputs.call
-        return self._entry(Call.of(self._inputs, args, kwargs)).concrete
+        call = Call.of(self._inputs, args, kwargs)
+        return self._entry(call, is_asked_for=True).concrete
 
     def current_traces(self) -> list[ConcreteFunction]:
         """The traces that calls run as long as Python's state is as it is now.

@@ -101,6 +101,7 @@ class RetraceLog:
         #: The arguments of the last traces; the last of them is to be explained.
         self._recent: deque[Specs] = deque(maxlen=RECENT + 1)
         self._state: list[Change] = []
+        #: The numbers of the last calls that made a trace.
         self._calls: deque[int] = deque(maxlen=TRACES)
         self._number = 0
         self._place: Place | None = None
@@ -117,6 +118,9 @@ class RetraceLog:
         self._place = calling_place()
         self._state = [_of_state(record) for record in state]
         self._recent.append(call.specs)
+
+    def count(self) -> None:
+        """Note that the last trace was made by a call: others were asked for."""
         self._calls.append(self._cache.calls)
 
     @property
@@ -148,8 +152,11 @@ class RetraceLog:
                 )
 
     def _often(self) -> str | None:
-        count = self._cache.calls - self._calls[0] + 1
-        if self._said_often or len(self._calls) < TRACES or count > CALLS:
+        if self._said_often or len(self._calls) < TRACES:
+            return None
+        # Calls of several threads at once may be counted as one.
+        count = max(TRACES, self._cache.calls - self._calls[0] + 1)
+        if count > CALLS:
             return None
         self._said_often = True
         name = self._signature.name

@@ -252,6 +252,22 @@ def test_tracing_too_often_is_said_once() -> None:
     ]
 
 
+def test_traces_that_are_asked_for_are_not_counted() -> None:
+    f = traced()
+    x = tf.constant(1)
+    for n in range(6):
+        f.get_concrete_function(x, n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in range(10):
+            f(x, n % 6)
+            f.get_concrete_function(x, 10 + n)
+        for n in range(20, 24):
+            f(x, n)
+    with pytest.raises(tf.errors.RetracingWarning, match="5 of the last 5 calls"):
+        f(x, 24)
+
+
 def test_a_warning_that_is_an_error_leaves_the_trace() -> None:
     f = traced()
     x = tf.constant(1)
