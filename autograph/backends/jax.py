@@ -26,7 +26,7 @@ from jax.experimental import checkify
 
 import autograph
 from autograph.on_demand import is_generated
-from autograph.operators import Perhaps, pattern_truth, register, replaced
+from autograph.operators import Perhaps, register, replaced
 from autograph.operators.array_backend import ArrayBackend, Arrays, Text
 from autograph.operators.perhaps import text_of_missing
 from autograph.operators.sequences import Items
@@ -233,11 +233,6 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
 # --- what Python asks of tracers ------------------------------------------------------
 
 
-def _asked(value: Any) -> bool:
-    answer = pattern_truth(value)  # where a `match` statement asks
-    return _bool(value) if answer is None else answer
-
-
 def _assigns(cls: Any) -> None:
     """Let ``array[i] = x`` in converted functions be ``array = array.at[i].set(x)``."""
     refused = cls.__setitem__
@@ -253,7 +248,6 @@ def _assigns(cls: Any) -> None:
 BACKEND = Staging(JaxValues())
 for _class in (Tracer, MaybeArray, JaxItems, Text):
     register(_class, BACKEND)
-_bool, Tracer.__bool__ = Tracer.__bool__, _asked
 for _class in (Tracer, type(jnp.zeros(()))):
     _assigns(_class)
 autograph.add_library("jax")

@@ -41,7 +41,7 @@ from .items import item, target
 from .items import slice_ as slice
 from .library import of_library
 from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding, truth
-from .matching import is_bool, match, pattern_truth, subject
+from .matching import is_bool, match, subject
 from .perhaps import Perhaps
 from .raising import Raised
 from .state.trials import replaced
@@ -89,7 +89,6 @@ __all__ = [
     "of_library",
     "or_",
     "or_binding",
-    "pattern_truth",
     "percent",
     "register",
     "replaced",

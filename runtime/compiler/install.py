@@ -88,7 +88,6 @@ def _tensors() -> None:
     SymbolicTensor.method_of_text = staticmethod(method_of_text)
     SymbolicTensor.method_of_list = staticmethod(method_of_list)
     SymbolicTensor.repeated = staticmethod(repeated)
-    SymbolicTensor.asked_by_pattern = staticmethod(ag.pattern_truth)
     SymbolicTensor.has_written_form = staticmethod(has_written_form)
     SymbolicTensor.__autograph_is__ = StagedOptional.__autograph_is__ = is_same
 

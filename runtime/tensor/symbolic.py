@@ -72,8 +72,8 @@ _BOOL_USES = (
     ),
     (
         r"^\s*(match|case)\b.*:",
-        "used as a Python bool by a match that is not staged",
-        "write it as if and elif, or match in a function of its own",
+        "used as a Python bool by a pattern",
+        "compare it in a guard (case Point(x, y) if x == 0:), or write if and elif",
     ),
     (
         r":=",
@@ -106,10 +106,6 @@ class SymbolicTensor(Tensor):
     node: Node
     #: Which of the results of the node it is; the name is TensorFlow's.
     value_index: int
-
-    #: What a pattern that is being matched is told about the truth of a tensor; None
-    #: for a tensor that no pattern asks about. Set by `compiler.install`.
-    asked_by_pattern: ClassVar[Any] = staticmethod(lambda tensor: None)
 
     #: Whether the code of a function has its statements as they were written beside
     #: their staged form. Set by `compiler.install`.
@@ -197,10 +193,7 @@ class SymbolicTensor(Tensor):
             return object.__hash__(self)
         return super().__hash__()
 
-    def __bool__(self) -> bool:
-        answer: bool | None = self.asked_by_pattern(self)
-        if answer is not None:
-            return answer
+    def __bool__(self) -> NoReturn:
         frame = _user_frame()
         code = None if frame is None else frame.f_code
         # The staged form is code of its own, but for lambdas.

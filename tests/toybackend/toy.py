@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import autograph
-from autograph.operators import UNBOUND, Backend, pattern_truth
+from autograph.operators import UNBOUND, Backend
 
 State = tuple[Any, ...]
 Environment = dict["Expr", Any]
@@ -78,10 +78,7 @@ class Expr:
         return Call(operator.not_, self)
 
     def __bool__(self) -> bool:
-        answer = pattern_truth(self)
-        if answer is None:
-            raise TypeError("an expression has no truth value yet")
-        return answer
+        raise TypeError("an expression has no truth value yet")
 
 
 class Parameter(Expr):

@@ -8,7 +8,7 @@ may be None is a `StagedOptional` around it. To a graph both are a value and a f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from runtime.graph import Graph
@@ -64,11 +64,6 @@ class StagedOptional:
 
     __autograph_backend__: ClassVar[Any]
     __autograph_is__: ClassVar[Any]
-
-    def __new__(cls, value: Any, some: Any, name: str) -> StagedOptional:
-        """One that patterns take for a sequence, if the value is one."""
-        kind = _OptionalItems if isinstance(value, (list, tuple)) else cls
-        return object.__new__(kind)
 
     def __init__(self, value: Any, some: Any, name: str) -> None:
         self._value = value
@@ -218,15 +213,6 @@ class StagedOptional:
         )
 
 
-class _OptionalItems(StagedOptional):
-    """A list or tuple that may be None: ``case (a, b)`` asks for its length."""
-
-    __slots__ = ()
-
-
-Sequence.register(_OptionalItems)
-
-
 def _around(optional: StagedOptional, copy: Callable[[Any], Any]) -> StagedOptional:
     return StagedOptional(copy(optional._value), optional._some, optional._name)
 
@@ -280,12 +266,12 @@ def is_same(one: Any, other: Any) -> Any:
     return logical_or(logical_not(logical_or(one._some, other._some)), same)
 
 
-def matched(value: Any, ask: Callable[[Any], bool]) -> Any:
-    """A value as a pattern sees it: what may be None is what ``ask`` says."""
+def matched(value: Any) -> Any:
+    """The subject of a pattern. Refuses what is None or not as a tensor decides."""
     optional = opened(known(value))
-    if not isinstance(optional, StagedOptional):
-        return optional
-    return optional._value if ask(none_test(optional._some, negated=True)) else None
+    if isinstance(optional, StagedOptional):
+        raise optional._misuse("matched by a pattern")
+    return optional
 
 
 def unwrapped(value: Any) -> Any:
