@@ -82,6 +82,7 @@ class Rule(Enum):
     CONVERTED_MODULE = "converted with its module"
     NO_SOURCE = "no source"
     REFUSED = "cannot be converted"
+    UNNAMED = "Python or a library called it, and no variable leads to it"
     STAYS = "has code that stands as it was written"
     UNKNOWN = "decided when it is called"
 

@@ -1,8 +1,9 @@
 """Functions that are converted where they are: the object stays, its code is replaced.
 
-Properties, operators and callbacks are called by Python or a library: no converted call
-leads to them. Where one of them met a staged value, `convert_raising` finds it by the
-traceback and converts it in place, and the program can be staged again from the start.
+Properties, operators and callbacks are called by Python or a library: no converted
+call leads to them. Where one of them met a staged value, `convert_raising` looks for it
+among the variables of the traceback's frames, and converts it in place. Then the
+program can be staged again from the start.
 
 A function that was converted in place stays so. That is safe, also with other threads:
 the code is replaced in one step, calls that are under way go on with the old code, and
@@ -12,9 +13,10 @@ whatever wrapper or registry, has it converted; what it is compared with still h
 
 from __future__ import annotations
 
-import gc
 import weakref
-from types import CodeType, FrameType, FunctionType
+from collections.abc import Iterable, Iterator
+from types import CellType, CodeType, FrameType, FunctionType
+from typing import Any
 
 from .disk_cache import converted_code
 from .errors import ConversionError, SourceError
@@ -26,13 +28,13 @@ from .on_demand import (
     note_generated,
 )
 from .operators.dispatch import backend_of
-from .operators.state.reach import referrers
 from .options import DEFAULT, ConversionOptions
 from .ownership import (
     CONVERTED,
     ORIGINAL,
     Rule,
     Unconverted,
+    functions_of,
     is_marked,
     is_registered,
     rule_for_module,
@@ -145,7 +147,7 @@ def convert_raising(
     frames = _unconverted_frames(error)
     if not frames:
         return Repair(obstacle=_what_stays(error))
-    functions = _functions([frame.f_code for frame in frames])
+    functions = _functions([frame.f_code for frame in frames], error)
     obstacle = _obstacle(frames, functions, options)
     if obstacle is not None:
         return Repair(obstacle=obstacle)
@@ -155,7 +157,10 @@ def convert_raising(
             continue
         if any(_contains(other.f_code, frame.f_code) for other in frames):
             continue  # converted with the function that it is a part of
-        for function in functions[frame.f_code]:
+        found = functions[frame.f_code]
+        if not found and id(frame.f_code) not in _replaced:
+            obstacle = obstacle or Obstacle(Rule.UNNAMED, *_described(frame))
+        for function in found:
             try:
                 if convert_in_place(function, options):
                     changed.append(function)
@@ -264,24 +269,61 @@ def _contains(outer: CodeType, code: CodeType) -> bool:
 _Functions = dict[CodeType, list[FunctionType]]
 
 
-def _functions(codes: list[CodeType]) -> _Functions:
-    """All functions that run these code objects now, or make functions of them."""
+def _functions(codes: list[CodeType], error: BaseException) -> _Functions:
+    """The functions that run these code objects, or make functions of them, as far as
+    the frames of a traceback can name them.
+    """
     found: _Functions = {code: [] for code in codes}
-    for holder in referrers(*codes) if codes else ():
-        if isinstance(holder, FunctionType) and holder.__code__ in found:
-            found[holder.__code__].append(holder)
-    for code in codes:
-        if code.co_flags & _CO_NESTED:
-            found[code] += _makers(code)
+    nested = [code for code in codes if code.co_flags & _CO_NESTED]
+    for function in _named(_frames(error)):
+        if function.__code__ in found:
+            found[function.__code__].append(function)
+        for code in nested:
+            if _contains(function.__code__, code):
+                found[code].append(function)
     return found
 
 
-def _makers(code: CodeType) -> list[FunctionType]:
-    """The functions that make functions of a code object, such as decorators."""
-    return [
-        function
-        for function in gc.get_objects()
-        if isinstance(function, FunctionType)
-        and function.__code__.co_filename == code.co_filename
-        and _contains(function.__code__, code)
-    ]
+def _frames(error: BaseException) -> Iterator[FrameType]:
+    """The frames of an error's traceback."""
+    entry = error.__traceback__
+    while entry is not None:
+        yield entry.tb_frame
+        entry = entry.tb_next
+
+
+def _named(frames: Iterable[FrameType]) -> Iterator[FunctionType]:
+    """The functions that variables of frames lead to: by attributes of objects, items
+    of containers, members of classes, closures, and what functions wrap.
+    """
+    pending: list[Any] = []
+    for frame in frames:
+        pending += frame.f_locals.values()
+        for value in frame.f_locals.values():
+            pending += (type(value), *getattr(value, "__dict__", {}).values())
+        if not is_registered(_module(frame)):
+            pending += frame.f_globals.values()
+    met: set[int] = set()
+    for value in pending:
+        if id(value) in met:
+            continue
+        met.add(id(value))
+        if isinstance(value, type):
+            for cls in value.__mro__:
+                pending += vars(cls).values()
+        elif type(value) in (list, tuple):
+            pending += value
+        elif type(value) is dict:
+            pending += value.values()
+        elif isinstance(value, CellType) and value != _EMPTY:
+            pending.append(value.cell_contents)
+        for function in functions_of(value):
+            if function is value:
+                yield function
+                pending += function.__closure__ or ()
+                pending += vars(function).values()
+            else:
+                pending.append(function)
+
+
+_EMPTY = CellType()

@@ -224,6 +224,7 @@ _FIXES = {
     "tf.autograph.options(include=[...])",
     Rule.EXCLUDED: "Do not exclude its module",
     Rule.MARKED: "Take the mark off, or let it get no tensor to decide on",
+    Rule.UNNAMED: "Convert it where it is made: autograph.convert_in_place(function)",
     Rule.NO_SOURCE: "define it in a file or a notebook cell, or in a terminal (Python "
     "3.13 keeps the text of each prompt and of `python -c`)",
 }

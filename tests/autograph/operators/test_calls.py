@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import autograph
 from autograph import operators as ag
 from autograph.ownership import Rule
-from autograph.replace_code import Repair
+from autograph.replace_code import Repair, _functions
 from tests.toybackend.toy import Expr, Parameter, evaluate
 
 
@@ -208,6 +209,59 @@ def test_another_library_converts_what_python_calls() -> None:
     assert [run(3), run(-3)] == [3, 0]
     assert [repair.converted for repair in repairs] == [(Money.owed.fget,)]
     assert Money(-3).owed == 0
+
+
+def limited() -> Callable[[Any], Any]:
+    """A function that no other one makes again."""
+    code = "lambda amount: amount if amount < 10 else 10"
+    filename = f"<limited {len(linecache.cache)}>"
+    linecache.cache[filename] = len(code), None, [code], filename
+    return eval(compile(code, filename, "eval"))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("hold", "get"),
+    [
+        (lambda function: function, lambda held: held),
+        (lambda function: {"limited": function}, lambda held: held["limited"]),
+        (lambda function: [(function,)], lambda held: held[0][0]),
+        (functools.partial, lambda held: held),
+        (functools.lru_cache, lambda held: held),
+        (property, lambda held: held.fget),
+        (lambda function: lambda amount: function(amount), lambda held: held),
+        (lambda function: type("Rule", (), {"call": function}), lambda cls: cls.call),
+    ],
+)
+def test_variables_lead_to_what_python_calls(
+    hold: Callable[[Any], Any], get: Callable[[Any], Any]
+) -> None:
+    function = limited()
+    code, held = function.__code__, hold(function)
+    del function
+    with pytest.raises(TypeError, match="no truth value yet") as caught:
+        get(held)(Parameter())
+
+    assert [found.__code__ for found in _functions([code], caught.value)[code]] == [
+        code
+    ]
+
+
+def test_a_function_that_no_variable_leads_to_is_named() -> None:
+    class Multiplier:
+        def __init__(self, functions: Any) -> None:
+            self.functions = functions
+
+        def __mul__(self, amount: Any) -> Any:
+            return next(self.functions)(amount)
+
+    multiplier = Multiplier(iter([limited()]))
+    with pytest.raises(TypeError, match="no truth value yet") as caught:
+        autograph.convert(lambda amount: multiplier * amount)(Parameter())
+    repair = autograph.convert_raising(caught.value)
+
+    assert Multiplier.__mul__ in repair.converted
+    assert repair.obstacle is not None
+    assert repair.obstacle.rule is Rule.UNNAMED
 
 
 def test_another_library_is_told_what_is_in_the_way() -> None:
