@@ -27,6 +27,7 @@ __all__ = [
     "empty_of",
     "fit",
     "is_buffer",
+    "is_made_of_shapes",
     "plain_spec",
     "rows_like",
     "shape_at_home",
@@ -146,7 +147,24 @@ def plain_spec(x: Any) -> TensorSpec:
 
 def empty_of(x: Any) -> Any:
     """A tensor that may stand for `x` where nobody reads it."""
-    return zeros([dim or 0 for dim in x.shape] if x.shape.rank else [], x.dtype)
+    if x.shape.is_fully_defined() and not is_made_of_shapes(x):
+        return zeros(x.shape.as_list(), x.dtype)
+    dims = x.shape.dims
+    return run("StandIn", shape=dims and tuple(dims), dtype=x.dtype)
+
+
+def is_made_of_shapes(tensor: SymbolicTensor) -> bool:
+    """Whether shapes alone make integers, which are known where calls have theirs."""
+    node, place = tensor.node, tensor.value_index
+    if not tensor.dtype.is_integer:
+        return False
+    if node.op in ("Shape", "Size", "Rank", "StackDims", "StackRead"):
+        return True
+    operands = list(node.inputs)
+    if node.op in ("If", "Case"):
+        operands = [graph.outputs[place] for _, graph in node.subgraphs()]
+    made = [item for item in operands if item.node.op not in ("Const", "StandIn")]
+    return bool(made) and all(map(is_made_of_shapes, made))
 
 
 def fit(gradient: Any, x: Any) -> Any:

@@ -2,7 +2,8 @@
 
 A tensor of the body whose shape is known is a row of a `TensorArray` where it is known
 how often the loop runs, and else an element of a list. Of one whose shape may change,
-the elements lie one behind the other, beside its shapes and where they begin.
+the elements lie one behind the other, beside its shapes and where they begin: see
+`StackPush`. So do lengths, which XLA then knows, as it knows the shapes of arguments.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import numpy as np
 
 from runtime.execute.counted import constant_int, find_counter
 from runtime.gradients.control_flow import add_outputs
+from runtime.gradients.shapes import is_made_of_shapes
 from runtime.graph import Graph, Node
 from runtime.graph.context import building
 from runtime.graph.recording import unrecorded
-from runtime.ops.arrays.shape import ensure_shape, reshape, shape, size
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
-from runtime.ops.define import Slice, run
+from runtime.ops.convert import constant
+from runtime.ops.define import run
 from runtime.ops.reduce.reductions import reduce_prod
 from runtime.ops.shapes import Dims
 from runtime.tensor import SymbolicTensor
@@ -92,7 +94,7 @@ class Stacks:
         """Keep a tensor of the body; gives what reads it."""
         read = self._reads.get(id(tensor))
         if read is None:
-            if not tensor.shape.is_fully_defined():
+            if not tensor.shape.is_fully_defined() or is_made_of_shapes(tensor):
                 read = self._push_elements(tensor)
             elif self._trip_count is not None:
                 read = self._push_row(tensor, self._trip_count)
@@ -140,28 +142,39 @@ class Stacks:
         return lambda number: run("ListRow", self.node.outputs[place], number)
 
     def _push_elements(self, tensor: SymbolicTensor) -> Read:
-        """Keep the elements of a tensor whose shape may change, and its shape."""
-        begin = self._add_state(_NUMBER, self._zeros((), dtypes.int32))
-        self._set_next(lambda: begin + size(tensor))
+        """Keep the elements of a tensor, behind those of the iterations before."""
+        number = self._count()
+        begin, read_begin, read_dims = self._extent(tensor, number)
         place = len(self.node.outputs)
         buffer = self._add_state(
             TensorSpec((None,), tensor.dtype), self._zeros((0,), tensor.dtype)
         )
-        self._set_next(lambda: run("ListExtend", buffer, begin, reshape(tensor, [-1])))
+        size, dims = self._trip_count, tensor.shape.dims
+        self._set_next(
+            lambda: run("StackPush", buffer, number, begin, tensor, size=size)
+        )
+        return lambda number: run(
+            "StackRead",
+            self.node.outputs[place],
+            number,
+            read_begin(number),
+            read_dims(number),
+            shape=None if dims is None else tuple(dims),
+        )
+
+    def _extent(self, tensor: SymbolicTensor, number: Any) -> tuple[Any, Read, Read]:
+        """Where the elements of a tensor begin, how to read that, and its shape."""
+        count = tensor.shape.num_elements()
+        if count is not None:
+            lengths = np.array(tensor.shape.dims, np.int32)
+            with unrecorded(), building(self.body):
+                begin = number * count
+            return begin, lambda number: number * count, lambda _: constant(lengths)
         with unrecorded(), building(self.body):
-            dims = shape(tensor)
-        read_begin, read_dims = self.push(begin), self.push(dims)
-
-        def read(number: Any) -> Any:
-            first, dims = read_begin(number), read_dims(number)
-            key = (Slice(first, first + reduce_prod(dims), None),)
-            elements = run("StridedSlice", self.node.outputs[place], key=key)
-            found = reshape(elements, dims)
-            if found.shape.is_subtype_of(tensor.shape):
-                return found
-            return ensure_shape(found, tensor.shape)
-
-        return read
+            dims = run("StackDims", tensor)
+        begin = self._add_state(_NUMBER, self._zeros((), dtypes.int32))
+        self._set_next(lambda: begin + reduce_prod(dims))
+        return begin, self.push(begin), self.push(dims)
 
     # --- the loop ---------------------------------------------------------------------
 

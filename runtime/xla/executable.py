@@ -16,7 +16,7 @@ from runtime.lowering.prepare import prepare
 from runtime.ops.checks.numerics import is_checking
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.optimize.editing import nested_graphs
-from runtime.tensor import EagerTensor
+from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tensor.device import DeviceTensor, explained_errors
 from runtime.types.devices import current_device, device_of_jax
 from runtime.xla.flow import (
@@ -26,6 +26,7 @@ from runtime.xla.flow import (
     as_spec,
     assigned_by,
     may_fail,
+    without_stacks,
 )
 from runtime.xla.rows import OnHost, Room, Rows, on_host
 from runtime.xla.rules.buffers import BUFFERS
@@ -109,8 +110,8 @@ class Compiled(Executable):
         flow = Flow(values, careful=self._careful, room=self._room)
         inputs = self._started(flow, arrays[len(variables) :])
         results = flow.run(self._prepared, inputs)
-        specs = [tensor.spec for tensor in self._prepared.outputs]
-        found = [_result(value, spec) for value, spec in zip(results, specs)]
+        outputs = self._prepared.outputs
+        found = [_result(value, tensor) for value, tensor in zip(results, outputs)]
         found += [_placed(v, flow.variables[id(v)]) for v in self._assigned]
         self._has_rows |= any(isinstance(value, (Rows, OnHost)) for value in found)
         if fails:
@@ -237,10 +238,10 @@ def _cut(found: Any) -> Any:
     return on_host(found) if isinstance(found, (Rows, OnHost)) else found
 
 
-def _result(value: Any, spec: Any) -> Any:
+def _result(value: Any, tensor: SymbolicTensor) -> Any:
     """A result as XLA gives it, or as what the host makes it of."""
-    if spec.dtype.kind != "O":
-        return as_spec(value, spec)
+    if tensor.dtype.kind != "O":
+        return as_spec(without_stacks(tensor.node, value), tensor.spec)
     return value if isinstance(value, OnHost) else OnHost(lambda: np.asarray(value), ())
 
 

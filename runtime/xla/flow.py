@@ -43,7 +43,7 @@ from runtime.xla.dimensions import (
     has_symbols,
     is_symbolic_dim,
 )
-from runtime.xla.rows import OnHost, Room, Rows
+from runtime.xla.rows import OnHost, Room, Rows, Stack, StandIn
 
 __all__ = [
     "FAILED",
@@ -60,6 +60,7 @@ __all__ = [
     "on_rows",
     "refusal",
     "rule",
+    "without_stacks",
 ]
 
 #: A NumPy array, a JAX array, a tracer, or `Rows`.
@@ -89,6 +90,9 @@ _TRACED = (
     TracerArrayConversionError,
     TracerIntegerConversionError,
 )
+
+#: The ops that know `Stack`.
+OF_STACKS = frozenset({"StackDims", "StackPush", "StackRead"})
 
 #: What the flag says: a check has failed, or a buffer is full.
 FAILED, FULL = 1, 2
@@ -145,6 +149,8 @@ def as_spec(value: Value, spec: TensorSpec) -> Value:
     dtype = spec.dtype.np_dtype
     if dtype.kind == "O":
         raise UnimplementedError(TEXT)
+    if isinstance(value, (Stack, StandIn)):
+        return value
     if isinstance(value, Rows):
         return Rows(jnp.asarray(value.array, dtype), value.count)
     return as_array(value, dtype) if has_symbols(value) else jnp.asarray(value, dtype)
@@ -225,6 +231,8 @@ class Flow:
 
     def _results(self, node: Node, arguments: list[Value]) -> Sequence[Value]:
         op = get(node.op)
+        if op.family != "structure" and op.name not in OF_STACKS:
+            arguments = [without_stacks(node, value) for value in arguments]
         if any(map(has_symbols, arguments)):
             lengths = computed(node, arguments)
             if lengths is not None:
@@ -301,6 +309,21 @@ def _without_symbols(node: Node, arguments: Sequence[Value]) -> list[Value]:
     ]
 
 
+def without_stacks(node: Node, value: Value) -> Value:
+    """A value as those who know of no stacks take it: the buffer that one stands for.
+
+    It is refused for a node where the length of what was pushed is not known.
+    """
+    if isinstance(value, StandIn):
+        return jnp.zeros([], value.dtype)
+    if not isinstance(value, Stack):
+        return value
+    elements = value.flat()
+    if elements is None:
+        raise refusal(node, _no_rule(get(node.op), True))
+    return Rows(elements)
+
+
 def _is_text(value: Value) -> bool:
     if isinstance(value, OnHost):
         return True
@@ -375,7 +398,7 @@ def _plain_operands(node: Node, arguments: Sequence[Value]) -> list[Value]:
 
 def _is_unfit(node: Node, arguments: Sequence[Value]) -> bool:
     """Whether the op refuses operands of these shapes, as its infer rule says."""
-    if any(isinstance(value, Rows) for value in arguments):
+    if any(isinstance(value, (Rows, Stack)) for value in arguments):
         return False
     if any(is_symbolic_dim(n) for value in arguments for n in np.shape(value)):
         return False

@@ -16,15 +16,23 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import register_pytree_node_class
+from jax.tree_util import (
+    register_pytree_node_class,
+    tree_flatten,
+    tree_structure,
+    tree_unflatten,
+)
 
 __all__ = [
     "Forms",
     "OnHost",
     "Room",
     "Rows",
+    "Stack",
+    "StandIn",
     "Widened",
     "in_use",
     "on_host",
@@ -102,6 +110,127 @@ def padded(array: Value, length: int) -> Value:
     return jnp.pad(array, [(0, more), *[(0, 0)] * (array.ndim - 1)])
 
 
+# --- what nobody reads ----------------------------------------------------------------
+
+
+@register_pytree_node_class
+class StandIn:
+    """A value that nobody reads, in the place of one of any form."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def tree_flatten(self) -> tuple[tuple[()], Any]:
+        """Nothing that is traced, and the dtype."""
+        return (), self.dtype
+
+    @classmethod
+    def tree_unflatten(cls, dtype: Any, parts: Sequence[Value]) -> StandIn:
+        """What `tree_flatten` took apart."""
+        return cls(dtype)
+
+
+# --- stacks ---------------------------------------------------------------------------
+
+
+@register_pytree_node_class
+class _Constant:
+    """A value that is known while the program is compiled, as a tree without leaves."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = np.asarray(value)
+        is_exact = self.value.dtype != object
+        items = self.value.tobytes() if is_exact else tuple(self.value.flat)
+        self._facts = self.value.dtype, self.value.shape, items
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Constant) and self._facts == other._facts
+
+    def __hash__(self) -> int:
+        return hash(self._facts)
+
+    def tree_flatten(self) -> tuple[tuple[()], _Constant]:
+        """Nothing that is traced, and all that is known."""
+        return (), self
+
+    @classmethod
+    def tree_unflatten(cls, known: _Constant, parts: Sequence[Value]) -> _Constant:
+        """What `tree_flatten` took apart."""
+        return known
+
+
+#: How nothing is made of no parts.
+_NO_VALUE = tree_structure(())
+
+
+@register_pytree_node_class
+class Stack:
+    """Values of one form, one for each iteration of a loop: arrays, rows, stacks.
+
+    ``arrays`` has a row of ``room`` for each of the parts of a value that are traced;
+    ``form`` tells how these make a value; that of no value before the first is there.
+    """
+
+    def __init__(
+        self, arrays: Sequence[Value] = (), form: Any = _NO_VALUE, room: int = 0
+    ) -> None:
+        self.arrays = list(arrays)
+        self.form = form
+        self.room = room
+
+    def tree_flatten(self) -> tuple[list[Value], Any]:
+        """The parts that are traced, and what is known."""
+        return self.arrays, (self.form, self.room)
+
+    @classmethod
+    def tree_unflatten(cls, known: Any, parts: Sequence[Value]) -> Stack:
+        """What `tree_flatten` took apart."""
+        return cls(parts, *known)
+
+    def pushed(self, number: Value, value: Value, room: int) -> Stack:
+        """The stack with room for more, and with a value in its place.
+
+        Values of another form are lost: a loop is traced again where there are some.
+        """
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = _Constant(value)
+        parts, form = tree_flatten(value)
+        parts = list(map(jnp.asarray, parts))
+        empty = [jnp.zeros((room, *part.shape), part.dtype) for part in parts]
+        arrays = self.arrays if form == self.form else empty
+        if [array.shape[1:] for array in arrays] != [part.shape for part in parts]:
+            arrays = empty
+        arrays = [padded(array, room) for array in arrays]
+        written = [
+            array.at[number].set(part, mode="drop")
+            for array, part in zip(arrays, parts)
+        ]
+        return Stack(written, form, max(room, self.room))
+
+    def read(self, number: Value) -> Value:
+        """The value of an iteration."""
+        parts = [jnp.take(array, number, 0, mode="clip") for array in self.arrays]
+        value = tree_unflatten(self.form, parts)
+        return value.value if isinstance(value, _Constant) else value
+
+    def flat(self) -> Value:
+        """The elements of the values one behind the other; None if lengths differ."""
+        if self.form == _NO_VALUE:
+            return None
+        element = tree_unflatten(self.form, self.arrays)
+        if isinstance(element, _Constant):
+            return jnp.tile(jnp.ravel(element.value), self.room)
+        if isinstance(element, Rows):
+            return None if element.count is not None else jnp.ravel(element.array)
+        if isinstance(element, Stack):
+            if not element.arrays:
+                inner = element.flat()
+                return None if inner is None else jnp.tile(inner, self.room)
+            inner = jax.vmap(Stack.flat)(element)
+            return None if inner is None else jnp.ravel(inner)
+        return jnp.ravel(element)
+
+
 # --- one form for the values of several paths -----------------------------------------
 
 
@@ -110,6 +239,23 @@ class _Form(NamedTuple):
 
     shape: tuple[int, ...]
     count: Any
+
+
+class _StackForm(NamedTuple):
+    """What XLA must know of a `Stack`."""
+
+    form: Any
+    rows: tuple[tuple[tuple[int, ...], Any], ...]
+    room: int
+
+
+class _StandInForm(NamedTuple):
+    """What XLA must know of a `StandIn`."""
+
+    dtype: Any
+
+
+_AnyForm = _Form | _StackForm | _StandInForm
 
 
 class Widened(Exception):
@@ -136,7 +282,7 @@ class Forms:
         """
         own = list(map(_form, values))
         before = self._forms or own
-        found: list[_Form] = []
+        found: list[_AnyForm] = []
         for place, (known, form) in enumerate(zip(before, own)):
             joint = _joined(known, form)
             if joint is None:
@@ -148,16 +294,32 @@ class Forms:
         return [_fitted(value, form) for value, form in zip(values, found)]
 
 
-def _form(value: Value) -> _Form:
+def _form(value: Value) -> _AnyForm:
+    if isinstance(value, StandIn):
+        return _StandInForm(value.dtype)
+    if isinstance(value, Stack):
+        rows = [(array.shape[1:], array.dtype) for array in value.arrays]
+        return _StackForm(value.form, tuple(rows), value.room)
     if isinstance(value, Rows):
         return _Form(jnp.shape(value.array), value.known)
     return _Form(jnp.shape(value), False)
 
 
-def _joined(one: _Form, other: _Form) -> _Form | None:
+def _joined(one: _AnyForm, other: _AnyForm) -> _AnyForm | None:
     """A form that both values can have; None if there is none."""
     if one == other:
         return one
+    if isinstance(one, _StandInForm):
+        return other
+    if isinstance(other, _StandInForm):
+        return one
+    if isinstance(other, _StackForm):
+        if isinstance(one, _StackForm):
+            # What was pushed before is out of date: paths are traced again.
+            return other._replace(room=max(one.room, other.room))
+        return other if one.shape == (0,) else None
+    if isinstance(one, _StackForm):
+        return one if other.shape == (0,) else None
     if not one.shape or not other.shape:
         return None
     if one.shape[1:] != other.shape[1:]:
@@ -182,9 +344,16 @@ def _is_open(form: _Form, other: _Form) -> bool:
     return is_buffer and len(form.shape) == 2 and not form.shape[1]
 
 
-def _fitted(value: Value, form: _Form) -> Value:
+def _fitted(value: Value, form: _AnyForm) -> Value:
     """A value in a form that `_joined` gave for it."""
-    if form.count is False:
+    if isinstance(form, _StackForm):
+        arrays = value.arrays if isinstance(value, Stack) else []
+        arrays = arrays or [jnp.zeros((0, *shape), kind) for shape, kind in form.rows]
+        arrays = [padded(array, form.room) for array in arrays]
+        return Stack(arrays, form.form, form.room)
+    if isinstance(value, StandIn) and isinstance(form, _Form):
+        value = jnp.zeros(form.shape, value.dtype)
+    if isinstance(form, _StandInForm) or form.count is False:
         return value
     rows = rows_of(value)
     array = jnp.asarray(rows.array)

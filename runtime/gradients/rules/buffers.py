@@ -27,7 +27,7 @@ from runtime.ops.arrays.shape import expand_dims, reshape, shape
 from runtime.ops.convert import cast
 from runtime.ops.define import run
 from runtime.ops.elementwise.arithmetic import maximum, minimum
-from runtime.ops.reduce.reductions import reduce_sum
+from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.types import dtypes
 from runtime.variable import IndexedSlices
 
@@ -36,7 +36,7 @@ __all__: list[str] = []
 without_gradient(
     *("TensorArrayV3", "TensorArraySizeV3", "ListPlace", "ListFind", "ListEqual"),
     *("ListOrder", "ListLess", "ListWithout", "ListPlaceOrEnd", "ListFirstOnes"),
-    "ListMembers",
+    *("ListMembers", "StackDims", "StandIn"),
 )
 
 # --- rows -----------------------------------------------------------------------------
@@ -150,6 +150,25 @@ def _extend(node: Applied, g: Any) -> Any:
     if not is_buffer(buffer):
         rest = rows_like(rest, buffer)
     return [rest, None, reshape(rows, dims)]
+
+
+@gradient("StackPush")
+def _stack_push(node: Applied, g: Any) -> Any:
+    buffer, _, begin, tensor = node.inputs
+    dims = shape_of(tensor)
+    places = numbers_from(_scalar(begin), _scalar(begin) + _scalar(reduce_prod(dims)))
+    rows = gather(g, places)
+    rest = tensor_scatter_nd_update(g, expand_dims(places, 1), zeros_like(rows))
+    if not is_buffer(buffer):
+        rest = rows_like(rest, buffer)
+    return [rest, None, None, reshape(rows, dims)]
+
+
+@gradient("StackRead")
+def _stack_read(node: Applied, g: Any) -> Any:
+    buffer, _, begin, dims = node.inputs
+    places = numbers_from(_scalar(begin), _scalar(begin) + reduce_prod(dims))
+    return [_of_rows(buffer, places, reshape(g, [-1])), None, None, None]
 
 
 @gradient("ListInsert")

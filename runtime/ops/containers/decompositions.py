@@ -26,14 +26,14 @@ from runtime.ops.arrays.joining import concat, stack
 from runtime.ops.arrays.rearrange import roll, tile
 from runtime.ops.arrays.scatter import scatter_nd, tensor_scatter_nd_update
 from runtime.ops.arrays.sequences import range as numbers_from
-from runtime.ops.arrays.shape import expand_dims, identity, reshape, shape
+from runtime.ops.arrays.shape import ensure_shape, expand_dims, identity, reshape, shape
 from runtime.ops.arrays.sorting import argsort
 from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice
 from runtime.ops.elementwise.arithmetic import equal, less, maximum, minimum, not_equal
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.record import decomposes
-from runtime.ops.reduce.reductions import argmax, reduce_all, reduce_max
+from runtime.ops.reduce.reductions import argmax, reduce_all, reduce_max, reduce_prod
 from runtime.ops.reduce.scans import cumsum
 from runtime.types import dtypes
 
@@ -306,6 +306,29 @@ def _members(*columns: Any, wanted: bool) -> Any:
     flags = scatter_nd(expand_dims(order, 1), each, shape(order)) > 0
     flags = at(flags, 0, Slice(0, count, None))
     return _places(flags if wanted else logical_not(flags))
+
+
+@decomposes("StandIn")
+def _stand_in(*, shape: Any, dtype: Any) -> Any:
+    return zeros([dim or 0 for dim in shape or ()], dtype)
+
+
+@decomposes("StackDims")
+def _stack_dims(tensor: Any) -> Any:
+    return shape(tensor)
+
+
+@decomposes("StackPush")
+def _stack_push(
+    buffer: Any, number: Any, begin: Any, tensor: Any, *, size: int | None
+) -> Any:
+    return apply_one("ListExtend", buffer, begin, reshape(tensor, [-1]))
+
+
+@decomposes("StackRead")
+def _stack_read(buffer: Any, number: Any, begin: Any, dims: Any, *, shape: Any) -> Any:
+    elements = at(buffer, 0, Slice(begin, begin + reduce_prod(dims), None))
+    return ensure_shape(reshape(elements, dims), shape)
 
 
 @decomposes("ListLess")

@@ -7,6 +7,7 @@ which changes it. Errors are those that Python's lists raise.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -230,6 +231,81 @@ register_writer(
     raises_for_program=True,
 )
 register_writer("ListDelete", _delete, _infer_delete, 1, 2)
+
+
+# --- stacks ---------------------------------------------------------------------------
+
+# What a loop keeps of each iteration for its gradient, where its shape may change: the
+# elements one behind the other. Executors that know the shape go by the number of the
+# iteration, the others by where its elements begin.
+
+
+def _stack_dims(tensor: Array) -> Array:
+    return np.array(np.shape(tensor), np.int32)
+
+
+def _infer_stack_dims(tensor: TensorSpec) -> TensorSpec:
+    return spec((tensor.shape.rank,), dtypes.int32)
+
+
+def _push(
+    buffer: Array,
+    number: Array,
+    begin: Array,
+    tensor: Array,
+    owned: bool = False,
+    *,
+    size: int | None = None,
+) -> Array:
+    return _extend(buffer, begin, np.ravel(tensor), owned)
+
+
+def _infer_push(
+    buffer: TensorSpec,
+    number: TensorSpec,
+    begin: TensorSpec,
+    tensor: TensorSpec,
+    *,
+    size: int | None = None,
+) -> TensorSpec:
+    return spec((None,), buffer.dtype)
+
+
+def _read(
+    buffer: Array, number: Array, begin: Array, dims: Array, *, shape: Dims | None
+) -> Array:
+    wanted = tuple(map(int, dims))
+    first = int(begin)
+    return buffer[first : first + math.prod(wanted)].reshape(wanted).copy()
+
+
+def _infer_read(
+    buffer: TensorSpec,
+    number: TensorSpec,
+    begin: TensorSpec,
+    dims: TensorSpec,
+    *,
+    shape: Dims | None,
+) -> TensorSpec:
+    return spec(shape, buffer.dtype)
+
+
+def _stand_in(*, shape: Dims | None, dtype: dtypes.DType) -> Array:
+    return np.zeros([dim or 0 for dim in shape or ()], dtype.np_dtype)
+
+
+#: A tensor that nobody reads, on a path that does not make it: of no particular length.
+register(
+    Op(
+        "StandIn",
+        _stand_in,
+        lambda shape, dtype: spec(shape, dtype),
+        family="buffer",
+    )
+)
+register(Op("StackDims", _stack_dims, _infer_stack_dims, family="buffer"))
+register_writer("StackPush", _push, _infer_push, 2)
+register(Op("StackRead", _read, _infer_read, family="buffer", picks=True))
 
 
 # --- ops that read --------------------------------------------------------------------

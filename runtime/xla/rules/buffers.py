@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from runtime.graph import Node
 from runtime.ops.python_ints import is_exact
 from runtime.xla.flow import Step, Value, is_known, rule
-from runtime.xla.rows import Rows, in_use, padded, rows_of
+from runtime.xla.rows import Rows, Stack, StandIn, in_use, padded, rows_of
 from runtime.xla.rules.elementwise import fits_sum
 
 __all__ = ["BUFFERS", "with_room"]
@@ -20,7 +21,9 @@ __all__ = ["BUFFERS", "with_room"]
 BUFFERS: list[str] = []
 
 
-def _buffer(op: str, checks: bool = True) -> Callable[[Any], Any]:
+def _buffer(
+    op: str, checks: bool | Callable[[Node], bool] = True
+) -> Callable[[Any], Any]:
     BUFFERS.append(op)
     return rule(op, checks=checks)
 
@@ -75,6 +78,7 @@ def _place(step: Step, index: Value, count: Value) -> Value:
 @_buffer("ListAppend")
 def _append(step: Step, buffer: Value, count: Value, value: Value) -> Value:
     count = _number(count)
+    value = _as_found(value) if isinstance(value, Rows) else value
     array = _writable(step, buffer, count, value)
     return Rows(_put(with_room(step, array, count + 1), count, value))
 
@@ -301,6 +305,56 @@ def _choose(step: Step, place: Value, *values: Value) -> Value:
     return Rows(chosen, jnp.stack([jnp.asarray(part.count) for part in rows])[index])
 
 
+# --- stacks ---------------------------------------------------------------------------
+
+
+@_buffer("StandIn", checks=False)
+def _stand_in(step: Step, **_: Any) -> Value:
+    return StandIn(step.dtype)
+
+
+@_buffer("StackDims", checks=False)
+def _stack_dims(step: Step, tensor: Value) -> Value:
+    if isinstance(tensor, Stack):
+        flat = tensor.flat()
+        tensor = jnp.zeros(0) if flat is None else flat  # `flat` is None for all, then
+    if isinstance(tensor, Rows) and tensor.known is ...:
+        dims = [tensor.count, *tensor.array.shape[1:]]
+        return jnp.stack([jnp.asarray(dim, step.dtype) for dim in dims])
+    array = tensor.array if isinstance(tensor, Rows) else tensor
+    return np.array(np.shape(array), np.int32)
+
+
+@_buffer("StackPush", checks=lambda node: node.attrs["size"] is None)
+def _stack_push(
+    step: Step, buffer: Value, number: Value, begin: Value, value: Value, *, size: Any
+) -> Value:
+    stack = buffer if isinstance(buffer, Stack) else Stack()
+    number = _number(number)
+    if size is None:
+        room = step.flow.room.size
+        room = room if stack.room <= room else -(-stack.room // room) * room
+        step.fill(number < room, room)
+        size = room
+    return stack.pushed(number, value, max(size, 1))
+
+
+@_buffer("StackRead", checks=False)
+def _stack_read(
+    step: Step, buffer: Value, number: Value, begin: Value, dims: Value, *, shape: Any
+) -> Value:
+    if isinstance(buffer, Stack):
+        return buffer.read(_number(number))
+    if not is_known(dims):
+        raise step.refused(
+            "XLA needs to know the length of what a loop keeps when it compiles"
+        )
+    elements = jnp.asarray(rows_of(buffer).array)
+    first = jnp.reshape(begin, ())
+    found = lax.dynamic_slice(elements, (first,), (int(np.prod(dims)),))
+    return found.reshape(tuple(map(int, dims)))
+
+
 # --- lists: order ---------------------------------------------------------------------
 
 
@@ -396,6 +450,7 @@ def _new(step: Step, *, size: Any, dtype: Any, element_shape: Any) -> Value:
 @_buffer("TensorArrayWriteV3")
 def _write(step: Step, buffer: Value, value: Value, *, index: Any) -> Value:
     rows = rows_of(buffer)
+    value = _as_found(value) if isinstance(value, Rows) else value
     index = jnp.reshape(jnp.asarray(index), ())
     step.check((index >= 0) & (index < rows.count))
     return Rows(_put(_as_written(step, rows, value), index, value), rows.count)

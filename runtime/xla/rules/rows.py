@@ -81,7 +81,8 @@ def _assert(step: Step, run: Any, x: Rows, shape: Any) -> tuple[()]:
 
 @on_rows("Shape")
 def _shape(step: Step, run: Any, x: Rows, **_: Any) -> Value:
-    _needs_count(step, x)
+    if x.count is None:  # Gradients alone ask for it: of a buffer, and all its room.
+        return np.array(x.array.shape, step.dtype)
     dims = [x.count, *x.array.shape[1:]]
     return jnp.stack([jnp.asarray(dim, step.dtype) for dim in dims])
 

@@ -56,6 +56,8 @@ class _Inner:
         self._step = step
         self._variables = _assigned(step, graphs)
         is_raised = type(step.flow.failed) is not int
+        #: The results of the graph that was run last which are known.
+        self.known: dict[int, Value] = {}
         self.fails = step.flow.careful or is_raised or any(map(may_fail, graphs))
 
     def now(self) -> tuple[list[Value], Value]:
@@ -77,6 +79,7 @@ class _Inner:
         changed = dict(zip(self._variables, values))
         flow = self._step.flow.inner(changed, flag if self.fails else 0)
         results = flow.run(graph, inputs)
+        self.known = {k: v for k, v in enumerate(results) if is_known(v)}
         if not self.fails and type(flow.failed) is not int:
             raise FailsAlways
         if any(spec.dtype.kind == "O" for spec in specs):
@@ -141,10 +144,17 @@ def _branch(
     step: Step, taken: Value, graphs: Sequence[Graph], operands: Sequence[Value]
 ) -> Any:
     inner, forms = _Inner(step, graphs), Forms()
+    known: dict[int, Value] = {}
 
     def path(graph: Graph) -> Callable[..., Any]:
         def run(values: list[Value], flag: Value) -> Any:
             results, left, flag = inner.run(graph, operands, values, flag)
+            # What one path alone gives, and nobody reads after others.
+            known.update(
+                (k, value)
+                for k, value in inner.known.items()
+                if all(_stands_in(g, k) for g in graphs if g is not graph)
+            )
             return forms.fit([*results, *left], inner.differs), flag
 
         return run
@@ -156,7 +166,11 @@ def _branch(
     found, flag = _agreed(step, trace)
     count = len(step.node.outputs)
     inner.keep(found[count:], flag)
-    return found[:count]
+    return [known.get(k, value) for k, value in enumerate(found[:count])]
+
+
+def _stands_in(graph: Graph, place: int) -> bool:
+    return graph.outputs[place].node.op == "StandIn"
 
 
 # --- loops ----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 The eager tape is what is meant. A traced program must give the same for arguments of
 known shapes, of known ranks, and of any rank, in the interpreter and in each executor.
-XLA may refuse programs by name.
+A refusal of XLA is a difference, unless it is the one that is named.
 """
 
 from __future__ import annotations
@@ -37,8 +37,13 @@ def differences(
     executors: Sequence[str] = EXECUTORS,
     order: int = 1,
     tolerance: float = 1e-9,
+    refusal: str = "",
 ) -> Iterator[str]:
-    """Where the derivatives of a function of float tensors are others than eagerly."""
+    """Where the derivatives of a function of float tensors are others than eagerly.
+
+    `refusal`: what stands in the message by which XLA refuses the program; empty: it
+    must not.
+    """
     count = len(x)
     directions = vectors(x)
 
@@ -59,10 +64,14 @@ def differences(
                 continue
             try:
                 found = _run(graph, arrays, executor)
-            except UnimplementedError:
+            except UnimplementedError as error:
                 if executor != "xla":
                     raise
+                if not refusal or refusal not in str(error):
+                    yield f"{kind}, {executor}: {error}"
                 continue
+            if refusal and executor == "xla":
+                yield f"{kind}, {executor}: not refused"
             for place, (one, other) in enumerate(zip(found, expected, strict=True)):
                 text = _difference(np.asarray(one), other, tolerance)
                 if text:
@@ -114,4 +123,6 @@ def try_program(seed: int, executors: Sequence[str] = EXECUTORS) -> None:
         lambda *x: program(*x, n), x, KINDS, executors, order, tolerance
     )
     for text in found:
-        raise AssertionError(text)
+        # What XLA does not know of lists, random programs meet in many ways.
+        if "XLA needs to know" not in text:
+            raise AssertionError(text)

@@ -116,6 +116,7 @@ SQUARE = tf.constant([[2.0, 0.3, -0.4], [0.5, 3.0, 0.2], [-0.1, 0.6, 2.5]], tf.f
 PAIR = tf.stack([SQUARE, SQUARE * SQUARE + tf.eye(3, dtype=tf.float64)])
 
 TWO, INDEX, PLACES = tf.constant(2), tf.constant(1), tf.constant([2, 0])
+TWO_BY_ONE = tf.constant([2, 1])
 
 
 def _array(x: Any) -> Any:
@@ -324,6 +325,12 @@ TABLE: dict[str, list[Entry]] = {
         (lambda x, y: run("ListSetRows", x, PLACES, y), WIDE[0], WIDE[1, :2])
     ],
     "ListSum": [(lambda x, y: run("ListSum", x, y), ONE, y) for y in (X[0], X)],
+    "StackPush": [
+        (lambda x, y: run("StackPush", x, INDEX, INDEX, y, size=None)[:3], ROW, ROW * 2),
+    ],
+    "StackRead": [
+        (lambda x: run("StackRead", x, INDEX, INDEX, TWO_BY_ONE, shape=(2, 1)), ROW),
+    ],
     "TensorArrayScatterV3": [
         (lambda x: _array(x).scatter([1, 0], x * x).stack(), X),
     ],

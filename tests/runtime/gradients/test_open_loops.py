@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import UnimplementedError
 from runtime.executors import compiled
 from runtime.native.background import Background
 from tests.turns import by_turns
@@ -108,25 +107,14 @@ def test_native_code(
         np.testing.assert_allclose(one, wanted, 1e-4, 1e-5)
 
 
-@pytest.mark.parametrize("loop", LOOPS[:3])
-def test_xla_knows_lengths_that_are_static(loop: Any) -> None:
+XLA_CASES = [(loop, spec) for loop in LOOPS for spec in ([3], [None], None)]
+
+
+@pytest.mark.parametrize(("loop", "spec"), XLA_CASES)
+def test_xla(loop: Any, spec: Any) -> None:
     pytest.importorskip("jax")
     x = tf.constant(VALUES["vector"])
-    names = ("multiply", "tanh")
-    _, found = _run(loop, names, x.shape, x, "xla")
+    names = ("multiply", "subtract", "tanh")
+    _, found = _run(loop, names, spec, x, "xla")
     for one, wanted in zip(found, _gradients(loop, names, x), strict=True):
         np.testing.assert_allclose(one, wanted, 1e-4, 1e-5)
-
-
-@pytest.mark.parametrize(
-    ("loop", "spec", "op"),
-    [(loop, spec, "StridedSlice") for loop in LOOPS[:3] for spec in ([None], None)]
-    + [(nested_loops, spec, "Shape") for spec in ([3], [None], None)],
-)
-def test_xla_refuses_to_keep_tensors_of_open_length(
-    loop: Any, spec: Any, op: str
-) -> None:
-    pytest.importorskip("jax")
-    message = f"XLA needs to know the length of what {op} is given when it compiles"
-    with pytest.raises(UnimplementedError, match=message):
-        _run(loop, ("multiply",), spec, tf.constant(VALUES["vector"]), "xla")

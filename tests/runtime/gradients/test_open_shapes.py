@@ -71,6 +71,41 @@ def test_programs(name: str) -> None:
     assert not list(found)
 
 
+_RECURSION = "XLA has no recursion"
+_COUNT_OF_ROWS = "XLA needs to know the shape of a result when it compiles"
+#: What XLA says of programs that it does not run, also where all shapes are known.
+REFUSED_BY_XLA = {
+    # Lists and arrays that are as long as the program makes them.
+    **dict.fromkeys(("growing_array", "list_extend", "list_slice"), _COUNT_OF_ROWS),
+    **dict.fromkeys(
+        ("list_of_some", "list_that_grows", "scan_by_hand"), _COUNT_OF_ROWS
+    ),
+    "list_insert": "XLA needs to know the length of what TensorScatterAdd is given",
+    **dict.fromkeys(("recursion_of_a_tensor", "recursion_of_two"), _RECURSION),
+    **dict.fromkeys(
+        ("recursion_over_a_tree", "recursion_until_it_is_small"), _RECURSION
+    ),
+    "texts_beside_floats": "XLA cannot run TensorArrayV3",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    by_turns([(name, OPEN[k % 2]) for k, name in enumerate(PROGRAMS)]),
+)
+def test_programs_on_xla(name: str, kind: str) -> None:
+    pytest.importorskip("jax")
+    x, program = [tf.constant(X)], PROGRAMS[name]
+    found = differences(
+        lambda x: program(Tensors, x),
+        x,
+        [kind],
+        ["xla"],
+        refusal=REFUSED_BY_XLA.get(name, ""),
+    )
+    assert not list(found)
+
+
 @pytest.mark.parametrize("seed", range(400) if EVERYTHING else (0, 1, 3, 9))
 def test_random_programs(seed: int) -> None:
     try_program(seed, EXECUTORS if EVERYTHING else ON_NUMPY)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import runtime as tf
 from runtime.ops.apply import apply
 from runtime.ops.define import run
 from tests.runtime.lowering.comparison import Case, compare
@@ -42,6 +43,7 @@ def values(*shape: int, dtype: Any = np.float32) -> Any:
 def cases() -> Iterator[Case]:
     yield from of_arrays()
     yield from of_elements()
+    yield from of_stacks()
     yield from of_whole_lists()
     yield from of_order()
 
@@ -112,6 +114,19 @@ def of_elements() -> Iterator[Case]:
             )
     for flags in ([], [False, True, True], [False, False], [True]):
         yield call("ListPlaceOrEnd", np.array(flags, bool))
+
+
+def of_stacks() -> Iterator[Case]:
+    yield call("StandIn", shape=(None, 3), dtype=tf.float32)
+    for dtype in DTYPES:
+        rows, one = values(6, dtype=dtype), ints(1)[0]
+        yield call("StackDims", values(2, 3, dtype=dtype), needs="rank unknown")
+        for shape in ((2, 2), (0, 3), (), (3,)):
+            new = values(*shape, dtype=dtype)
+            yield call("StackPush", rows, one, ints(2)[0], new, size=None)
+            dims = np.array(shape, np.int32)
+            yield call("StackRead", rows, one, ints(2)[0], dims, shape=shape)
+            yield call("StackRead", rows, one, ints(2)[0], dims, shape=None)
 
 
 def of_whole_lists() -> Iterator[Case]:
