@@ -330,9 +330,8 @@ class StraightBlock:
         else:
             hint = self.hint(tensor)
             if tensor not in self.labels and _may_be_large(tensor):
-                # Many under one name, if it is free: each makes room for the next.
-                short = _NUMBER.sub("", hint)
-                hint = short if self.is_free(short, at) else hint
+                # Few names, of which each makes room for the next that is free.
+                hint = _NUMBER.sub("", hint)
             name = self.free_name(hint, at)
         self.own(name, tensor, form)
         return name

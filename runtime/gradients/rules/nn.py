@@ -10,6 +10,7 @@ from runtime.gradients.registry import Applied, differentiated_as, gradient
 from runtime.gradients.shapes import shape_of
 from runtime.ops.arrays.creation import ones
 from runtime.ops.arrays.gather import where
+from runtime.ops.arrays.joining import unstack
 from runtime.ops.arrays.rearrange import pad
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.define import Slice, run
@@ -168,7 +169,28 @@ def _spots(x: Any, attrs: dict[str, Any], value: float) -> Any:
             dims, pads, sizes, gaps, steps
         )
     ]
-    return list(_taps(attrs, _padded(x, pads, value), sizes, places))
+    x = _padded(x, pads, value)
+    if list(steps) == sizes and all(gap == 1 for gap in gaps):
+        return _apart(x, sizes, places)
+    return list(_taps(attrs, x, sizes, places))
+
+
+def _apart(x: Any, sizes: Sequence[int], places: Sequence[int]) -> list[Any]:
+    """The spots of windows that lie side by side and share no element.
+
+    Their gradients are joined. Those of slices would be padded to the size of the whole
+    batch, one for each spot, and added up.
+    """
+    inside = [count * size for count, size in zip(places, sizes)]
+    if inside != x.shape.as_list()[1:-1]:
+        key = (slice(None), *[slice(length) for length in inside])
+        x = x[key]
+    number, channels = shape_of(x)[0], shape_of(x)[x.shape.rank - 1]
+    axes = [length for pair in zip(places, sizes) for length in pair]
+    parts = [reshape(x, [number, *axes, channels])]
+    for axis in range(2, 2 + len(sizes)):
+        parts = [spot for part in parts for spot in unstack(part, axis=axis)]
+    return parts
 
 
 @differentiated_as("MaxPool", "MaxPool3D")

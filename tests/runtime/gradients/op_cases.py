@@ -638,6 +638,17 @@ def _windows() -> Iterator[Case]:
             )
 
 
+def _pools_side_by_side() -> Iterator[Case]:
+    for kind, padding in product(("Max", "Avg"), ("VALID", "SAME")):
+        pool = getattr(tf.nn, f"{kind.lower()}_pool2d")
+        yield Case(
+            f"{kind}Pool",
+            f"side by side {padding}",
+            lambda x, pool=pool, padding=padding: pool(x, [3, 2], [3, 2], padding),
+            [sample(2, 5, 5, 2)],
+        )
+
+
 def _by_filters(op: str, x: Any, y: Any, gaps: int) -> Any:
     space = len(x.shape) - 2
     attrs: dict[str, Any] = {"strides": (1,) * (space + 2), "padding": "SAME"}
@@ -656,7 +667,8 @@ def _whole(count: int, stride: int, padding: str) -> int:
 
 def cases() -> list[Case]:
     """All cases, with names that tell them apart."""
-    found = [*_elementwise(), *_reductions(), *_segments(), *_windows()]
+    found = [*_elementwise(), *_reductions(), *_segments()]
+    found += [*_windows(), *_pools_side_by_side()]
     for op, entries in TABLE.items():
         for number, (f, *inputs) in enumerate(entries):
             found += _in_dtypes(op, str(number), f, inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -97,3 +98,20 @@ def _staged(case: Case) -> Any:
 def _assert_same(found: Any, wanted: Any) -> None:
     for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(wanted), strict=True):
         np.testing.assert_allclose(one, other, 1e-9, 1e-10)
+
+
+@pytest.mark.parametrize(("size", "most"), [(2, 4), (3, 16)])
+def test_the_gradient_of_a_pool_takes_memory_for_few_batches(
+    size: int, most: int
+) -> None:
+    @tf.function
+    def back(x: Any) -> Any:
+        return tf.gradients(tf.nn.max_pool2d(x, size, 2, "SAME"), x)[0]
+
+    x = tf.random.stateless_normal([32, 32, 32, 32], [1, 2])
+    back(x)
+    tracemalloc.start()
+    back(x)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < most * x.numpy().nbytes
