@@ -326,7 +326,11 @@ TABLE: dict[str, list[Entry]] = {
     ],
     "ListSum": [(lambda x, y: run("ListSum", x, y), ONE, y) for y in (X[0], X)],
     "StackPush": [
-        (lambda x, y: run("StackPush", x, INDEX, INDEX, y, size=None)[:3], ROW, ROW * 2),
+        (
+            lambda x, y: run("StackPush", x, INDEX, INDEX, y, size=None)[:3],
+            ROW,
+            ROW * 2,
+        ),
     ],
     "StackRead": [
         (lambda x: run("StackRead", x, INDEX, INDEX, TWO_BY_ONE, shape=(2, 1)), ROW),
