@@ -483,6 +483,16 @@ class InaccessibleTensorError(TracingError):
     code = "AG306"
 
 
+class WaitingThreadsError(TracingError):
+    """A function could not be traced, since another thread traced for too long.
+
+    One thread traces at a time: threads that wait for each other within traces never
+    end.
+    """
+
+    code = "AG307"
+
+
 class StagedStateError(TracingError):
     """A variable of a staged branch or loop cannot be carried by a graph.
 

@@ -32,7 +32,7 @@ from runtime.function.concrete import ConcreteFunction
 from runtime.function.fast_key import fast_key
 from runtime.function.input_signature import InputSignature, annotated, given
 from runtime.function.retraces import Retrace, RetraceLog
-from runtime.function.tracer import Tracer, Turn
+from runtime.function.tracer import Tracer, TracingAlone
 from runtime.gradients.calls import captured_by
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph, functions_run_eagerly
@@ -174,7 +174,6 @@ class Function:
             guards=guards,
             executor=executor,
         )
-        self._turn = Turn()
         self._cache = TraceCache(reduce_retracing, max_traces)
         self._retraces = RetraceLog(self._signature, reduce_retracing, self._cache)
         #: Makes a function of another callable, with the same options.
@@ -270,7 +269,7 @@ class Function:
             for tape in tapes:
                 tape.called(concrete.graph)
             if captured:
-                with self._turn.taken():
+                with TracingAlone(self._name):
                     concrete = concrete.capturing(
                         captured, self._tracer.trace_capturing
                     )
@@ -293,7 +292,7 @@ class Function:
         """The trace for a call, found or made; it `is_asked_for` where nobody calls."""
         entry = self._cache.find(call)
         if entry is None:
-            with self._turn.taken():
+            with TracingAlone(self._name):
                 # Another thread may have made it in the meantime.
                 entry = self._cache.find(call)
                 if entry is None:

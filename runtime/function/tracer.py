@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from runtime import compiler
-from runtime.errors import TracingWarning
+from runtime.errors import TracingWarning, WaitingThreadsError
 from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
@@ -25,73 +23,51 @@ from runtime.tracing.trace import Trace, trace
 from runtime.types import nest
 from runtime.where.user_code import user_place
 
-__all__ = ["Tracer", "Turn"]
+__all__ = ["Tracer", "TracingAlone"]
 
 
-class _Thread(threading.local):
-    #: How many functions this thread traces, one within the other.
-    traces = 0
+#: After so many seconds of waiting for another thread's trace, something is wrong.
+PATIENCE = 120.0
+
+#: Held by the thread that traces.
+_lock = threading.RLock()
 
 
-_thread = _Thread()
-_turns: weakref.WeakSet[Turn] = weakref.WeakSet()
+class TracingAlone:
+    """A block in which no other thread traces.
 
+    A trace puts tensors of its graph into the objects that the program shares, and
+    takes them out at its end. The thread that traces may enter again, for a function
+    that is called under `tf.init_scope`. Compiled code runs without the lock.
 
-#: After so many seconds a waiting thread looks whether the one that traces moved on.
-PATIENCE = 1.0
-
-
-class Turn:
-    """Lets threads trace a function one after the other, so that they share traces.
-
-    Nobody waits where that could be forever. A thread that traces already does not:
-    two threads would wait for each other if each traced a function that calls the
-    other's under `tf.init_scope`. Nor does any thread wait for one that stands still:
-    what is traced may have started the waiting thread, and wait for it. Such a thread
-    makes a trace of its own.
+    Raises:
+        WaitingThreadsError: another thread has been tracing for too long. It may wait
+            for a lock or a thread of the program which waits for this one.
     """
 
-    def __init__(self) -> None:
-        self.renew()
-        _turns.add(self)
+    def __init__(self, name: str) -> None:
+        self._name = name
 
-    def renew(self) -> None:
-        """Forget who traces: threads do not survive a fork."""
-        self._lock = threading.Lock()
-        self._holder = 0
+    def __enter__(self) -> None:
+        self._lock = _lock  # the one to release, if the process forks in between
+        if not self._lock.acquire(timeout=PATIENCE):
+            place = user_place()
+            where = "" if place is None else f"{place.filename}:{place.lineno}: "
+            raise WaitingThreadsError(
+                f"{where}AG307: {self._name!r} is to be traced, but another thread has "
+                f"been tracing for {PATIENCE:g} seconds. Perhaps it waits for this "
+                "thread, by a lock, an event or join(): wait outside of traced "
+                "functions, or call the function once before the threads start"
+            )
 
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        """A block in which the function is traced."""
-        lock = self._lock
-        is_mine = lock.acquire(blocking=False) or self._wait(lock)
-        if is_mine:
-            self._holder = threading.get_ident()
-        _thread.traces += 1
-        try:
-            yield
-        finally:
-            _thread.traces -= 1
-            if is_mine:
-                lock.release()
-
-    def _wait(self, lock: threading.Lock) -> bool:
-        """Wait for the lock while its holder moves on; whether it was taken."""
-        if _thread.traces:
-            return False
-        before = None
-        while not lock.acquire(timeout=PATIENCE):
-            frame = sys._current_frames().get(self._holder)
-            place = frame and (id(frame), frame.f_lasti)
-            if place == before:
-                return False
-            before = place
-        return True
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 def _after_fork() -> None:
-    for turn in _turns:
-        turn.renew()
+    """Forget who traces: other threads do not survive a fork."""
+    global _lock
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
