@@ -21,6 +21,8 @@ _STORED = {
     "DELETE_ATTR": "stored_attributes",
     "IMPORT_NAME": "imports",
 }
+#: Operations on the names of the body of a class.
+_OF_CLASSES = {"STORE_NAME", "DELETE_NAME"}
 #: Operations whose argument says in its last bit that what is read is called.
 _FLAGGED: set[str] = set()
 if sys.version_info >= (3, 11):
@@ -79,7 +81,10 @@ def names_of(code: CodeType) -> Names:
         if operation in _STORED:
             sets[_STORED[operation]].add(name)
             continue
-        sets["globals" if operation in _GLOBALS else "attributes"].add(name)
+        if operation not in _ATTRIBUTES:
+            sets["globals"].add(name)
+        if operation not in _GLOBALS:
+            sets["attributes"].add(name)
         lines.setdefault(name, line)
         if not is_called:
             sets["values"].add(name)
@@ -110,12 +115,13 @@ def _reads(code: CodeType) -> Iterator[tuple[str, str, int, bool]]:
     for instruction in dis.get_instructions(code):
         operation = instruction.opname
         line = starts.get(instruction.offset) or line
-        if operation in _GLOBALS or operation in _ATTRIBUTES:
+        if operation in _STORED:
+            yield operation, instruction.argval, line, False
+        elif instruction.opcode in dis.hasname and operation not in _OF_CLASSES:
+            # One of a later Python may read a global variable or an attribute.
             is_flagged = operation in _FLAGGED and bool((instruction.arg or 0) & 1)
             is_called = operation == "LOAD_METHOD" or is_flagged
             yield operation, instruction.argval, line, is_called
-        elif operation in _STORED:
-            yield operation, instruction.argval, line, False
         elif operation == "IS_OP" and last not in (None, True, False):
             yield operation, "", line, False
         has_pattern |= operation == "MATCH_CLASS"
