@@ -16,12 +16,13 @@ CODE = re.compile(r"\bAG\d{3}\b")
 
 
 def _entries() -> list[str]:
-    """The items of the lists on the page, each on one line."""
+    """The items of the lists and the rows of the tables, each on one line."""
     page = re.sub(
         r"^```.*?^```$", "", PAGE.read_text(encoding="utf-8"), flags=re.M | re.S
     )
     page = page.replace("\n  ", " ")
-    return [line[2:] for line in page.splitlines() if line.startswith("- ")]
+    page = re.sub(r"^\|[^\n]*\n\|-", "|-", page, flags=re.M)  # a heading of a table
+    return [line[2:] for line in page.splitlines() if line.startswith(("- ", "| "))]
 
 
 def _named() -> dict[str, str]:

@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
 import os
+import statistics
 import types
 from dataclasses import dataclass
 
@@ -350,12 +354,10 @@ def test_a_tensor_is_no_int_inside_of_an_object():
 def test_inside_of_an_object_only_pythons_true_is_true():
     @tf.function
     def told(n):
-        match Point(n > 0), n > 0:
-            case Point(x=True), True:
+        match Point(n > 0):
+            case Point(x=True):
                 return 1
-            case _, True:
-                return 2
-        return 3
+        return 2
 
     assert int(told(ONE)) == 2
 
@@ -404,6 +406,249 @@ def test_a_branch_that_returns_needs_no_flag():
     graph = str(sign.get_concrete_function(ONE).graph)
     assert graph.count(" = If(") == 1
     assert "did_return" not in graph
+
+
+# --- another result, without an error -------------------------------------------------
+
+
+def divided(n):
+    x = 1.0
+    for _ in range(n):
+        x = x / 0.0
+    return x
+
+
+def test_floats_divided_by_zero_are_infinite():
+    with pytest.raises(ZeroDivisionError):
+        divided(1)
+    assert tf.function(divided)(ONE).numpy() == np.inf
+
+
+def test_numbers_that_leave_the_function_are_narrow():
+    largest = tf.constant(2**31 - 1)
+    assert int(tf.function(lambda n: n + 1)(largest)) == -(2**31)
+    assert tf.function(lambda n: 0.1 if n > 0 else 0.2)(ONE).dtype == tf.float32
+
+
+def mixed(x):
+    return f"{1 if x > 0 else 2.5}"
+
+
+def mean(x):
+    return str(statistics.mean([x, x]))
+
+
+def second_name(x):
+    array = np.add(np.zeros(2), x)
+    other = array
+    array += 1
+    return str(int(other[0]))
+
+
+def same_tuple(x):
+    one, two = (1, 2), (3, 4)
+    chosen = one if x > 0 else two
+    return str(chosen is one)
+
+
+FIRST, SECOND = [1], [2]
+
+
+def same_global(x):
+    chosen = FIRST if x > 0 else SECOND
+    return str(chosen is FIRST)
+
+
+def zipped_after_break(x):
+    items = []
+    for i in range(3 * x):
+        items.append(i)
+    pairs = zip(items, items)
+    for i, _ in pairs:
+        if i == x:
+            break
+    total = 0
+    for i, _ in pairs:
+        total += i
+    return str(total)
+
+
+def zipped_before_a_change(x):
+    items = []
+    for i in range(2 * x):
+        items.append(i)
+    pairs = zip(items, items)
+    items[0] = 7
+    for first, _ in pairs:
+        return str(first)
+    return ""
+
+
+def taken(x):
+    asked = []
+
+    def small(y):
+        asked.append(y)
+        return y < 3
+
+    for y in itertools.takewhile(small, [x, x + 1, x + 2]):
+        if y >= x:
+            break
+    return str(len(asked))
+
+
+@autograph.do_not_convert
+def is_missing(x):
+    return x is None
+
+
+def asked_elsewhere(x):
+    value = None
+    if x > 5:
+        value = x
+    return str(is_missing(value))
+
+
+class Shown:
+    def __init__(self, x):
+        self.x = x
+
+    def __repr__(self):
+        return f"Shown({self.x})"
+
+
+def shown(x):
+    return f"{[Shown(x)]}"
+
+
+OTHERWISE = {
+    mixed: ("1", "1.0"),
+    mean: ("1", "1.0"),
+    second_name: ("2", "1"),
+    same_tuple: ("True", "False"),
+    same_global: ("True", "False"),
+    zipped_after_break: ("2", "3"),
+    zipped_before_a_change: ("7", "0"),
+    taken: ("1", "3"),
+    asked_elsewhere: ("True", "False"),
+    shown: ("[Shown(1)]", '[Shown(Tensor("x:0", shape=(), dtype=int32))]'),
+}
+
+
+@pytest.mark.parametrize("program", OTHERWISE, ids=lambda program: program.__name__)
+def test_a_graph_says_otherwise(program):
+    given = tf.constant(1, tf.float64) if program is second_name else ONE
+    found = tf.function(program)(given).numpy().decode()
+
+    assert (program(1), found) == OTHERWISE[program]
+
+
+def test_a_break_leaves_nothing_of_an_iterator():
+    def total(xs):
+        items = iter(xs)
+        for x in items:
+            if x == 2:
+                break
+        rest = 0
+        for x in items:
+            rest += x
+        return rest
+
+    assert total([1, 2, 3, 4]) == 7
+    assert int(tf.function(total)(tf.constant([1, 2, 3, 4]))) == 0
+
+
+def test_a_path_gives_the_value_that_a_variable_has_at_its_end():
+    def chosen(x):
+        variable.assign(1)
+        found = variable if x > 0 else tf.constant(5)
+        variable.assign(9)
+        return found + 0
+
+    variable = tf.Variable(1)
+    assert (int(chosen(ONE)), int(tf.function(chosen)(ONE))) == (9, 1)
+
+
+class Swallows:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return True
+
+
+def test_a_context_manager_swallows_nothing_of_the_graph():
+    def swallowed(x):
+        with Swallows():
+            if x > 0:
+                raise KeyError("swallowed")
+        return x
+
+    assert swallowed(1) == 1
+    with pytest.raises(KeyError, match="swallowed"):
+        tf.function(swallowed)(ONE)
+
+
+def test_outside_of_graphs_libraries_take_values():
+    def root(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.convert_to_tensor(math.sqrt(x))
+        return tape.gradient(y, x)
+
+    assert root(tf.constant(4.0)) is None
+    assert float(tf.function(root)(tf.constant(4.0))) == 0.25
+
+
+def test_what_a_trace_that_begins_again_does_it_does_twice():
+    calls = []
+
+    class Account:
+        @property
+        def owed(self):
+            return 1 if self.balance > 0 else 0
+
+    def owed(x):
+        calls.append(1)
+        account = Account()
+        account.balance = x
+        return account.owed
+
+    with pytest.warns(tf.errors.TracingWarning):
+        tf.function(owed)(ONE)
+    assert calls == [1, 1]
+
+
+def test_the_contents_of_a_cache_are_no_state_of_a_branch():
+    @functools.lru_cache
+    def cached(n):
+        return n
+
+    def program(x):
+        if x > 5:
+            cached(3)
+        return x
+
+    tf.function(program)(ONE)
+    assert cached.cache_info().currsize == 1
+
+
+def test_bytes_that_are_no_utf8_are_printed_escaped(capfd):
+    tf.print([b"a\xff"])
+    assert "\\xff" in capfd.readouterr().err
+
+
+def test_numpy_gives_no_warnings():
+    divide = tf.function(lambda x: np.divide(1.0, x))
+    assert divide(tf.constant(0.0, tf.float64)).numpy() == np.inf
+
+
+def test_the_gradient_through_an_integer_is_none():
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.cast(tf.cast(x, tf.int32), tf.float32)
+    assert tape.gradient(y, x) is None
 
 
 # --- left as it is --------------------------------------------------------------------
