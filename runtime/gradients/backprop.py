@@ -32,6 +32,7 @@ from runtime.ops.arrays.gather import where
 from runtime.ops.elementwise.functions import conj, negative
 from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
 from runtime.tensor.device import DeviceTensor
+from runtime.types.shapes import UnknownRank
 
 __all__ = [
     "Recording",
@@ -188,6 +189,15 @@ def step_back(
     step: Any, gradients: Sequence[Any], wanted: Sequence[bool]
 ) -> Sequence[Any]:
     """The gradients of what a step depends on, from those of its results."""
+    try:
+        return _by_rule(step, gradients, wanted)
+    except UnknownRank:
+        raise _no_rule(step) from None
+
+
+def _by_rule(
+    step: Any, gradients: Sequence[Any], wanted: Sequence[bool]
+) -> Sequence[Any]:
     op = step.op
     if op == "ReadVariableOp":
         return gradients
@@ -302,7 +312,11 @@ def _no_rule(step: Any) -> GradientError:
         for tensor in step.inputs
         if isinstance(tensor, Tensor)
     )
+    ranks = [t.shape.rank for t in step.inputs if isinstance(t, Tensor)]
+    advice = (
+        "use other operations" if None not in ranks else "tf.ensure_shape says more"
+    )
     return GradientError(
         f"{where_text}AG330: the operation {step.op}({shapes}) is not differentiable; "
-        "use other operations, or tf.stop_gradient for what is to count as a constant"
+        f"{advice}, or tf.stop_gradient for what is to count as a constant"
     )

@@ -13,6 +13,7 @@ from typing import Any, overload
 
 __all__ = [
     "TensorShape",
+    "UnknownRank",
     "as_shape",
     "broadcast_dynamic_dims",
     "broadcast_static_shape",
@@ -36,6 +37,10 @@ def _dimension(value: Any) -> int | None:
 
 def _all_ints(dims: tuple[Any, ...]) -> bool:
     return all(type(dim) is int and dim >= 0 for dim in dims)
+
+
+class UnknownRank(ValueError):
+    """Somebody asks for the lengths of a shape of which not even the rank is known."""
 
 
 class TensorShape:
@@ -255,7 +260,7 @@ class TensorShape:
 
     def _known_rank(self, purpose: str) -> Dims:
         if self._dims is None:
-            raise ValueError(f"{purpose} of a shape whose rank is unknown")
+            raise UnknownRank(f"{purpose} of a shape whose rank is unknown")
         return self._dims
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from runtime.gradients.registry import Applied, gradient, linear, without_gradient
 from runtime.gradients.shapes import shape_of, sum_to
 from runtime.ops.arrays.creation import zeros, zeros_like
-from runtime.ops.arrays.dimensions import ALL, length, lengths, product
+from runtime.ops.arrays.dimensions import ALL, length, lengths, product, with_rank
 from runtime.ops.arrays.gather import gather, gather_nd, where
 from runtime.ops.arrays.joining import concat, split, stack, unstack
 from runtime.ops.arrays.rearrange import pad, reverse
@@ -25,7 +25,7 @@ from runtime.ops.arrays.sorting import argsort
 from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import equal
-from runtime.ops.reduce.reductions import reduce_sum
+from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.tensor import Tensor
 from runtime.types import dtypes
 from runtime.variable import IndexedSlices
@@ -198,7 +198,8 @@ def _apart(g: Any, lengths: Sequence[Any], steps: Sequence[int]) -> Any:
 
 @gradient("PadV2")
 def _pad(node: Applied, g: Any) -> Any:
-    x, paddings, value = node.inputs[0], node.attrs["paddings"], node.attrs["value"]
+    paddings, value = node.attrs["paddings"], node.attrs["value"]
+    x = with_rank(node.inputs[0], paddings)
     if node.attrs["mode"] != "CONSTANT" or x.shape.rank is None:
         return NotImplemented
     key = []
@@ -303,6 +304,11 @@ def _sort(node: Applied, g: Any) -> Any:
     order = argsort(x, axis, direction, stable=True)
     back = argsort(order, axis, stable=True)
     rank = x.shape.rank
+    if rank is None and axis == -1:
+        dims = shape_of(x)
+        rows = [reduce_prod(dims[:-1]), dims[-1]]
+        moved = gather(reshape(g, rows), reshape(back, rows), batch_dims=1)
+        return [reshape(moved, dims)]
     if rank is None:
         return NotImplemented
     # What is sorted goes to the end and back again.

@@ -18,6 +18,7 @@ from runtime.ops.arrays.dimensions import (
     number,
     numbers,
     with_length,
+    with_rank,
 )
 from runtime.ops.arrays.gather import boolean_mask, gather, where
 from runtime.ops.arrays.joining import concat
@@ -180,6 +181,7 @@ def _slice(x: Any, *, begin: Any, size: Any) -> Any:
 
 @decomposes("Tile")
 def _tile(x: Any, *, multiples: Any) -> Any:
+    x = with_rank(x, multiples)
     if x.shape.rank is None:
         return NotImplemented
     counts, sizes = numbers(multiples, x.shape.rank), lengths(x)
@@ -247,6 +249,7 @@ def _roll(x: Any, *, shift: Any, axis: Any) -> Any:
 
 @decomposes("MirrorPad")
 def _mirror_pad(x: Any, *, paddings: Any, mode: str) -> Any:
+    x = with_rank(x, paddings)
     if x.shape.rank is None:
         return NotImplemented
     edge = 1 if mode == "REFLECT" else 0

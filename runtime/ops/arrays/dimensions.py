@@ -27,6 +27,7 @@ __all__ = [
     "numbers",
     "product",
     "with_length",
+    "with_rank",
 ]
 
 ALL = Slice(None, None, None)
@@ -52,6 +53,17 @@ def length(x: Any, axis: int) -> Any:
 def lengths(x: Any) -> list[Any]:
     """The lengths of all axes of a tensor whose rank is known."""
     return [length(x, axis) for axis in range(x.shape.rank)]
+
+
+def with_rank(x: Any, items: Any) -> Any:
+    """`x`, whose rank is the number of the items: known, where that is."""
+    if x.shape.rank is not None:
+        return x
+    if isinstance(items, Tensor):
+        count = items.shape[0] if items.shape.rank else None
+    else:
+        count = len(items)
+    return x if count is None else ensure_shape(x, [None] * count)
 
 
 def product(factors: Sequence[Any]) -> Any:

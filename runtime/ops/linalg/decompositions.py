@@ -15,6 +15,7 @@ from runtime.ops.arrays.dimensions import (
     length,
     lengths,
     product,
+    with_rank,
 )
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.joining import stack
@@ -76,6 +77,9 @@ def _of_three(x: Any) -> Any:
 
 @decomposes("Einsum")
 def _einsum(*tensors: Any, equation: str) -> Any:
+    given = equation.replace(" ", "").partition("->")[0].split(",")
+    pairs = zip(tensors, given)
+    tensors = tuple([x if "..." in term else with_rank(x, term) for x, term in pairs])
     if any(tensor.shape.rank is None for tensor in tensors):
         return NotImplemented
     terms, result = _labels(equation, [tensor.shape.rank for tensor in tensors])

@@ -286,13 +286,11 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     left, right = together((a, b), "Tensordot", name)
     if isinstance(axes, (int, np.integer)):
         count, rank = int(axes), left.shape.rank
-        if rank is None:
-            raise ValueError("the rank of the first tensor must be known")
-        if count > rank:
+        if rank is not None and count > rank:
             raise InvalidArgumentError(
                 f"{count} axes cannot be summed over: the first tensor has {rank}"
             )
-        pair: Any = (tuple(range(rank - count, rank)), tuple(range(count)))
+        pair: Any = (tuple(range(-count, 0)), tuple(range(count)))
     else:
         pair = tuple(_axes(each) for each in axes)
         if len(pair) != 2 or len(pair[0]) != len(pair[1]):

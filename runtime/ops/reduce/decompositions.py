@@ -18,7 +18,13 @@ from runtime.ops.arrays.scatter import (
     tensor_scatter_nd_min,
 )
 from runtime.ops.arrays.sequences import range as numbers_from
-from runtime.ops.arrays.shape import expand_dims, reshape, shape, size
+from runtime.ops.arrays.shape import (
+    ensure_shape,
+    expand_dims,
+    reshape,
+    shape,
+    size,
+)
 from runtime.ops.checks.assertions import Assert
 from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice
@@ -110,14 +116,30 @@ def _rows(data: Any, ids: Any) -> tuple[Any, Any]:
     return rows, maximum(groups + 1, 0)
 
 
+def _on_flat_rows(decomposition: Callable[..., Any]) -> Callable[..., Any]:
+    """A decomposition that takes rows of any rank, as vectors."""
+
+    def flat(data: Any, ids: Any, **attrs: Any) -> Any:
+        if ids.shape.rank is None:
+            return NotImplemented
+        if data.shape.rank is not None:
+            return decomposition(data, ids, **attrs)
+        dims = shape(data, dtypes.int64)
+        outer, inner = dims[: ids.shape.rank], dims[ids.shape.rank :]
+        rows = reshape(data, concat([outer, reshape(reduce_prod(inner), [1])], 0))
+        rows = ensure_shape(rows, [None] * (ids.shape.rank + 1))
+        found = decomposition(rows, ids, **attrs)
+        return reshape(found, concat([shape(found, dtypes.int64)[:1], inner], 0))
+
+    return flat
+
+
 def _unsorted(
     combine: Callable[[Any, Any, list[Any]], Any],
 ) -> Callable[..., Any]:
     """A decomposition; `combine` is given rows, places and the shape of all results."""
 
     def decomposition(data: Any, ids: Any, *, num_segments: Any) -> Any:
-        if data.shape.rank is None or ids.shape.rank is None:
-            return NotImplemented
         rows, places = _rows(data, ids)
         total = [number(num_segments) + 1, *lengths(rows)[1:]]
         return at(combine(rows, places, total), 0, Slice(1, None, None))
@@ -164,8 +186,6 @@ def _sorted(combine: Callable[[Any, Any, list[Any]], Any]) -> Callable[..., Any]
     unsorted = _unsorted(combine)
 
     def decomposition(data: Any, ids: Any) -> Any:
-        if data.shape.rank is None or ids.shape.rank is None:
-            return NotImplemented
         groups = cast(ids, dtypes.int64)
         before = concat([constant([0], dtypes.int64), groups], 0)
         ordered = reduce_all(at(before, 0, Slice(None, -1, None)) <= groups)
@@ -187,8 +207,8 @@ for _name, _combine in {
     "Max": _largest,
     "Min": _smallest,
 }.items():
-    decomposes(f"UnsortedSegment{_name}")(_unsorted(_combine))
-    decomposes(f"Segment{_name}")(_sorted(_combine))
+    decomposes(f"UnsortedSegment{_name}")(_on_flat_rows(_unsorted(_combine)))
+    decomposes(f"Segment{_name}")(_on_flat_rows(_sorted(_combine)))
 
 
 # --- counts ---------------------------------------------------------------------------

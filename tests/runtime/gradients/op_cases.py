@@ -654,9 +654,11 @@ def _pools_side_by_side() -> Iterator[Case]:
 
 
 def _by_filters(op: str, x: Any, y: Any, gaps: int) -> Any:
-    space = len(x.shape) - 2
+    space = 3 if "3D" in op else 2
     attrs: dict[str, Any] = {"strides": (1,) * (space + 2), "padding": "SAME"}
     attrs["dilations"] = (1, *[gaps] * space, 1)
+    if x.shape.rank is None or y.shape.rank is None:
+        x, y = (tf.ensure_shape(item, [None] * (space + 2)) for item in (x, y))
     sizes = (*[2] * space, x.shape[-1], y.shape[-1])
     return run(op, x, y, filter_sizes=sizes, **attrs, explicit_paddings=())
 
