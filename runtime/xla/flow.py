@@ -243,6 +243,8 @@ class Flow:
                 return _many(run_node(node, arguments, node.graph.name))
             except Exception:
                 return self._fail(node)
+        if op.family == "linalg" and node.inputs[0].dtype.np_dtype.itemsize < 4:
+            return self._fail(node)  # LAPACK has no floats of 16 bits.
         arguments, has_rows = _with_rows(op, arguments)
         known = _rule_for(node, arguments)
         if known is None and op.decomposition is not None and not has_rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import runtime as tf
@@ -82,3 +84,10 @@ def test_checks_of_all_results() -> None:
     finally:
         tf.debugging.disable_check_numerics()
     assert inverse(zero).numpy() == float("inf")
+
+
+@pytest.mark.parametrize("op", [tf.linalg.cholesky, tf.linalg.qr, tf.linalg.inv])
+def test_matrices_of_16_bits_are_refused_as_eagerly(op: Any) -> None:
+    x = tf.constant([[2.0, 0.5], [0.5, 1.0]], tf.float16)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float16 is unsupported"):
+        tf.function(op, executor="xla")(x)
