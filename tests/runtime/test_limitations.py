@@ -9,6 +9,7 @@ import itertools
 import math
 import os
 import statistics
+import sys
 import types
 from dataclasses import dataclass
 
@@ -636,6 +637,21 @@ def test_the_contents_of_a_cache_are_no_state_of_a_branch():
 def test_bytes_that_are_no_utf8_are_printed_escaped(capfd):
     tf.print([b"a\xff"])
     assert "\\xff" in capfd.readouterr().err
+
+
+def caller():
+    return sys._getframe(1).f_code.co_name
+
+
+def test_frames_are_those_of_converted_code():
+    def named(x):
+        name = "none"
+        if x > 0:
+            name = caller()
+        return name
+
+    assert named(1) == "named"
+    assert tf.function(named)(ONE).numpy() != b"named"
 
 
 def test_numpy_gives_no_warnings():
