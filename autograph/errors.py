@@ -78,4 +78,4 @@ class StagingError(AutographError):
 
 
 class AutographWarning(UserWarning):
-    """Something was left unconverted that was asked for."""
+    """Something was left unconverted that was asked for, or takes long (AG217)."""

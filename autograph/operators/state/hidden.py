@@ -1,6 +1,7 @@
 """Parts of objects that are no attributes: what Python and its libraries hide.
 
-A reader gives the parts of one kind of object as a list, and a filler puts them back.
+`kinds` has a reader for each kind of such objects, and a filler for some. A reader
+gives the parts as a list and changes nothing; a filler puts them back.
 """
 
 from __future__ import annotations
@@ -12,12 +13,47 @@ import warnings
 import zlib
 from array import array
 from itertools import count, cycle
-from types import GeneratorType
+from types import FrameType, GeneratorType, ModuleType, TracebackType
 from typing import Any
+
+from ..classes import attributes_of
 
 #: Bytes of an array that are kept to be put back; a larger one is compared by a sum.
 _BUFFER_LIMIT = 1 << 20
 _NO_BUFFER = (TypeError, ValueError, BufferError, NotImplementedError)
+
+
+#: What objects refer to that is no part of them.
+_NO_PARTS = (type, FrameType, ModuleType, TracebackType)
+
+
+def read_hidden(value: Any) -> list[Any]:
+    """What an object refers to besides its attributes."""
+    attributes = attributes_of(value) or {}
+    known = {id(attributes), *map(id, attributes.values())}
+    return [
+        part
+        for part in gc.get_referents(value)
+        if id(part) not in known and not isinstance(part, _NO_PARTS)
+    ]
+
+
+def read_cached(value: Any) -> list[Any]:
+    """The function behind a ``functools.lru_cache``, and the results in there.
+
+    What is in the cache may be forgotten at any time: only the results can change.
+    """
+    found = [value.__wrapped__]
+    for part in gc.get_referents(value):
+        found += part.values() if type(part) is dict else (part,)
+    return found
+
+
+def read_proxy(value: Any) -> list[Any]:
+    """The object that a ``weakref.proxy`` passes everything on to."""
+    with contextlib.suppress(ReferenceError):
+        return [value.__reduce_ex__.__self__]
+    return []
 
 
 def read_iterator(value: Any) -> list[Any]:
@@ -26,8 +62,7 @@ def read_iterator(value: Any) -> list[Any]:
         return [repr(value)]
     if isinstance(value, cycle):
         return [_place_in_cycle(value)]
-    inside = [part for part in gc.get_referents(value) if not isinstance(part, type)]
-    return [operator.length_hint(value, -1), *inside]
+    return [operator.length_hint(value, -1), *read_hidden(value)]
 
 
 def _place_in_cycle(value: Any) -> int:
@@ -95,21 +130,3 @@ def fill_queue(value: Any, parts: list[Any]) -> None:
     value.unfinished_tasks, *items = parts
     value.queue.clear()
     value.queue.extend(items)
-
-
-def read_weak_dict(value: Any) -> list[Any]:
-    """The keys and values of a dict that refers weakly."""
-    return [part for pair in value.data.items() for part in pair]
-
-
-def fill_weak(value: Any, parts: list[Any]) -> None:
-    """Put back what a weak dict or set referred to."""
-    data = value.data
-    data.clear()
-    data.update(zip(parts[::2], parts[1::2]) if isinstance(data, dict) else parts)
-
-
-def fill_local(value: Any, parts: dict[str, Any]) -> None:
-    """Put back the attributes that a thread sees."""
-    value.__dict__.clear()
-    value.__dict__.update(parts)

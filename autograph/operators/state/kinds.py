@@ -1,47 +1,50 @@
 """What objects are made of, as far as Python can change it.
 
 A `Kind` says how one kind of object is taken apart, where its parts are kept, and how
-it is filled again. `kinds_of` finds those of a value that a snapshot looks into, and
-`structure_of` the one by which tensor libraries merge values part by part. An object
-without a kind is not looked into: numbers, modules, what libraries define.
+it is filled again. `snapshot` asks `kinds_of` for those of each object that it meets.
+An object of no other kind is taken for what the garbage collector says that it refers
+to. Not looked into are numbers, modules, the classes of libraries, and the objects of
+tensor libraries and of files, loggers and threads. `structure_of` gives the kind by
+which tensor libraries merge values part by part.
 """
 
 from __future__ import annotations
 
 import functools
 import gc
+import sys
 from _random import Random  # which that of `random` is derived from
-from collections import ChainMap, OrderedDict, UserDict, UserList, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from io import BytesIO, StringIO
 from types import (
-    BuiltinMethodType,
     CodeType,
+    FrameType,
     FunctionType,
     GeneratorType,
     MemberDescriptorType,
-    MethodType,
     ModuleType,
-    SimpleNamespace,
+    TracebackType,
 )
 from typing import Any, NamedTuple
+from weakref import ProxyType, ref
 
-from ...ownership import functions_of, is_library_module
+from ...ownership import is_library_module, is_registered
 from ..classes import attributes_of, defines, member_of, remembered
 from ..dispatch import UNBOUND
 from .hidden import (
     fill_buffer,
-    fill_local,
     fill_queue,
     fill_stream,
-    fill_weak,
     read_buffer,
+    read_cached,
     read_generator,
+    read_hidden,
     read_iterator,
+    read_proxy,
     read_queue,
     read_stream,
-    read_weak_dict,
 )
 from .slots import (
     ATTRIBUTE,
@@ -65,6 +68,14 @@ Parts = Any  # list[Any] | dict[Any, Any]
 ATOMS: frozenset[type] = frozenset(
     {bool, int, float, complex, str, bytes, type(None), ModuleType}
 )
+#: Packages of which nothing is looked into: their objects are tensors, or hold them, or
+#: stand for what is outside of the program.
+_LEFT_ALONE = frozenset(
+    {"jax", "jaxlib", "keras", "numpy", "tensorflow", "torch"}
+    | {"_io", "asyncio", "concurrent", "logging", "multiprocessing", "threading"}
+)
+#: Flags of classes, as Python's headers define them.
+_HEAP_TYPE, _IMMUTABLE, _COLLECTED = 1 << 9, 1 << 8, 1 << 14
 
 
 class Kind(NamedTuple):
@@ -86,6 +97,8 @@ class Kind(NamedTuple):
     merged: bool = False
     #: They are state only of a library that has such containers of its own.
     opened: bool = False
+    #: A private part that is set for the first time is a cache.
+    lazy: bool = False
     #: How a change is called in messages.
     verb: str = "changed"
 
@@ -107,10 +120,10 @@ def kinds_of(value: Any) -> tuple[Kind, ...]:
     if exact is not None:
         return exact
     if isinstance(value, type):
-        return () if _is_library(value) else (_CLASS,)
+        return () if _is_library(value) else (_CLASS, _CLASSES)
     kinds = _kinds_of_class(cls)
-    if not kinds and _is_library(cls) and read_buffer(value):
-        return (_BUFFER,)
+    if kinds in ((), (_HIDDEN,)) and _is_library(cls) and read_buffer(value):
+        return (_BUFFER, _ELEMENTS) if hasattr(value, "flat") else (_BUFFER,)
     return kinds
 
 
@@ -121,20 +134,57 @@ def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
     for method, kind in _OF_LIBRARIES.items():
         if defines(cls, method):
             return (kind,)
-    found = next((kind for base, kind in _BASES if issubclass(cls, base)), None)
-    kinds: tuple[Kind, ...] = () if found is None else (found,)
+    kinds = _kinds_of_base(cls)
+    if _is_left_alone(cls.__module__):
+        return kinds
     named = ((base.__module__, base.__qualname__) for base in cls.__mro__)
     kinds += tuple(_OF_PYTHON[name] for name in named if name in _OF_PYTHON)
-    if not _is_library(cls) or issubclass(cls, _HOLDERS):
-        return (*kinds, *_kinds_of_instances(cls))
-    if found is None and defines(cls, "__next__"):
-        return (_ITERATOR,) if cls.__module__ in ("builtins", "itertools") else ()
-    return kinds
+    if not kinds and _hides_parts(cls):
+        kinds = (_ITERATOR,) if defines(cls, "__next__") else (_HIDDEN,)
+    return (*kinds, *_kinds_of_instances(cls))
 
 
+def _kinds_of_base(cls: type) -> tuple[Kind, ...]:
+    """The kinds of a class, or of the nearest base that is in the table."""
+    if cls in _EXACT:
+        return _EXACT[cls]
+    bases = (base for base in cls.__mro__ if base in _EXACT)
+    return next((_DERIVED.get(base, _EXACT[base]) for base in bases), ())
+
+
+def _is_written_in_c(cls: type) -> bool:
+    """Whether no `class` statement made a class."""
+    return cls.__flags__ & (_HEAP_TYPE | _IMMUTABLE) != _HEAP_TYPE
+
+
+def _hides_parts(cls: type) -> bool:
+    """Whether objects of a class may refer to others by no attribute."""
+    return any(
+        _is_written_in_c(base) and base.__flags__ & _COLLECTED for base in cls.__mro__
+    )
+
+
+def _is_left_alone(module: Any) -> bool:
+    """Whether the objects of a module are a tensor library's, or what is outside."""
+    if not _is_of_library(module):
+        return False
+    return module.partition(".")[0] in _LEFT_ALONE or is_registered(module)
+
+
+def _is_of_library(module: Any) -> bool:
+    return isinstance(module, str) and is_library_module(module)
+
+
+@remembered
 def _is_library(cls: type) -> bool:
     module = cls.__module__
-    return is_library_module(module if isinstance(module, str) else "")
+    if _is_written_in_c(cls) or _is_left_alone(module) or not _is_of_library(module):
+        return _is_of_library(module)
+    # What `exec` and `make_dataclass` make says that it is of a module of Python.
+    found: Any = sys.modules.get(module)
+    for name in cls.__qualname__.split("."):
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    return found is cls or "<locals>" in cls.__qualname__
 
 
 @remembered
@@ -147,8 +197,7 @@ def structure_of(cls: Any) -> Kind | None:
     for method, kind in _OF_LIBRARIES.items():
         if defines(cls, method):
             return kind
-    bases = (kind for base, kind in _BASES if issubclass(cls, base))
-    for kind in (*_EXACT.get(cls, ()), *bases):
+    for kind in _kinds_of_base(cls):
         if kind.merged or kind is TUPLE:
             return None if issubclass(cls, frozenset) else kind
     if defines(cls, "__dataclass_fields__") or defines(cls, "__attrs_attrs__"):
@@ -271,8 +320,12 @@ def stored_names(code: CodeType) -> frozenset[str]:
 
 
 def _read_function(function: FunctionType) -> dict[Any, Any]:
-    if is_library_module(function.__module__ or ""):
+    module = function.__globals__.get("__name__") or ""
+    if _is_left_alone(module):
         return {}
+    if _is_of_library(module):
+        cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+        return {(n, None): cell_value(c) for n, c in cells if not _is_cache(n)}
     found = _variables(function)
     for name in ("__defaults__", "__kwdefaults__"):
         if getattr(function, name):
@@ -307,13 +360,19 @@ def _variable_slot(name: str, function: FunctionType, key: Any) -> Slot | None:
 
 
 def _kinds_of_instances(cls: Any) -> tuple[Kind, ...]:
+    is_library = _is_library(cls)
     kinds = []
     if member_of(cls, "__dict__") is not None:
-        kinds.append(_ATTRIBUTES)
+        kinds.append(_LIBRARY_ATTRIBUTES if is_library else _ATTRIBUTES)
     if _members(cls):
-        kinds.append(_MEMBERS)
+        kinds.append(_LIBRARY_MEMBERS if is_library else _MEMBERS)
     # The methods may change what they can reach.
-    return (*kinds, _CLASSES)
+    return tuple(kinds) if is_library else (*kinds, _CLASSES)
+
+
+def _is_cache(name: str) -> bool:
+    """Whether a variable or attribute of a library only saves it work."""
+    return "cache" in name
 
 
 @remembered
@@ -325,7 +384,7 @@ def _members(cls: Any) -> tuple[tuple[str, int], ...]:
         name: place
         for place, base in reversed([*enumerate(cls.__mro__)])
         for name, member in vars(base).items()
-        if isinstance(member, MemberDescriptorType) and not _is_library(base)
+        if isinstance(member, MemberDescriptorType) and not _is_written_in_c(base)
     }
     return tuple(found.items())
 
@@ -341,6 +400,11 @@ def _read_attributes(value: Any) -> dict[str, Any]:
     return dict(attributes_of(value) or {})
 
 
+def _read_library_attributes(value: Any) -> dict[str, Any]:
+    found = attributes_of(value) or {}
+    return {name: part for name, part in found.items() if not _is_cache(name)}
+
+
 def _fill_attributes(value: Any, parts: dict[str, Any]) -> None:
     attributes = attributes_of(value)
     if attributes is not None:
@@ -352,6 +416,11 @@ def _attribute_slot(name: str, value: Any, key: str) -> Slot:
     cached = getattr(cls, key) if defines(cls, key) else None
     is_cache = isinstance(cached, functools.cached_property)
     return PartSlot(CACHE if is_cache else ATTRIBUTE, name, value, key)
+
+
+def _read_classes(value: Any) -> dict[type, type]:
+    bases = value.__bases__ if isinstance(value, type) else ()
+    return {cls: cls for cls in (type(value), *bases)}
 
 
 def _read_class(cls: type) -> dict[str, Any]:
@@ -418,6 +487,9 @@ _LIST = Kind(list, _fill_list, _slot_in(ITEM), _index, merged=True)
 #: Of a class with methods of its own, only what assigns its variables is state.
 _SUBLIST = Kind(list, _fill_list, None, _index, merged=True)
 DICT = Kind(dict, _fill_dict, _slot(KEY), _index, merged=True)
+#: The keys of a dict that may have parts.
+_KEYS = Kind(lambda value: [k for k in value if type(k) not in ATOMS], fixed=True)
+_FACTORY = Kind(lambda value: [value.default_factory], fixed=True)
 _SET = Kind(list, _fill_set, _slot_in(ITEM), merged=True, opened=True)
 _SUBSET = Kind(list, _fill_set)
 _DEQUE = Kind(list, _fill_deque, _slot_in(ITEM), _index, merged=True, opened=True)
@@ -433,32 +505,36 @@ STAGED = Kind(
 CHOSEN = Kind(lambda value: list(value.__autograph_chosen__()), step=_index, fixed=True)
 _WITHIN = Kind(lambda value: list(value.__autograph_within__()), fixed=True)
 _ATTRIBUTES = Kind(_read_attributes, _fill_attributes, _attribute_slot, _attribute)
+_LIBRARY_ATTRIBUTES = Kind(
+    _read_library_attributes, None, _attribute_slot, _attribute, lazy=True
+)
 _FIELDS = _ATTRIBUTES._replace(merged=True)
 _FROZEN = Kind(_read_attributes, step=_attribute, fixed=True)
 _MEMBERS = Kind(_read_members, None, _slot(MEMBER), _attribute)
-_CLASSES = Kind(
-    lambda value: {cls: cls for cls in type(value).__mro__ if cls is not object},
-    step=lambda cls: cls.__name__,
-    fixed=True,
-)
+_LIBRARY_MEMBERS = _MEMBERS._replace(lazy=True)
+#: The class of an object, and the bases of a class.
+_CLASSES = Kind(_read_classes, step=lambda cls: cls.__name__, fixed=True)
 _CLASS = Kind(_read_class, None, _slot(CLASS_ATTRIBUTE), _attribute)
-_FUNCTION = Kind(_read_function, None, _variable_slot, _variable_name)
+FUNCTION = Kind(_read_function, None, _variable_slot, _variable_name)
 _BUFFER = Kind(read_buffer, fill_buffer)
+#: The objects in an array of them.
+_ELEMENTS = Kind(
+    lambda value: list(value.flat) if value.dtype == object else [], fixed=True
+)
 _ITERATOR = Kind(read_iterator, verb="advanced")
 _GENERATOR = Kind(read_generator, verb="advanced")
 _CONTEXT = Kind(
-    lambda value: [value.get(UNBOUND)],
-    lambda value, parts: None if parts[0] is UNBOUND else value.set(*parts),
+    lambda value: [value.get(UNBOUND), *gc.get_referents(value)],
+    lambda value, parts: None if parts[0] is UNBOUND else value.set(parts[0]),
 )
 _STREAM = Kind(read_stream, fill_stream)
 _RANDOM = Kind(
-    lambda value: [value.getstate()],
-    lambda value, parts: value.setstate(*parts),
+    lambda value: list(Random.getstate(value)),
+    lambda value, parts: Random.setstate(value, tuple(parts)),
     verb="advanced",
 )
-_BOUND = Kind(
-    lambda value: [value.__self__, getattr(value, "__func__", None)], fixed=True
-)
+#: What an object of code in C refers to.
+_HIDDEN = Kind(read_hidden)
 #: What `d.keys()` and the like give: it refers to the dict alone.
 _VIEW = Kind(gc.get_referents, step=lambda key: " (of a dict)", fixed=True)
 #: The methods that give such views, by the classes of these.
@@ -467,8 +543,6 @@ VIEWS: dict[type, str] = {
     for cls in (dict, OrderedDict)
     for name in ("keys", "values", "items")
 }
-_PARTIAL = Kind(lambda p: [p.func, p.args, p.keywords], fixed=True)
-_WRAPPED = Kind(lambda value: list(functions_of(value)), fixed=True)
 
 #: What a library's class defines, of which the compiler asks its objects.
 _OF_LIBRARIES = {
@@ -477,52 +551,36 @@ _OF_LIBRARIES = {
     "__autograph_within__": _WITHIN,
 }
 _EXACT: dict[type, tuple[Kind, ...]] = {
-    **dict.fromkeys((*ATOMS, CodeType), ()),
+    **dict.fromkeys((*ATOMS, CodeType, FrameType, TracebackType), ()),
     list: (_LIST,),
     tuple: (TUPLE,),
-    dict: (DICT,),
+    dict: (DICT, _KEYS),
+    defaultdict: (DICT, _KEYS, _FACTORY),
     set: (_SET,),
     frozenset: (TUPLE,),
     deque: (_DEQUE,),
-    FunctionType: (_FUNCTION,),
-    MethodType: (_BOUND,),
-    BuiltinMethodType: (_BOUND,),
+    FunctionType: (FUNCTION,),
     GeneratorType: (_GENERATOR,),
     bytearray: (_BUFFER,),
     StringIO: (_STREAM,),
     BytesIO: (_STREAM,),
+    Random: (_RANDOM,),
     ContextVar: (_CONTEXT,),
+    ref: (Kind(lambda value: [ref.__call__(value)], fixed=True),),
+    ProxyType: (Kind(read_proxy, fixed=True),),
     **dict.fromkeys(VIEWS, (_VIEW,)),
-    functools.partial: (_PARTIAL,),
-    property: (_WRAPPED,),
-    staticmethod: (_WRAPPED,),
-    classmethod: (_WRAPPED,),
-    functools.cached_property: (_WRAPPED,),
-    functools.partialmethod: (_WRAPPED,),
-    functools.singledispatchmethod: (_WRAPPED,),
-    functools._lru_cache_wrapper: (_WRAPPED,),
+    functools._lru_cache_wrapper: (Kind(read_cached, fixed=True),),
 }
-#: Classes of Python's library that hide what they hold, by module and name: programs
-#: that have none do not import them.
+#: Classes of Python's library whose objects tell by methods alone what they hold, by
+#: module and name: programs that have none do not import them.
 _OF_PYTHON: dict[tuple[str, str], Kind] = {
-    ("_thread", "_local"): Kind(
-        lambda v: dict(v.__dict__), fill_local, None, _attribute
-    ),
     ("queue", "Queue"): Kind(read_queue, fill_queue),
     ("_queue", "SimpleQueue"): Kind(lambda value: [value.qsize()]),
     ("decimal", "Context"): Kind(lambda value: [repr(value.__reduce__()[1])]),
-    ("weakref", "WeakKeyDictionary"): Kind(read_weak_dict, fill_weak),
-    ("weakref", "WeakValueDictionary"): Kind(read_weak_dict, fill_weak),
-    ("_weakrefset", "WeakSet"): Kind(lambda value: [*value.data], fill_weak),
 }
-#: Classes of Python's library whose objects are what their attributes are.
-_HOLDERS = (SimpleNamespace, UserDict, UserList, ChainMap)
-_BASES: list[tuple[type, Kind]] = [
-    (list, _SUBLIST),
-    (tuple, TUPLE),
-    (dict, DICT),
-    (set, _SUBSET),
-    (frozenset, TUPLE),
-    (deque, _SUBDEQUE),
-    (Random, _RANDOM),
-]
+#: Kinds of the classes that are derived from one of those above, if they are others.
+_DERIVED: dict[type, tuple[Kind, ...]] = {
+    list: (_SUBLIST,),
+    set: (_SUBSET,),
+    deque: (_SUBDEQUE,),
+}

@@ -115,7 +115,7 @@ class CallVariables(Variables):
                 value = objects[number]
                 beside = [*fixed, *(part for part in objects if part is not value)]
                 known = Snapshot([*super()._roots(), *(("", part) for part in beside)])
-                if known.is_full or known.has(value):
+                if known.has(value):
                     return False
         return True
 

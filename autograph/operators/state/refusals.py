@@ -1,6 +1,6 @@
 """What to tell about changes that a graph cannot carry: the object, the line, the code.
 
-Nothing here runs unless a statement is refused.
+Nothing here runs unless a statement is refused, or warned of.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import gc
 import math
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import (
     CellType,
@@ -20,15 +21,16 @@ from types import (
     ModuleType,
 )
 from typing import Any, TypeVar, cast
+from weakref import WeakSet
 
 from ...diagnostics import Diagnostic, Location
-from ...errors import StagingError
+from ...errors import AutographWarning, StagingError
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, defines, remembered
 from ..dispatch import PYTHON, backend_of, is_around_trace
 from .reach import names_in, outer_frames, referrers, user_frames, variables_of
 from .slots import Slot
-from .snapshot import Change
+from .snapshot import Change, Snapshot
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _HANDLERS = frozenset({"PUSH_EXC_INFO", "SETUP_FINALLY"})
@@ -381,4 +383,25 @@ def endless(slots: Sequence[Slot]) -> StagingError:
             user_location(),
             "keep the variables, attributes and keys that it assigns the same",
         )
+    )
+
+
+#: The bodies whose statements have been warned of.
+_warned: WeakSet[CodeType] = WeakSet()
+
+
+def warn_of_many(reached: Snapshot, body: CodeType) -> None:
+    """Warn once of a statement whose bodies can reach very many objects: AG217."""
+    where = user_location()
+    if where is None or body in _warned:
+        return
+    _warned.add(body)
+    warnings.warn_explicit(
+        f"AG217: tracing this statement compares all of the {len(reached):,} objects "
+        f"that its branches can reach, most of them by `{reached.main_root()}`, which "
+        "takes time. Keep numbers in tensors, or do what needs the objects outside of "
+        "the statement",
+        AutographWarning,
+        where.filename,
+        where.lineno,
     )

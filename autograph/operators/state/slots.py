@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
@@ -177,9 +177,14 @@ def _member(owner: Any, descriptor: Any) -> Any:
         return UNBOUND
 
 
-def _item(owner: list[Any], index: int) -> Any:
+def _sequence(owner: Any) -> Any:
+    """The class whose methods change a list or deque."""
+    return deque if isinstance(owner, deque) else list
+
+
+def _item(owner: Any, index: int) -> Any:
     try:
-        return list.__getitem__(owner, index)
+        return _sequence(owner).__getitem__(owner, index)
     except IndexError:
         return UNBOUND
 
@@ -217,8 +222,12 @@ MEMBER = Access(
 CLASS_ATTRIBUTE = Access(
     lambda cls, key: vars(cls).get(key, UNBOUND), type.__setattr__, type.__delattr__
 )
-#: An item of a list.
-ITEM = Access(_item, list.__setitem__, list.__delitem__)
+#: An item of a list or deque.
+ITEM = Access(
+    _item,
+    lambda owner, index, value: _sequence(owner).__setitem__(owner, index, value),
+    lambda owner, index: _sequence(owner).__delitem__(owner, index),
+)
 #: A part of a value that stands for a list or dict in a library's graph.
 STAGED_PART = Access(
     lambda owner, key: owner.__autograph_parts__()[key],

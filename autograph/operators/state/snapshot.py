@@ -2,16 +2,16 @@
 
 Variables, and the attributes and items that a statement assigns itself, are its state:
 they are merged. What a called method or helper changes, or ``append`` does, would
-happen while tracing, once, whether or not the branch is taken. So the objects that a
-body can reach are compared before and after it is traced: what changed is put back, and
-becomes state, too, if it has a place that can be.
+happen while tracing, once, whether or not the branch is taken. So `variables` compares
+all objects that a body can reach before and after it is traced: what changed is put
+back, and becomes state, too, if it has a place that can be.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
 from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from ..dispatch import UNBOUND
 from .kinds import (
     ATOMS,
     DICT,
+    FUNCTION,
     TUPLE,
     VIEWS,
     Kind,
@@ -34,9 +35,6 @@ from .kinds import (
 from .slots import ContentsSlot, PartSlot, Slot, put_in_order
 
 __all__ = ["Change", "KeyOrders", "Snapshot", "reachable_names"]
-
-#: Objects looked into from one statement: enough for programs, little for tracing.
-_LIMIT = 10_000
 
 
 class Seen(NamedTuple):
@@ -135,9 +133,14 @@ class Change(NamedTuple):
         return f"the {type(self.seen.value).__name__} `{self.seen.name()}`"
 
 
-def walk(roots: Iterable[tuple[str, Any]]) -> Iterator[Seen]:
-    """The objects that can be reached from some named values, the nearest first."""
-    met: set[int] = set()
+def walk(
+    roots: Iterable[tuple[str, Any]], known: Collection[int] = ()
+) -> Iterator[Seen]:
+    """The objects that can be reached from some named values, the nearest first.
+
+    Those whose ids are ``known`` are left out, with what only they lead to.
+    """
+    met = set(known)
     # It grows, and keeps alive what is told apart by its id.
     pending: list[tuple[Seen | None, Any, Any]] = [(None, *root) for root in roots]
     for owner, key, value in pending:
@@ -155,13 +158,30 @@ def walk(roots: Iterable[tuple[str, Any]]) -> Iterator[Seen]:
 
 
 class Snapshot:
-    """The objects that can be reached from some named values, as they are now."""
+    """The objects that can be reached from some named values, as they are now.
 
-    def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        self._seen = list(islice(walk(roots), _LIMIT))
-        self._first: dict[int, Seen] = {}
-        for seen in self._seen:
+    Those of ``base`` are as they were when that was made: nothing may have changed.
+    """
+
+    def __init__(
+        self, roots: Iterable[tuple[str, Any]], base: Snapshot | None = None
+    ) -> None:
+        self._seen: list[Seen] = [] if base is None else base._seen.copy()
+        self._first: dict[int, Seen] = {} if base is None else base._first.copy()
+        for seen in walk(roots, self._first):
+            self._seen.append(seen)
             self._first.setdefault(id(seen.value), seen)
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def main_root(self) -> str:
+        """The name of the variable by which most of the objects are reached."""
+        roots: dict[int, Seen] = {}
+        for seen in self._seen:
+            around = seen if seen.owner is None else roots[id(seen.owner)]
+            roots[id(seen)] = seen if around.kind is FUNCTION else around
+        return Counter(root.name() for root in roots.values()).most_common(1)[0][0]
 
     def seen(self, value: Any, kind: Kind) -> Seen | None:
         """An object as it was; None for one that was not reached."""
@@ -195,11 +215,6 @@ class Snapshot:
         for seen in self._seen:
             if seen.kind is DICT and list(seen.value) != list(seen.parts):
                 yield seen.name(), seen.value, list(seen.parts)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there may be more objects than it has looked at."""
-        return len(self._seen) >= _LIMIT
 
     def has(self, value: Any) -> bool:
         """Whether an object was among those that can be reached."""
@@ -276,7 +291,8 @@ def _change(seen: Seen) -> Change:
     places = []
     for key in {**before, **after}:
         old, new = before.get(key, UNBOUND), after.get(key, UNBOUND)
-        if not _same(old, new):
+        is_cache = kind.lazy and old is UNBOUND and kind.step(key).startswith("._")
+        if not is_cache and not _same(old, new):
             slot = kind.slot(seen.name_of(key), value, key)
             if not (isinstance(slot, PartSlot) and slot.are_alike(old, new)):
                 places.append((slot, old, new))

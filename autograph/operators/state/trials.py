@@ -95,7 +95,7 @@ class Restage(BaseException):
     """
 
     def __init__(
-        self, variables: Any, prepare: Callable[[], Any] = lambda: None
+        self, variables: Any, prepare: Callable[[], Any] | None = None
     ) -> None:
         self.variables = variables
         self.prepare = prepare

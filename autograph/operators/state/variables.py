@@ -25,6 +25,7 @@ from .refusals import (
     check_replaced,
     endless,
     refusal,
+    warn_of_many,
 )
 from .slots import (
     ContentsSlot,
@@ -39,6 +40,8 @@ from .trials import BodyRun, Discovery, Restage, Trial, current, put_back, repla
 _T = TypeVar("_T")
 #: How often a statement is staged until nothing new is found.
 _LIMIT = 100
+#: A statement that reaches more objects than this takes long to be staged.
+_MANY = 100_000
 #: How many calls it takes, and more, from a statement to one that is staged in it.
 _FRAMES = 50
 
@@ -65,6 +68,8 @@ class Variables:
             self._discovery.sharing, self._discovery.rebound, self._scope.cells
         )
         self._orders = KeyOrders()
+        #: What the bodies can reach, from the first trial on until that changes.
+        self._reached: Snapshot | None = None
 
     def _found_before(self, around: BodyRun | None) -> Discovery:
         if around is None:
@@ -89,6 +94,7 @@ class Variables:
             StagingError: AG210, a list has become another, and something refers to it
                 that cannot refer to another.
         """
+        self._reached = None
         contents = Contents(self._discovery.rebound)
         old = self.read()
         self._fill(old, values, contents)
@@ -127,6 +133,7 @@ class Variables:
         return False
 
     def _stage(self, attempt: Callable[[], Any], backend: Backend | None) -> Any:
+        self._reached = None
         for _ in range(_LIMIT):
             self._drop_items()
             self._aliases.begin(backend)
@@ -137,7 +144,9 @@ class Variables:
             except Restage as again:
                 if again.variables is not self:
                     raise
-                again.prepare()
+                if again.prepare is not None:
+                    again.prepare()
+                    self._reached = None
         raise endless(self._discovery.slots)
 
     def trial(
@@ -195,7 +204,7 @@ class Variables:
         running: BodyRun,
         repeats: bool,
     ) -> Trial:
-        before = running.before = Snapshot([*self._roots(), *arguments])
+        before = running.before = Snapshot(arguments, self._reach())
         old = self.read()
         state = zip(self._state(), old, strict=True)
         held = [*((slot, slot.read()) for slot in self._own_variables()), *state]
@@ -234,6 +243,14 @@ class Variables:
             changes = [c for c in before.restore() if not contents.holds(c.seen)]
             running.put_back()
         return Trial(result, values, changes, new, again)
+
+    def _reach(self) -> Snapshot:
+        """What the bodies can reach; trials leave it as it was."""
+        if self._reached is None:
+            self._reached = Snapshot(self._roots())
+            if len(self._reached) > _MANY:
+                warn_of_many(self._reached, self.codes[0])
+        return self._reached
 
     def _outcome(
         self, kept: State, contents: Contents, running: BodyRun

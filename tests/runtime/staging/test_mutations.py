@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from autograph import StagingError
-from autograph.operators.state import refusals
+from autograph import AutographWarning, StagingError
+from autograph.operators.state import refusals, snapshot, variables
 from runtime.errors import StagedStateError
 
 total = 0
@@ -467,3 +467,90 @@ def test_state_of_the_library_is_refused(program, message):
         tf.function(program)(tf.constant(3))
 
     assert caught.value.code == "AG207"
+
+
+@pytest.mark.parametrize("make", [lambda: random.Random(3), random.SystemRandom])
+def test_random_numbers_that_nobody_draws_are_no_change(make):
+    chance = make()
+
+    def get():
+        return chance
+
+    @tf.function
+    def program(n):
+        if n > 0:
+            get()
+            n = n + 1
+        return n
+
+    assert program(tf.constant(1)) == 2
+
+
+class Counted:
+    def __init__(self):
+        self.value = 0
+
+
+@pytest.mark.filterwarnings("ignore:AG324")
+def test_an_object_among_very_many_is_put_back():
+    objects = [Counted() for _ in range(15_000)]
+
+    def change():
+        objects[14_999].value = 1
+
+    @tf.function
+    def program(n):
+        if n > 0:
+            change()
+        value, objects[14_999].value = objects[14_999].value, 0
+        return value
+
+    assert program(tf.constant(-1)) == 0
+    assert program(tf.constant(1)) == 1
+    assert objects[14_999].value == 0
+
+
+def test_a_statement_that_reaches_very_many_objects_is_warned_of_once(monkeypatch):
+    monkeypatch.setattr(variables, "_MANY", 100)
+    few, many = [Counted()], [Counted() for _ in range(100)]
+
+    def change():
+        few[0].value = many[0].value
+
+    def program(n):
+        if n > 0:
+            change()
+        value, few[0].value = few[0].value, 0
+        return value
+
+    with pytest.warns(AutographWarning, match="AG217.*10. objects.*`many`") as found:
+        tf.function(program)(tf.constant(1))
+    assert found[0].filename == __file__
+    tf.function(program)(tf.constant(1))  # a second warning would be an error
+
+
+def test_a_walk_is_made_once_for_each_statement(monkeypatch):
+    walks = []
+    walk = snapshot.walk
+
+    def counted(roots, known=()):
+        found = list(walk(roots, known))
+        walks.append(len(found))
+        return iter(found)
+
+    monkeypatch.setattr(snapshot, "walk", counted)
+    objects = [Counted() for _ in range(1_000)]
+
+    def change():
+        objects[0].value, objects[1].value = 1, 2
+
+    @tf.function
+    def program(n):
+        if n > 0:
+            change()
+        return n
+
+    program(tf.constant(1))
+
+    # One is of the statement, and one tells what the whole trace changes.
+    assert sum(count > 1_000 for count in walks) == 2

@@ -64,8 +64,8 @@ class Work:
         self._folder = folder
         walk, referrers = snapshot.walk, reach.referrers
 
-        def counted_walk(roots: Any) -> Iterator[Any]:
-            for seen in walk(roots):
+        def counted_walk(*arguments: Any) -> Iterator[Any]:
+            for seen in walk(*arguments):
                 self.count["objects"] += 1
                 yield seen
 
