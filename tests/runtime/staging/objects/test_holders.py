@@ -275,3 +275,52 @@ def test_what_holds_what_holds_a_list(seed):
         found = outcome(tf.function(make()), tf.constant(n))
         if not str(found).startswith("AG2"):
             assert found == make()(n), (names, change)
+
+
+#: Other things that can be changed: made, changed, and read.
+OTHERS = {
+    "key": (lambda: {"a": 1}, lambda x: x.update(a=2), lambda x: x["a"]),
+    "new key": (lambda: {"a": 1}, lambda x: x.update(b=2), len),
+    "set": (lambda: {1}, lambda x: x.add(5), len),
+    "deque": (lambda: collections.deque([1]), lambda x: x.append(5), len),
+    "attribute": (lambda: Plain(1), lambda x: setattr(x, "held", 3), lambda x: x.held),
+    "slot": (lambda: Slotted(1), lambda x: setattr(x, "held", 3), lambda x: x.held),
+    "array": (lambda: np.zeros(2), lambda x: x.fill(3), lambda x: float(x[0])),
+    "bytearray": (lambda: bytearray(b"a"), lambda x: x.append(3), len),
+    "count": (
+        lambda: collections.Counter(a=1),
+        lambda x: x.update("a"),
+        lambda x: x["a"],
+    ),
+    "order": (
+        lambda: collections.OrderedDict(a=1, b=2),
+        lambda x: x.move_to_end("a"),
+        list,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+@pytest.mark.parametrize("name", by_turns(sorted(HOLDERS.keys() - {"method"})))
+def test_what_holds_something_else(name, what):
+    hold, get = HOLDERS[name]
+    begin, change, read = OTHERS[what]
+
+    def make():
+        holder = hold(begin())
+
+        def program(n):
+            if n > 0:
+                change(get(holder))
+            return read(get(holder))
+
+        return program
+
+    for n in (1, -1):
+        try:
+            expected = make()(n)
+        except TypeError:  # it cannot be held there
+            return
+        found = outcome(tf.function(make()), tf.constant(n))
+        if not str(found).startswith("AG2"):
+            assert found == expected
